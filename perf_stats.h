@@ -1987,7 +1987,7 @@ PERF_FN uint64_t perf_hist_count_between(const perf_hist *h, uint64_t lo, uint64
     end = perf_hist_touched_(h, &s, &first);
     if (lo == 0)
         n += d->zeros;
-    if (hi > s.highest)
+    if (hi > s.highest && lo <= d->max)
         n += d->over;
     if (hi == 0 || lo > s.highest)
         return n;
