@@ -1364,14 +1364,14 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *o, perf_hist_shape_ *s)
 
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
 {
-    perf_hist_shape_ s;
+    perf_hist_shape_ s = PERF_ZERO;
 
     return perf_hist_plan_(o, &s);
 }
 
 PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
 {
-    perf_hist_shape_ s;
+    perf_hist_shape_ s = PERF_ZERO;
     perf_hist_head_ *d = PERF_CAST_(perf_hist_head_ *, mem);
     size_t           need = perf_hist_plan_(o, &s);
 
@@ -1397,7 +1397,7 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
     const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
     perf_hist_opts         o = PERF_ZERO;
-    perf_hist_shape_       s;
+    perf_hist_shape_       s = PERF_ZERO;
     perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
@@ -1496,6 +1496,10 @@ PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t v)
 {
     uint64_t u = perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v))) >> PERF_HIST_SHIFT_;
 
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__("" : "+r"(u));      /* for a constant v outside the window gcc warns of a bad subscript,
+                                   not seeing that the window keeps it out; no instruction         */
+#endif
     return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (u - PERF_HIST_BIAS_);
 }
 
@@ -2316,8 +2320,8 @@ PERF_FN perf_hist_frozen *perf_hist_freeze(const perf_hist *h, void *mem, size_t
 
 PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q)
 {
-    const void     *cells = PERF_PTR_(const char *, f) + sizeof *f;
-    const uint64_t *below = PERF_CAST_(const uint64_t *, cells);
+    const void     *cells;
+    const uint64_t *below;
     uint64_t        rank, width, lower;
     size_t          a = 0, n;
     double          x;
@@ -2329,6 +2333,8 @@ PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q)
         return rank == 1 && f->total > 1 ? f->min : f->max;
     if (rank <= f->zeros)
         return 0.0;
+    cells = PERF_PTR_(const char *, f) + sizeof *f;
+    below = PERF_CAST_(const uint64_t *, cells);
     n = f->n;
     while (n > 0) {                             /* first bucket with below[] >= rank               */
         size_t half = n / 2;

@@ -208,7 +208,7 @@ static void strange_values(void)
     CHECK(perf_hist_mean(NULL) == PERF_HIST_NO_DATA && perf_hist_std(NULL) == PERF_HIST_NO_DATA,
           "NULL");
     CHECK(perf_hist_count_between(NULL, 0, 9) == 0 && perf_hist_mean_between(h, 0, 9) < 0, "NULL");
-    CHECK(perf_hist_frozen_bytes(h) == 0 && perf_hist_freeze(h, out, 16) == NULL, "freeze nothing");
+    CHECK(perf_hist_frozen_bytes(h) == 0 && perf_hist_freeze(h, values, 16) == NULL, "freeze nothing");
     CHECK(perf_hist_frozen_quantile(NULL, 0.5) == PERF_HIST_NO_DATA, "NULL");
 
     perf_hist_add_double(h, PERF_NAN_);
