@@ -2178,6 +2178,8 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
         return;
     d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
     d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
+    if (b.below == 1)
+        d->not_min = ~d->max;                   /* one value has no two extremes                   */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
