@@ -1173,12 +1173,10 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 #define PERF_RELAXED_LOAD_(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define PERF_RELAXED_STORE_(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define PERF_RESTRICT_            __restrict__
 #else                               /* no threads promised there                                  */
 #define PERF_RELAXED_LOAD_(p)     (*(p))
 #define PERF_RELAXED_STORE_(p, v) (*(p) = (v))
 #define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
-#define PERF_RESTRICT_
 #endif
 
 /* Kept out of every caller of a record.  gcc -O0 would emit it in every file that includes us, and
@@ -1673,18 +1671,100 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* Inner loops of a known count: every compiler turns them into vector code at -O2. */
+/* Several neighbouring counters at once, as wide as the target that the file is compiled for;
+ * one at a time where the compiler has no vector types.                                           */
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
+#define PERF_VECTORS_ 1
+#if defined(__AVX512F__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(64), aligned(4), may_alias))
+#elif defined(__AVX2__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(32), aligned(4), may_alias))
+#else
+#define PERF_VECTOR_(T) T __attribute__((vector_size(16), aligned(4), may_alias))
+#endif
+typedef PERF_VECTOR_(uint64_t) perf_lanes64_;
+typedef PERF_VECTOR_(uint32_t) perf_lanes32_;
+#undef PERF_VECTOR_
+#else
+typedef uint64_t perf_lanes64_;
+typedef uint32_t perf_lanes32_;
+#endif
+#define PERF_LANES64_ (sizeof(perf_lanes64_) / sizeof(uint64_t))
+#define PERF_LANES32_ (sizeof(perf_lanes32_) / sizeof(uint32_t))
+
+PERF_FN uint64_t perf_lanes_total_(perf_lanes64_ v)
+{
+#if defined(PERF_VECTORS_)
+    uint64_t sum = v[0];
+    size_t   i;
+
+    for (i = 1; i < PERF_LANES64_; i++)
+        sum += v[i];
+    return sum;
+#else
+    return v;
+#endif
+}
+
+/* Sums of 64 counters, the unit of a query's blocks. */
+#if defined(PERF_VECTORS_)
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        a = PERF_ZERO, b = PERF_ZERO;
+    size_t               i;
+
+    _Pragma("GCC unroll 16") for (i = 0; i < 64 / PERF_LANES64_; i += 2)
+    {
+        a += v[i];
+        b += v[i + 1];
+    }
+    return perf_lanes_total_(a + b);
+}
+
+/* 32-bit counters two by two: one sum of the pairs as they lie, one of their upper halves; their
+ * difference is the lower halves.  Cheaper than widening every counter, and it cannot overflow.  */
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        pairs = PERF_ZERO, upper = PERF_ZERO;
+    size_t               i;
+
+    _Pragma("GCC unroll 16") for (i = 0; i < 64 / PERF_LANES32_; i++)
+    {
+        pairs += v[i];
+        upper += v[i] >> 32;
+    }
+    return perf_lanes_total_(pairs - (upper << 32) + upper);
+}
+#else
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+#endif
+
 PERF_FN uint64_t perf_sum64_(const uint64_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint64_t part = 0;
-        int      j;
-        for (j = 0; j < 64; j++)
-            part += c[j];
-        sum += part;
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum64x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1694,20 +1774,8 @@ PERF_FN uint64_t perf_sum32_(const uint32_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint32_t part = 0, any = 0;
-        int      j;
-        for (j = 0; j < 64; j++) {
-            part += c[j];
-            any |= c[j];
-        }
-        if (PERF_LIKELY_(any < UINT32_C(1) << 26)) {    /* 64 of them cannot wrap                  */
-            sum += part;
-        } else {
-            for (j = 0; j < 64; j++)
-                sum += c[j];
-        }
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum32x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1882,6 +1950,7 @@ typedef struct perf_hist_scan_ {
     size_t           first, end, block;     /* counters; `block` of them per sum                   */
     size_t           blocks;
     uint64_t         total;
+    double           min, max;
     uint64_t         sums[256];
 } perf_hist_scan_;
 
@@ -1892,6 +1961,12 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
 
     s->shape = perf_hist_shape_of_(h);
     s->end = perf_hist_touched_(h, &s->shape, &s->first);
+    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero          */
+    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (s->end > s->shape.counters)
+        s->end = s->shape.counters;
+    s->min = perf_hist_min(h);
+    s->max = perf_hist_max(h);
     for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
         continue;
     s->blocks = 0;
@@ -1901,6 +1976,25 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
         s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, n);
         s->total += s->sums[s->blocks++];
     }
+}
+
+/* The bucket in [j, end) where the running count reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
+                               uint64_t below, uint64_t rank)
+{
+    const void *cells = perf_hist_peek_cells_(h);
+
+    end--;
+    if (s->bytes == 4) {
+        const uint32_t *c = PERF_CAST_(const uint32_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    } else {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    }
+    return j;
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
@@ -1930,8 +2024,8 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     zeros = perf_hist_peek_(h)->zeros;
     below = zeros;
     for (i = 0; i < n; i++) {
-        uint64_t rank, acc, width = 0, lower;
-        size_t   j, end;
+        uint64_t rank, width, lower;
+        size_t   j;
 
         out[i] = PERF_HIST_NO_DATA;
         if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
@@ -1942,7 +2036,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             continue;
         rank = perf_hist_rank_(q[i], s.total);
         if (rank == 1 || rank == s.total) {
-            out[i] = rank == 1 && s.total > 1 ? perf_hist_min(h) : perf_hist_max(h);
+            out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
             continue;
         }
         if (rank <= below) {                    /* the list went back: start again                 */
@@ -1956,16 +2050,14 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         while (k < s.blocks && rank - below > s.sums[k])
             below += s.sums[k++];
         if (k == s.blocks) {
-            out[i] = perf_hist_max(h);          /* above the range                                 */
+            out[i] = s.max;                     /* above the range                                 */
             continue;
         }
         j = s.first + k * s.block;
-        end = s.end - j < s.block ? s.end : j + s.block;
-        acc = below + perf_hist_cell_(h, &s.shape, j);
-        while (acc < rank && j + 1 < end)
-            acc += perf_hist_cell_(h, &s.shape, ++j);
+        j = perf_hist_walk_(h, &s.shape, j, s.end - j < s.block ? s.end : j + s.block, below, rank);
         lower = perf_hist_lower_(&s.shape, j, &width);
-        out[i] = perf_hist_middle_(h, lower, width);
+        out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
+        out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
     }
     return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
 }
@@ -2022,31 +2114,38 @@ PERF_FN double perf_hist_mean_between(const perf_hist *h, uint64_t lo, uint64_t 
 
 /* ---- histogram: combine ---- */
 
-/* a[i] += b[i], or -= ; the top bit of the result is set if any sum carried or borrowed.  Blocks
- * of a known count, so that the inner loop becomes vector code at -O2.                            */
-#define PERF_HIST_COMBINE_(name, T, op, spill)                                                    \
-    PERF_FN T name(T *PERF_RESTRICT_ a, const T *PERF_RESTRICT_ b, size_t n)                      \
+/* a[i] += b[i] or -= b[i]; true if any carried or borrowed, so that the caller can undo it.
+ * z is the result; the top bit of `spill` says so, for 64 bits as long as counts stay below 2^63. */
+#define PERF_HIST_COMBINE_(name, T, V, lanes, op, spill)                                          \
+    PERF_FN int name(T *a, const T *b, size_t n)                                                  \
     {                                                                                             \
-        T      any = 0;                                                                           \
-        size_t j;                                                                                 \
-        for (; n >= 16; n -= 16, a += 16, b += 16) {                                              \
-            for (j = 0; j < 16; j++) {                                                            \
-                T x = a[j], y = b[j], z = x op y;                                                 \
-                a[j] = z;                                                                         \
+        V      any = PERF_ZERO;                                                                   \
+        T      part[lanes], rest = 0;                                                             \
+        size_t i;                                                                                 \
+        for (; n >= 4 * (lanes); n -= 4 * (lanes), a += 4 * (lanes), b += 4 * (lanes)) {          \
+            V       *p = PERF_PTR_(V *, a);                                                       \
+            const V *q = PERF_PTR_(const V *, b);                                                 \
+            _Pragma("GCC unroll 4") for (i = 0; i < 4; i++)                                       \
+            {                                                                                     \
+                V x = p[i], y = q[i], z = x op y;                                                 \
+                p[i] = z;                                                                         \
                 any |= (spill);                                                                   \
             }                                                                                     \
         }                                                                                         \
-        for (j = 0; j < n; j++) {                                                                 \
-            T x = a[j], y = b[j], z = x op y;                                                     \
-            a[j] = z;                                                                             \
-            any |= (spill);                                                                       \
+        for (i = 0; i < n; i++) {                                                                 \
+            T x = a[i], y = b[i], z = x op y;                                                     \
+            a[i] = z;                                                                             \
+            rest |= (spill);                                                                      \
         }                                                                                         \
-        return any;                                                                               \
+        memcpy(part, &any, sizeof part);                                                          \
+        for (i = 0; i < (lanes); i++)                                                             \
+            rest |= part[i];                                                                      \
+        return (rest >> (8 * sizeof(T) - 1)) != 0;                                                \
     }
-PERF_HIST_COMBINE_(perf_add32_, uint32_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_add64_, uint64_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_sub32_, uint32_t, -, (~x & y) | ((~x | y) & z))
-PERF_HIST_COMBINE_(perf_sub64_, uint64_t, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, PERF_LANES32_, +, (x & y) | ((x | y) & ~z))
+PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, PERF_LANES32_, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, PERF_LANES64_, +, z)
+PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, PERF_LANES64_, -, z)
 #undef PERF_HIST_COMBINE_
 
 PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b)
@@ -2062,11 +2161,11 @@ PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
     if (s->bytes == 4) {
         uint32_t       *a = PERF_CAST_(uint32_t *, perf_hist_cells_(into)) + first;
         const uint32_t *b = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n)) >> 31) != 0;
+        return minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n);
     } else {
         uint64_t       *a = PERF_CAST_(uint64_t *, perf_hist_cells_(into)) + first;
         const uint64_t *b = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n)) >> 63) != 0;
+        return minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n);
     }
 }
 
