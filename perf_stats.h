@@ -2202,39 +2202,47 @@ PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
     }
 }
 
-/* The same bucket by bucket, into an equal or coarser shape, at most `limit` buckets of `from`.
- * Returns how many were done: fewer than there are means that the next one did not fit.           */
-PERF_FN size_t perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus, size_t limit,
-                                int *whole)
+/* n more (or fewer) values like v; 0: the counter cannot hold that, nothing is changed. */
+PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
 {
-    perf_hist_head_ *d = perf_hist_at_(into);
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
-    perf_hist_bucket b = PERF_ZERO;
-    size_t           done;
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t        *c = v ? &d->over : &d->zeros, sum;
 
-    *whole = 0;
-    for (done = 0; done < limit && perf_hist_next(from, &b); done++) {
-        uint64_t  *c64 = PERF_CAST_(uint64_t *, perf_hist_cells_(into)), room;
-        uint32_t  *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(into));
-        int        inside = b.lower > 0 && b.lower <= s.highest;
-        size_t     i = inside ? perf_hist_index_(&s, b.lower) : 0;
-
-        if (!inside)
-            c64 = b.lower ? &d->over : &d->zeros;
-        if (inside && s.bytes == 4) {
-            room = minus ? c32[i] : UINT32_MAX - c32[i];
-            if (b.count > room)
-                return done;
-            c32[i] = PERF_CAST_(uint32_t, minus ? c32[i] - b.count : c32[i] + b.count);
-        } else {
-            room = minus ? c64[i] : UINT64_MAX - c64[i];
-            if (b.count > room)
-                return done;
-            c64[i] = minus ? c64[i] - b.count : c64[i] + b.count;
+    if (v > 0 && v <= s->highest) {
+        uint64_t i = perf_hist_index_(s, v);
+        if (s->bytes == 4) {
+            uint32_t *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + i;
+            sum = minus ? *c32 - n : *c32 + n;
+            if (n > UINT32_MAX || sum > UINT32_MAX)
+                return 0;
+            *c32 = PERF_CAST_(uint32_t, sum);
+            return 1;
         }
+        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i;
     }
-    *whole = 1;
-    return done;
+    sum = minus ? *c - n : *c + n;
+    if ((n | sum) >> 63)
+        return 0;
+    *c = sum;
+    return 1;
+}
+
+/* Bucket by bucket, into an equal or coarser shape.  True: done.  Else a counter could not hold its
+ * part and `into` is as before.                                                                  */
+PERF_FN int perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    perf_hist_bucket b = PERF_ZERO, undo = PERF_ZERO;
+
+    while (perf_hist_next(from, &b)) {
+        if (perf_hist_bump_(into, &s, b.lower, b.count, minus))
+            continue;
+        while (perf_hist_next(from, &undo) && undo.lower != b.lower)
+            (void)perf_hist_bump_(into, &s, undo.lower, undo.count, !minus);
+        return 0;
+    }
+    return 1;
 }
 
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
@@ -2243,7 +2251,6 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     const perf_hist_head_ *f = perf_hist_peek_(from);
     perf_hist_shape_       s, t;
     size_t                 first, end;
-    int                    whole;
 
     if (!into || !from || into == from)
         return PERF_EINVAL;
@@ -2263,12 +2270,8 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         }
         d->zeros += minus ? 0 - f->zeros : f->zeros;
         d->over += minus ? 0 - f->over : f->over;
-    } else {
-        size_t done = perf_hist_apply_(into, from, minus, SIZE_MAX, &whole);
-        if (!whole) {
-            (void)perf_hist_apply_(into, from, !minus, done, &whole);
-            return PERF_ERANGE;
-        }
+    } else if (!perf_hist_apply_(into, from, minus)) {
+        return PERF_ERANGE;
     }
     d->sum += minus ? 0 - perf_hist_kept_sum_(from) : perf_hist_kept_sum_(from);
     d->invalid += minus ? 0 - f->invalid : f->invalid;
