@@ -2234,9 +2234,10 @@ PERF_FN int perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(into);
     perf_hist_bucket b = PERF_ZERO, undo = PERF_ZERO;
+    uint64_t         highest = perf_hist_shape_of_(from).highest;
 
-    while (perf_hist_next(from, &b)) {
-        if (perf_hist_bump_(into, &s, b.lower, b.count, minus))
+    while (perf_hist_next(from, &b)) {          /* what was above the range stays `over`           */
+        if (perf_hist_bump_(into, &s, b.lower > highest ? UINT64_MAX : b.lower, b.count, minus))
             continue;
         while (perf_hist_next(from, &undo) && undo.lower != b.lower)
             (void)perf_hist_bump_(into, &s, undo.lower, undo.count, !minus);

@@ -450,6 +450,12 @@ static void other_precisions(void)
               perf_hist_max(direct) == 2000000.0, "other range");
     CHECK(perf_hist_subtract(direct, wide) == PERF_OK && perf_hist_count(direct) == 0, "and back");
     CHECK(perf_hist_snapshot(direct, wide) == PERF_EINVAL, "snapshot of another form");
+    perf_hist_reset(direct);
+    perf_hist_add(direct, 3000000);
+    perf_hist_reset(&fixed_a);
+    CHECK(perf_hist_merge(&fixed_a, direct) == PERF_OK && perf_hist_over(&fixed_a) == 1 &&
+              perf_hist_quantile(&fixed_a, 0.5) == 3000000.0, "over stays over in a larger range");
+    CHECK(perf_hist_subtract(&fixed_a, direct) == PERF_OK && perf_hist_count(&fixed_a) == 0, "back");
     free(a);
     free(b);
     free(wide);
