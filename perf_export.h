@@ -114,104 +114,33 @@ PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
     return o;
 }
 
-/* ---- hlog: base64 and bytes, written ---- */
+/* ---- hlog: written ---- */
 
-/* A line's bytes on their way into base64: collected by three, summed for zlib's checksum. */
-typedef struct perf_hlog_sink_ {
-    char    *p;                     /* next character                                             */
-    uint32_t three;                 /* bytes not yet written                                      */
-    int      have;                  /* how many                                                   */
-    uint32_t a, b;                  /* Adler-32                                                   */
-    uint32_t unreduced;             /* bytes since a and b were last reduced                      */
-    uint64_t left;                  /* content bytes to come                                      */
-    uint32_t block;                 /* of them in the stored block that is open                   */
-} perf_hlog_sink_;
+/* Bytes into memory that may be too small: len goes on counting. */
+typedef struct perf_bytes_ {
+    unsigned char *p;
+    size_t         len, cap;
+} perf_bytes_;
 
-PERF_FN char perf_base64_char_(uint32_t v)
-{
-    return "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"[v & 63];
-}
-
-PERF_FN void perf_hlog_raw_(perf_hlog_sink_ *s, unsigned byte)
-{
-    s->three = s->three << 8 | byte;
-    if (++s->have < 3)
-        return;
-    s->p[0] = perf_base64_char_(s->three >> 18);
-    s->p[1] = perf_base64_char_(s->three >> 12);
-    s->p[2] = perf_base64_char_(s->three >> 6);
-    s->p[3] = perf_base64_char_(s->three);
-    s->p += 4;
-    s->three = 0;
-    s->have = 0;
-}
-
-PERF_FN void perf_hlog_raw32_(perf_hlog_sink_ *s, uint32_t v)
-{
-    perf_hlog_raw_(s, v >> 24);
-    perf_hlog_raw_(s, v >> 16 & 255);
-    perf_hlog_raw_(s, v >> 8 & 255);
-    perf_hlog_raw_(s, v & 255);
-}
-
-PERF_FN void perf_hlog_end_(perf_hlog_sink_ *s)
-{
-    int pad = s->have ? 3 - s->have : 0, i;
-
-    for (i = 0; i < pad; i++)
-        perf_hlog_raw_(s, 0);
-    for (i = 1; i <= pad; i++)
-        s->p[-i] = '=';
-}
-
-PERF_FN void perf_hlog_reduce_(perf_hlog_sink_ *s)
-{
-    s->a %= 65521;
-    s->b %= 65521;
-    s->unreduced = 0;
-}
-
-/* A stored block begins with: is it the last, its length, the length inverted. */
-PERF_FN void perf_hlog_block_(perf_hlog_sink_ *s)
-{
-    s->block = s->left < 65535 ? PERF_CAST_(uint32_t, s->left) : 65535;
-    s->left -= s->block;
-    perf_hlog_raw_(s, s->left == 0);
-    perf_hlog_raw_(s, s->block & 255);
-    perf_hlog_raw_(s, s->block >> 8);
-    perf_hlog_raw_(s, ~s->block & 255);
-    perf_hlog_raw_(s, ~s->block >> 8 & 255);
-}
-
-/* A byte of the content; 5552 of them cannot overflow 32 bits. */
-PERF_FN void perf_hlog_byte_(perf_hlog_sink_ *s, unsigned byte)
-{
-    if (s->block == 0)
-        perf_hlog_block_(s);
-    s->block--;
-    s->a += byte;
-    s->b += s->a;
-    if (++s->unreduced == 5552)
-        perf_hlog_reduce_(s);
-    perf_hlog_raw_(s, byte);
-}
-
-PERF_FN void perf_hlog_be_(perf_hlog_sink_ *s, uint64_t v, int bytes)
+PERF_FN unsigned char *perf_put_be_(unsigned char *p, uint64_t v, int bytes)
 {
     while (bytes-- > 0)
-        perf_hlog_byte_(s, PERF_CAST_(unsigned, v >> (8 * bytes) & 255));
+        *p++ = PERF_CAST_(unsigned char, v >> (8 * bytes) & 255);
+    return p;
 }
 
-/* ZigZag then 7 bits a byte, the ninth byte whole: returns the bytes, written to `to`. */
-PERF_FN int perf_zigzag_(int64_t x, unsigned char *to)
+/* ZigZag, then 7 bits a byte; the ninth byte is whole. */
+PERF_FN void perf_put_zigzag_(perf_bytes_ *o, int64_t x)
 {
     uint64_t v = PERF_CAST_(uint64_t, x) << 1 ^ (x < 0 ? UINT64_MAX : 0);
-    int      n = 0;
+    int      n;
 
-    for (; n < 8 && v >> 7; v >>= 7)
-        to[n++] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    to[n++] = PERF_CAST_(unsigned char, v);
-    return n;
+    for (n = 0; n < 8 && v >> 7; n++, v >>= 7, o->len++)
+        if (o->len < o->cap)
+            o->p[o->len] = PERF_CAST_(unsigned char, (v & 127) | 128);
+    if (o->len < o->cap)
+        o->p[o->len] = PERF_CAST_(unsigned char, v);
+    o->len++;
 }
 
 /* HdrHistogram counts at most 2^63 - 1. */
@@ -220,49 +149,96 @@ PERF_FN int64_t perf_hlog_count_(uint64_t n)
     return n >> 63 ? INT64_MAX : PERF_CAST_(int64_t, n);
 }
 
-/* One byte stream of counts: a count, or minus the length of a run of empty buckets.  Buckets of h
- * that share one of HdrHistogram's are added up.  NULL sink: only returns the size.               */
-PERF_FN uint64_t perf_hlog_counts_(perf_hlog_sink_ *sink, const perf_hist *h, unsigned bits)
+/* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written. */
+PERF_FN void perf_hlog_put_(perf_bytes_ *o, uint64_t *next, uint64_t index, uint64_t n)
 {
-    perf_hist_shape_ to = PERF_ZERO;
+    if (index > *next)
+        perf_put_zigzag_(o, index - *next == 1 ? 0 : 0 - perf_hlog_count_(index - *next));
+    perf_put_zigzag_(o, perf_hlog_count_(n));
+    *next = index + 1;
+}
+
+/* All counts: a number, or minus the length of a run of empty buckets.  Our buckets are those of
+ * HdrHistogram when the bits agree; else several of ours share one of theirs and are added up.    */
+PERF_FN void perf_hlog_counts_(perf_bytes_ *o, const perf_hist *h, unsigned bits)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         bytes = 0, next = 0, index = 0, held = 0;
-    unsigned char    buf[9];
-    int              more = 1, n, i;
+    uint64_t         next = 0, index = 0, held = 0, at, v, width;
 
     to.bits = bits;
     to.compact = 1;
-    to.highest = UINT64_MAX >> 1;
-    while (more) {
-        uint64_t at = UINT64_MAX;
-        more = perf_hist_next(h, &b);
-        if (more) {
-            uint64_t v = b.lower > perf_hist_shape_of_(h).highest
-                             ? b.upper              /* above the range: at the maximum             */
-                             : b.lower + (b.upper - b.lower) / 2;
-            at = v ? perf_hist_index_(&to, v) : 0;
-            if (at == index) {
-                held += b.count;
+    if (s.bits == bits && perf_hist_over(h) == 0) {
+        size_t i, end = perf_hist_touched_(h, &s, &i);
+        if (perf_hist_peek_(h)->zeros)
+            perf_hlog_put_(o, &next, 0, perf_hist_peek_(h)->zeros);
+        for (; i < end; i++) {
+            uint64_t n = perf_hist_cell_(h, &s, i);
+            if (n == 0) {                       /* a long gap is crossed by vectors                */
+                if (i % 8 == 0 && i + 64 < end && perf_hist_sum_cells_(h, &s, i, 64) == 0)
+                    i += 63;
                 continue;
             }
+            at = s.compact ? i : perf_hist_index_(&to, perf_hist_lower_(&s, i, &width));
+            perf_hlog_put_(o, &next, at, n);
         }
-        if (held) {
-            if (index > next) {
-                n = perf_zigzag_(index - next == 1 ? 0 : 0 - perf_hlog_count_(index - next), buf);
-                bytes += PERF_CAST_(uint64_t, n);
-                for (i = 0; sink && i < n; i++)
-                    perf_hlog_byte_(sink, buf[i]);
-            }
-            n = perf_zigzag_(perf_hlog_count_(held), buf);
-            bytes += PERF_CAST_(uint64_t, n);
-            for (i = 0; sink && i < n; i++)
-                perf_hlog_byte_(sink, buf[i]);
-            next = index + 1;
+        return;
+    }
+    while (perf_hist_next(h, &b)) {
+        v = b.lower > s.highest ? b.upper       /* above the range: at the maximum                 */
+                                : b.lower + (b.upper - b.lower) / 2;
+        at = v ? perf_hist_index_(&to, v) : 0;
+        if (at != index && held) {
+            perf_hlog_put_(o, &next, index, held);
+            held = 0;
         }
         index = at;
-        held = b.count;
+        held += b.count;
     }
-    return bytes;
+    if (held)
+        perf_hlog_put_(o, &next, index, held);
+}
+
+/* zlib's checksum; 5552 bytes cannot overflow 32 bits. */
+PERF_FN uint32_t perf_adler32_(const unsigned char *p, size_t n)
+{
+    uint32_t a = 1, b = 0;
+
+    while (n) {
+        size_t part = n < 5552 ? n : 5552;
+        n -= part;
+        while (part--) {
+            a += *p++;
+            b += a;
+        }
+        a %= 65521;
+        b %= 65521;
+    }
+    return b << 16 | a;
+}
+
+/* n bytes to base64 at out.  They may be in the same memory, their end at the end of the text. */
+PERF_FN void perf_base64_(char *out, const unsigned char *p, size_t n)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t          v;
+
+    for (; n >= 3; n -= 3, p += 3, out += 4) {
+        v = PERF_CAST_(uint32_t, p[0]) << 16 | PERF_CAST_(uint32_t, p[1]) << 8 | p[2];
+        out[0] = digit[v >> 18];
+        out[1] = digit[v >> 12 & 63];
+        out[2] = digit[v >> 6 & 63];
+        out[3] = digit[v & 63];
+    }
+    if (n == 0)
+        return;
+    v = PERF_CAST_(uint32_t, p[0]) << 16;
+    if (n == 2)
+        v |= PERF_CAST_(uint32_t, p[1]) << 8;
+    out[0] = digit[v >> 18];
+    out[1] = digit[v >> 12 & 63];
+    out[2] = n == 2 ? digit[v >> 6 & 63] : '=';
+    out[3] = '=';
 }
 
 PERF_FN size_t perf_hlog_write_header(char *out, size_t cap, const char *comment,
@@ -283,68 +259,91 @@ PERF_FN size_t perf_hlog_write_header(char *out, size_t cap, const char *comment
     return o.len;
 }
 
+/* The start of the line up to the histogram. */
+PERF_FN void perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
+{
+    double max = perf_hist_max(h);
+    size_t i, n;
+
+    if (iv->tag) {
+        perf_put_(o, "Tag=");
+        n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
+        for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
+            char c = iv->tag[i];
+            perf_put_char_(o, c == ',' || c == ' ' || (c >= 0 && c < 32) ? '_' : c);
+        }
+        perf_put_char_(o, ',');
+    }
+    perf_put_fixed_(o, iv->start_seconds, 3);
+    perf_put_char_(o, ',');
+    perf_put_fixed_(o, iv->length_seconds, 3);
+    perf_put_char_(o, ',');
+    perf_put_fixed_(o, max < 0.0 ? 0.0 : max / (iv->max_unit > 0.0 ? iv->max_unit : 1e6), 3);
+    perf_put_char_(o, ',');
+}
+
+#define PERF_HLOG_FRONT_ 50u        /* bytes before the counts: 8 cookie and size, 2 zlib, 40 header  */
+
+/* The counts are written into `out` once, moved to the end of the room that their base64 takes, and
+ * given what goes before, between and after them; then they become text, front to back.           */
 PERF_FN size_t perf_hlog_write(char *out, size_t cap, const perf_hist *h,
                                const perf_hlog_interval *iv, int digits)
 {
     static const unsigned char bits_of_digits[4] = {0, 4, 7, 10};
-    perf_out_       o;
-    perf_hlog_sink_ s = PERF_ZERO;
-    uint64_t        payload, inner, zlib, highest;
-    double          max;
-    size_t          i, n, line;
+    perf_out_      o;
+    perf_bytes_    counts = PERF_ZERO;
+    unsigned char *p;
+    uint64_t       highest;
+    size_t         content, blocks, raw, line, i;
+    uint32_t       adler;
 
     if (!h || !iv || digits < 1 || digits > 3)
         return 0;
     o = perf_out_open_(out, cap);
-    if (iv->tag) {
-        perf_put_(&o, "Tag=");
-        n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
-        for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
-            char c = iv->tag[i];
-            perf_put_char_(&o, c == ',' || c == ' ' || (c >= 0 && c < 32) ? '_' : c);
-        }
-        perf_put_char_(&o, ',');
+    perf_hlog_fields_(&o, h, iv);
+    if (o.len + PERF_HLOG_FRONT_ < o.cap) {
+        counts.p = PERF_PTR_(unsigned char *, out) + o.len + PERF_HLOG_FRONT_;
+        counts.cap = o.cap - o.len - PERF_HLOG_FRONT_;
     }
-    max = perf_hist_max(h);
-    perf_put_fixed_(&o, iv->start_seconds, 3);
-    perf_put_char_(&o, ',');
-    perf_put_fixed_(&o, iv->length_seconds, 3);
-    perf_put_char_(&o, ',');
-    perf_put_fixed_(&o, max < 0.0 ? 0.0 : max / (iv->max_unit > 0.0 ? iv->max_unit : 1e6), 3);
-    perf_put_char_(&o, ',');
-
-    payload = perf_hlog_counts_(PERF_CAST_(perf_hlog_sink_ *, PERF_NULL_), h, bits_of_digits[digits]);
-    inner = 40 + payload;
-    zlib = 2 + 5 * ((inner + 65534) / 65535) + inner + 4;
-    line = o.len + 4 * ((8 + zlib + 2) / 3) + 1;
+    perf_hlog_counts_(&counts, h, bits_of_digits[digits]);
+    content = 40 + counts.len;
+    blocks = (content + 65534) / 65535;
+    raw = 10 + content + 5 * blocks + 4;
+    line = o.len + (raw + 2) / 3 * 4 + 1;
     if (line >= o.cap) {
-        if (o.cap)
-            *out = '\0';
+        (void)perf_out_open_(out, cap);
         return line;
     }
+    p = PERF_PTR_(unsigned char *, out) + (line - 1 - raw);     /* where the bytes will stand      */
+    memmove(p + PERF_HLOG_FRONT_, counts.p, counts.len);
     highest = perf_hist_shape_of_(h).highest;
     if (perf_hist_peek_(h)->max > highest)
         highest = perf_hist_peek_(h)->max;
-    s.p = out + o.len;
-    s.a = 1;
-    perf_hlog_raw32_(&s, UINT32_C(0x1c849314));         /* V2, compressed                          */
-    perf_hlog_raw32_(&s, PERF_CAST_(uint32_t, zlib));
-    perf_hlog_raw_(&s, 0x78);
-    perf_hlog_raw_(&s, 0x01);
-    s.left = inner;
-    perf_hlog_be_(&s, UINT32_C(0x1c849313), 4);         /* V2, plain                               */
-    perf_hlog_be_(&s, payload, 4);
-    perf_hlog_be_(&s, 0, 4);                            /* index offset                            */
-    perf_hlog_be_(&s, PERF_CAST_(uint64_t, digits), 4);
-    perf_hlog_be_(&s, 1, 8);
-    perf_hlog_be_(&s, highest, 8);
-    perf_hlog_be_(&s, perf_bits_(1.0), 8);
-    (void)perf_hlog_counts_(&s, h, bits_of_digits[digits]);
-    perf_hlog_reduce_(&s);
-    perf_hlog_raw32_(&s, s.b << 16 | s.a);
-    perf_hlog_end_(&s);
-    s.p[0] = '\n';
-    s.p[1] = '\0';
+    (void)perf_put_be_(p, UINT32_C(0x1c849314), 4);             /* V2, compressed                  */
+    (void)perf_put_be_(p + 4, raw - 8, 4);
+    (void)perf_put_be_(p + 8, 0x7801, 2);
+    (void)perf_put_be_(p + 10, UINT32_C(0x1c849313), 4);        /* V2, plain                       */
+    (void)perf_put_be_(p + 14, counts.len, 4);
+    (void)perf_put_be_(p + 18, 0, 4);                           /* index offset                    */
+    (void)perf_put_be_(p + 22, PERF_CAST_(uint64_t, digits), 4);
+    (void)perf_put_be_(p + 26, 1, 8);
+    (void)perf_put_be_(p + 34, highest, 8);
+    (void)perf_put_be_(p + 42, perf_bits_(1.0), 8);
+    adler = perf_adler32_(p + 10, content);
+    for (i = blocks; i-- > 0;) {                                /* stored blocks, the last first   */
+        size_t         size = i + 1 < blocks ? 65535 : content - 65535 * i;
+        unsigned char *block = p + 10 + (65535 + 5) * i;
+        memmove(block + 5, p + 10 + 65535 * i, size);
+        block[0] = i + 1 == blocks;
+        block[1] = PERF_CAST_(unsigned char, size & 255);
+        block[2] = PERF_CAST_(unsigned char, size >> 8);
+        block[3] = PERF_CAST_(unsigned char, ~size & 255);
+        block[4] = PERF_CAST_(unsigned char, ~size >> 8 & 255);
+    }
+    (void)perf_put_be_(p + raw - 4, adler, 4);
+    perf_base64_(out + o.len, p, raw);
+    out[line - 1] = '\n';
+    out[line] = '\0';
     return line;
 }
 
