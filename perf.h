@@ -21,19 +21,328 @@
 
 #include <stdio.h>
 
-/* >>config ------------------------------------------------------------------------------------ */
+/* >>config ------------------------------------------------------------------------------------
+ * Beside those of perf_stats.h.  The sizes are read by the first scope of the program.           */
 
-/* >>platform ---------------------------------------------------------------------------------- */
+#define PERF_CLOCK_AUTO      0
+#define PERF_CLOCK_MONOTONIC 1
+#define PERF_CLOCK_TSC       2
+#ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC    */
+#define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime   TSC: the counter, trusted or not */
+#endif
+/*      PERF_CLOCK_FN              a uint64_t f(void) of yours in ns; set it in every file or none */
+#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace      */
+#define PERF_TRACE_EVENTS 65536
+#endif
+
+/* >>platform ----------------------------------------------------------------------------------
+ * The one place that knows compilers and systems.  System calls are declared under names of our
+ * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late.  */
+
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#define PERF_ARCH_X86_ 1
+#else
+#define PERF_ARCH_X86_ 0
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#define PERF_MSVC_ 1
+#else
+#define PERF_MSVC_ 0
+#endif
+#if defined(__TINYC__)
+#define PERF_TCC_ 1
+#else
+#define PERF_TCC_ 0
+#endif
+
+#define PERF_STR2_(x) #x
+#define PERF_STR_(x)  PERF_STR2_(x)
+#if defined(__USER_LABEL_PREFIX__) && !PERF_TCC_
+#define PERF_SYM_(name) PERF_STR_(__USER_LABEL_PREFIX__) name
+#else
+#define PERF_SYM_(name) name
+#endif
+
+/* Unix with 64-bit long: off_t, time_t and size_t are all one long (not so on x32 and 32 bit). */
+#if !defined(_WIN32) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
+#define PERF_LP64_UNIX_ 1
+#else
+#define PERF_LP64_UNIX_ 0
+#endif
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_GETTID_ 186L
+#define PERF_SYS_TGKILL_ 234L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_GETTID_ 178L
+#define PERF_SYS_TGKILL_ 131L
+#else
+#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable       */
+#endif
+
+#if PERF_MSVC_
+#define PERF_WEAK_   __declspec(selectany)
+#define PERF_THREAD_ __declspec(thread)
+#elif PERF_TCC_
+#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)        */
+#define PERF_THREAD_
+#elif defined(_WIN32)
+#define PERF_WEAK_   __attribute__((weak))
+#define PERF_THREAD_ __thread
+#else
+#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_THREAD_ __thread
+#endif
+/* Out of line: OUTLINE for what runs often, COLD for what does not.  inline beside noinline silences
+ * clang about unused ones, which gcc would warn about; there it is an attribute.                  */
+#if PERF_MSVC_
+#define PERF_OUTLINE_FN_ static __declspec(noinline)
+#define PERF_COLD_FN_    static __declspec(noinline)
+#define PERF_INLINE_FN_  static __forceinline
+#elif defined(__clang__)
+#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#else
+#define PERF_OUTLINE_FN_ static PERF_ATTR_((__noinline__, __unused__, __nothrow__))
+#define PERF_COLD_FN_    static PERF_ATTR_((__noinline__, __unused__, __cold__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#endif
+
+/* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
+ * and data races neither for the standard nor for ThreadSanitizer.                               */
+#if PERF_MSVC_ || PERF_TCC_
+#define PERF_GET_(p)    (*(p))
+#define PERF_SET_(p, v) ((void)(*(p) = (v)))
+#define PERF_ACQ_(p)    (*(p))
+#define PERF_REL_(p, v) ((void)(*(p) = (v)))
+#else
+#define PERF_GET_(p)    __atomic_load_n(p, __ATOMIC_RELAXED)
+#define PERF_SET_(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define PERF_ACQ_(p)    __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define PERF_REL_(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#endif
 
 PERF_BEGIN_DECLS
 
-/* >>clock ------------------------------------------------------------------------------------- */
+#if PERF_MSVC_
+unsigned __int64 __rdtsc(void);
+void             _mm_lfence(void);
+long             _InterlockedCompareExchange(long volatile *, long, long);
+#pragma intrinsic(__rdtsc, _mm_lfence, _InterlockedCompareExchange)
+#endif
 
-/* >>scopes ------------------------------------------------------------------------------------ */
+#if defined(_WIN32)
+#if PERF_MSVC_
+union _LARGE_INTEGER;
+__declspec(dllimport) int __stdcall           QueryPerformanceCounter(union _LARGE_INTEGER *);
+__declspec(dllimport) int __stdcall           QueryPerformanceFrequency(union _LARGE_INTEGER *);
+__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId(void);
+#define perf_qpc_(p)  QueryPerformanceCounter((union _LARGE_INTEGER *)(p))
+#define perf_qpf_(p)  QueryPerformanceFrequency((union _LARGE_INTEGER *)(p))
+#define perf_win_tid_ GetCurrentThreadId
+#elif defined(_WIN64)
+extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
+extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
+extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#else
+extern int __stdcall           perf_qpc_(int64_t *) __asm__("_QueryPerformanceCounter@4");
+extern int __stdcall           perf_qpf_(int64_t *) __asm__("_QueryPerformanceFrequency@4");
+extern unsigned long __stdcall perf_win_tid_(void) __asm__("_GetCurrentThreadId@0");
+#endif
+#else
+#if PERF_LP64_UNIX_
+struct perf_timespec_ {
+    long sec, nsec;
+};
+extern int   perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
+#else
+PERF_END_DECLS
+#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows         */
+#if !defined(CLOCK_MONOTONIC)
+#error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
+#endif
+PERF_BEGIN_DECLS
+#endif
+#if defined(__APPLE__)
+#define PERF_CLOCK_MONOTONIC_ID_ 6
+#define PERF_CLOCK_THREAD_ID_    16
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+#define PERF_CLOCK_MONOTONIC_ID_ 4
+#define PERF_CLOCK_THREAD_ID_    14
+#else
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_THREAD_ID_    3
+#endif
+#endif
 
-/* >>report ------------------------------------------------------------------------------------ */
+PERF_END_DECLS
 
-/* >>trace ------------------------------------------------------------------------------------- */
+PERF_BEGIN_DECLS
+
+/* >>clock -------------------------------------------------------------------------------------
+ * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
+ * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
+ * one bracketed pair of readings at first use, another one now, and the error follows from both.  */
+
+#define PERF_CLOCK_LIST_(X)                                                                        \
+    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")   \
+    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")       \
+    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                              \
+    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")            \
+    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")
+
+#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
+typedef enum perf_clock_warning { PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_) PERF_CLOCK_FINE = 0 } perf_clock_warning;
+#undef PERF_CLOCK_ENUM_
+
+typedef struct perf_clock_info {
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"     */
+    double      hz;             /* ticks a second                                                  */
+    double      tick_ns;        /* nanoseconds a tick                                              */
+    double      resolution_ns;  /* smallest step seen between two readings                         */
+    double      cost_ns;        /* one reading                                                     */
+    double      error_ppm;      /* bound on the error of tick_ns                                   */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                             */
+} perf_clock_info;
+
+/* The bare counter: about 9 ns, may be reordered with the code around it by some 60 ticks.  Its
+ * unit is the tick; only differences mean anything.  Never fails.                                */
+PERF_FN uint64_t perf_ticks(void);
+
+/* The counter after everything before it has finished: 1.6 times the cost, no reordering. */
+PERF_FN uint64_t perf_ticks_precise(void);
+
+/* A difference of two perf_ticks() in nanoseconds.  Recalibrates itself when that pays. */
+PERF_FN double perf_ticks_to_ns(uint64_t ticks);
+
+/* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
+PERF_FN uint64_t perf_now(void);
+
+/* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
+PERF_FN uint64_t perf_cpu_now(void);
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* English text of one warning bit; never NULL. */
+PERF_FN const char *perf_clock_warning_text(uint32_t bit);
+
+/* >>scopes ------------------------------------------------------------------------------------
+ *     PERF_SCOPE("decode");          a statement: times from here to the end of the block
+ *     PERF_FUNCTION();               the same, named after the function
+ *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
+ *
+ * Any thread, any depth, recursion, early return, exceptions; a longjmp or a forgotten end leaves
+ * its time in the scope around it and is counted.  Scopes of one name are one row in the report.
+ * Every call is cheap, never fails, never prints; what went wrong is kept: perf_error().
+ * The time of a scope is its own thread's; spans that change threads: perf_async_begin.          */
+
+struct perf_recorder_;
+
+typedef struct perf_site_ {     /* what a scope is called; one static object a call site           */
+    const char *name;
+    const char *file;
+    uint32_t    line;
+    uint32_t    id;             /* 0 until the registry has seen it                                */
+} perf_site_;
+
+typedef struct perf_span_ {     /* an open scope; every field private                              */
+    uint64_t               start;   /* ticks                                                       */
+    uint64_t               nested;  /* the thread's running total of closed scopes at the begin    */
+    struct perf_recorder_ *rec;     /* NULL: not recording                                         */
+    perf_site_            *site;
+    uint32_t               depth;
+    uint32_t               weight;  /* calls this one stands for                                   */
+} perf_span_;
+
+#if PERF_DISABLE && defined(__GNUC__)
+__extension__ typedef struct perf_scope_off_ {
+} perf_scope;                   /* no bytes, no code: also at -O0                                  */
+#else
+typedef perf_span_ perf_scope;
+#endif
+
+/* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
+ * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
+PERF_FN perf_scope perf_scope_begin(const char *name);
+
+/* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
+PERF_FN void perf_scope_end(perf_scope *scope);
+
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
+PERF_FN perf_status perf_error(void);
+
+/* Run-time switch of all recording in this process; on at the start.  Takes a lock. */
+PERF_FN void perf_enable(int on);
+
+#if PERF_DISABLE
+#define PERF_SCOPE(name) PERF_NOTHING_
+#define PERF_FUNCTION()  PERF_NOTHING_
+#elif defined(__cplusplus) || (defined(__GNUC__) || PERF_TCC_)
+#define PERF_SCOPE(name) PERF_SCOPE_(name, __COUNTER__)
+#define PERF_FUNCTION()  PERF_SCOPE_(__func__, __COUNTER__)
+#else
+#define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
+#define PERF_FUNCTION()  PERF_SCOPE(0)
+#endif
+#define PERF_NOTHING_ PERF_CAST_(void, 0)
+
+/* Two variables: `span` lives in memory, the pointer in a register, so that a scope which is
+ * switched off costs one compare (with one variable the end would have to read it back).         */
+#define PERF_SCOPE_(name, n)  PERF_SCOPE2_(name, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n), PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, site, span, open)                                                      \
+    static perf_site_ site = {name, __FILE__, __LINE__, 0};                                       \
+    perf_span_        span;                                                                       \
+    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
+
+/* >>report ------------------------------------------------------------------------------------
+ * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
+ * running scope ever waits for.                                                                   */
+
+typedef enum perf_sort {
+    PERF_SORT_SELF,             /* by time spent in the scope itself, largest first                */
+    PERF_SORT_TOTAL,
+    PERF_SORT_CALLS,
+    PERF_SORT_MEAN,
+    PERF_SORT_P50,
+    PERF_SORT_P95,
+    PERF_SORT_P99,
+    PERF_SORT_MAX,
+    PERF_SORT_NAME              /* by name, a to z                                                 */
+} perf_sort;
+
+typedef struct perf_report_opts {   /* zero = default                                              */
+    perf_sort sort;             /* 0 -> PERF_SORT_SELF                                             */
+    int       rows;             /* 0 -> 50 scopes; negative: all                                   */
+} perf_report_opts;
+
+PERF_FN perf_report_opts perf_report_opts_default(void);
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);
+
+/* The table on stderr.  PERF_ENODATA when nothing was recorded (it says so). */
+PERF_FN perf_status perf_report(void);
+
+/* The same to any stream; opts NULL means defaults. */
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
+
+/* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
+ * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.         */
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
+
+/* >>trace -------------------------------------------------------------------------------------
+ * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                            */
+
+/* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
+ * file appears whole or not at all (written beside, then renamed; devices are written directly).
+ * PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path.                       */
+PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>bench ------------------------------------------------------------------------------------- */
 
@@ -43,19 +352,1835 @@ PERF_BEGIN_DECLS
 
 /* ---- clock ---- */
 
+#if !defined(_WIN32)
+#if PERF_LP64_UNIX_
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct perf_timespec_ t;
+
+    if (perf_clock_gettime_(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+}
+#else
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct timespec t;
+
+    if (clock_gettime(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
+}
+#endif
+
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+}
+#else
+/* Seconds and rest apart: count * 1e9 alone wraps after half an hour of a 10 MHz counter. */
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);
+    hz = PERF_CAST_(uint64_t, f);
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return 0;
+}
+#endif
+
+/* 1: a counter instruction; 0: this file's ticks are nanoseconds of the system clock. */
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                               \
+    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&      \
+                        defined(__GNUC__)))
+#define PERF_COUNTER_ 1
+#else
+#define PERF_COUNTER_ 0
+#endif
+
+PERF_FN uint64_t perf_ticks(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uint32_t lo, hi;
+    __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return PERF_CAST_(uint64_t, hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+PERF_FN uint64_t perf_ticks_precise(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    _mm_lfence();
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uint32_t lo, hi;
+    __asm__ __volatile__("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return PERF_CAST_(uint64_t, hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("fence\n\trdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
+ * the same place, so what differs between two narrow brackets is the step of the counter.         */
+typedef struct perf_pair_ {
+    uint64_t ticks, ns, width;
+} perf_pair_;
+
+/* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
+{
+    perf_pair_ best = PERF_ZERO;
+    int        i;
+
+    best.width = ~UINT64_C(0);
+    for (i = 0; i < 8; i++) {
+        uint64_t before = perf_ticks();
+        uint64_t ns = perf_now();
+        uint64_t width = perf_ticks() - before;
+        if (width < best.width) {
+            best.ticks = before + width / 2;
+            best.ns = ns;
+            best.width = width;
+        }
+    }
+    return best;
+}
+
+/* First reading of this image (executable or shared object), and the rate known so far. */
+typedef struct perf_calibration_ {
+    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                            */
+    uint32_t warnings;
+    uint64_t ticks, ns, width;
+    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet    */
+    uint64_t tick_ns;           /* bits of a double                                                */
+    uint64_t error_ppm;         /* bits of a double                                                */
+} perf_calibration_;
+
+struct perf_registry_;
+
+/* The one object every file of an image shares; zero until the first use. */
+typedef struct perf_anchor_ {
+    uint32_t               size;
+    uint32_t               off;         /* 1: scopes of this image do nothing                      */
+    struct perf_registry_ *registry;
+    perf_calibration_      clock;
+    uint64_t               spare[4];
+} perf_anchor_;
+
+#if !PERF_MSVC_ && !PERF_TCC_
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+#if !PERF_TCC_
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_MSVC_
+    return _InterlockedCompareExchange((long volatile *)word, (long)to, (long)from) == (long)from;
+#elif PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
+        perf_pair_ p = perf_pair_read_();
+        PERF_SET_(&c->ticks, p.ticks);
+        PERF_SET_(&c->ns, p.ns);
+        PERF_SET_(&c->width, p.width);
+        PERF_REL_(&c->state, 2u);
+    }
+    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
+}
+
+/* Rate from the first pair and one taken now.  Worth it when the distance has doubled. */
+PERF_COLD_FN_ double perf_tick_ns_(void)
+{
+#if PERF_COUNTER_
+    perf_calibration_ *c = perf_calibrate_();
+    perf_calibration_  mine;
+    perf_pair_         p;
+    uint64_t           length, slack;
+    double             rate, ppm;
+
+    if (!c) {                                   /* another thread is at it this microsecond       */
+        memset(&mine, 0, sizeof mine);
+        p = perf_pair_read_();
+        mine.ticks = p.ticks;
+        mine.ns = p.ns;
+        mine.width = p.width;
+        c = &mine;
+    }
+    length = PERF_GET_(&c->length);
+    if (length && perf_ticks() - PERF_GET_(&c->ticks) < 2 * length)
+        return perf_from_bits_(PERF_GET_(&c->tick_ns));
+    do
+        p = perf_pair_read_();
+    while (p.ns < PERF_GET_(&c->ns) + 1000);
+    length = p.ticks - PERF_GET_(&c->ticks);
+    rate = PERF_CAST_(double, p.ns - PERF_GET_(&c->ns)) / PERF_CAST_(double, length);
+    slack = p.width > PERF_GET_(&c->width) ? p.width - PERF_GET_(&c->width)
+                                           : PERF_GET_(&c->width) - p.width;
+    /* Each reading may sit anywhere in a step of either clock: 10 ns at most (measured: 108 ppm
+     * after 100 us, 11 after 1 ms). */
+    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
+    PERF_SET_(&c->tick_ns, perf_bits_(rate));
+    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&c->length, length);
+    return rate;
+#else
+    return 1.0;
+#endif
+}
+
+PERF_FN double perf_ticks_to_ns(uint64_t ticks)
+{
+    return PERF_CAST_(double, ticks) * perf_tick_ns_();
+}
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
+/* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
+PERF_FN void perf_cpuid_(uint32_t leaf, uint32_t *eax, uint32_t *edx)
+{
+    uint32_t a = leaf, d, c = 0;
+#if defined(__x86_64__)
+    uint32_t b;
+    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+#else
+    __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
+#endif
+    *eax = a;
+    *edx = d;
+}
+
+/* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t eax, edx;
+
+    perf_cpuid_(UINT32_C(0x80000000), &eax, &edx);
+    if (eax < UINT32_C(0x80000007))
+        return 0;
+    perf_cpuid_(UINT32_C(0x80000007), &eax, &edx);
+    return (edx >> 8 & 1) != 0;
+}
+#else
+PERF_FN int perf_counter_invariant_(void)
+{
+    return 1;                                   /* by definition of the other counters            */
+}
+#endif
+
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                          \
+    if (warning & bit)                                                                             \
+        return text;
+PERF_FN const char *perf_clock_warning_text(uint32_t warning)
+{
+    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
+    return "no warning";
+}
+#undef PERF_CLOCK_TEXT_
+
 /* ---- registry and scopes ---- */
+
+/* What one thread knows about one name.  Only the owner writes.  `low` and `span` bound the
+ * durations seen below 2^32 ticks; anything outside, and every longer one, takes the cold path,
+ * so one unsigned compare proves the bucket valid and keeps both extremes exact.                  */
+#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most        */
+#define PERF_CELL_OCTAVES_ 44
+#define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
+#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
+#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare      */
+
+typedef struct perf_cell_ {
+    uint64_t count;
+    uint64_t total;
+    uint64_t self;
+    uint64_t low, span;
+    uint64_t min, max;
+    uint64_t zero, over;        /* durations of 0 ticks and of more than the last bucket           */
+    uint64_t bucket[PERF_CELL_BUCKETS_];
+} perf_cell_;
+
+typedef struct perf_event_ {
+    uint64_t start;             /* ticks                                                           */
+    uint64_t what;              /* duration : 32, depth : 8, name id : 24                          */
+} perf_event_;
+#define PERF_EV_DEPTH_ 247u     /* deeper ones are written as this deep                            */
+#define PERF_EV_LONG_  255u     /* in place of the depth: `start` is the duration of the next one  */
+
+/* One thread.  The first fields are the hot path's and sit in one or two cache lines.  After a
+ * fork the child finds all of it zero (MADV_WIPEONFORK), and `ready` 0 sends it to the cold path. */
+typedef struct perf_recorder_ {
+    uint32_t     ready;         /* 1: scopes may begin here, timed by the counter                  */
+    uint32_t     depth;
+    uint64_t     closed;        /* running total of closed scopes, for self time                   */
+    perf_cell_ **cell;          /* by name id; [0] and unseen ones point to `blank`                */
+    uint32_t     cells;         /* 0: go to the cold path                                          */
+    uint32_t     room;          /* entries of `cell` when `cells` is 0                             */
+    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,   */
+    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs)  */
+    perf_event_ *ring;
+    uint64_t     ring_mask;     /* 0: no trace                                                     */
+    uint64_t     ring_head;     /* events written so far                                           */
+    /* cold */
+    uint32_t     request;       /* PERF_ASK_ bits set by other threads                             */
+    uint64_t     birth;         /* ticks; scopes begun before belong to a parent process           */
+    uint64_t     thread;        /* id of the owner                                                 */
+    uint64_t     number;        /* 1, 2, ... in order of appearance                                */
+    uint64_t     abandoned;     /* scopes never ended (longjmp, forgotten)                         */
+    uint64_t     disordered;    /* ended after a scope around them                                 */
+    uint64_t     foreign;       /* ended by another thread                                         */
+    uint64_t     orphans;       /* begun before a fork                                             */
+    uint64_t     lost;          /* no memory for them                                              */
+    uint64_t     misused;       /* ended twice or without a begin                                  */
+    uint64_t     ring_lost;     /* events overwritten before the last reset                        */
+    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                   */
+    struct perf_registry_ *home;
+    char        *pool, *pool_end;               /* room for cells                                  */
+    perf_cell_   blank;                         /* low = max, span = 0: nothing passes             */
+} perf_recorder_;
+#define PERF_ASK_RESET_ 1u
+
+typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to      */
+    perf_site_         site;
+    struct perf_name_ *next_same;
+    uint32_t           hash;
+    uint32_t           length;  /* the text follows the struct                                     */
+} perf_name_;
+
+#define PERF_NAME_MAX_ 255
+#define PERF_NAMES_MAX_ (1u << 22)
+
+/* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
+typedef struct perf_registry_ {
+    uint32_t        size, abi;
+    uint32_t        lock;       /* id of the thread inside; 0: free                                */
+    uint32_t        process;
+    uint32_t        off;
+    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()            */
+    uint32_t        error;      /* first perf_status that was not PERF_OK                          */
+    uint32_t        warnings;   /* PERF_CLOCK_ bits                                                */
+    uint64_t        ring_events;
+    uint64_t        threads;    /* recorders made                                                  */
+    uint64_t        misused;    /* ends without begin where no recorder was at hand                */
+    uint64_t        lost;       /* scopes without a recorder: no memory                            */
+    uint64_t        cut_names;
+    uint64_t        scan_at;    /* look for dead threads when there are so many recorders          */
+    perf_recorder_ *recorders;
+    perf_recorder_ *by_thread[256];
+    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock        */
+    uint32_t        count, room;
+    perf_name_     *by_hash[4096];
+    char           *pool, *pool_end;
+    void           *results;    /* atomic list head: what the bench and A/B loops have finished    */
+    uint64_t      (*custom)(void);
+} perf_registry_;
+
+/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
+PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
+{
+#if PERF_LP64_UNIX_
+#if defined(__APPLE__) || defined(__FreeBSD__)
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
+#else
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve     */
+#endif
+    if (PERF_PTR_(intptr_t, p) == -1)
+        return PERF_NULL_;
+#if defined(__linux__)
+    if (wipe_on_fork)
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells        */
+#endif
+#else
+    void *p = PERF_MALLOC(bytes);
+    if (p)
+        memset(p, 0, bytes);
+#endif
+    (void)wipe_on_fork;
+    return p;
+}
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pages_(step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* Who is running: unique among the threads of the system while the thread lives. */
+PERF_COLD_FN_ uint32_t perf_thread_id_(void)
+{
+#if PERF_SYS_GETTID_
+    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
+#elif defined(_WIN32)
+    return PERF_CAST_(uint32_t, perf_win_tid_());
+#elif PERF_TCC_
+    return 1;
+#else
+    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
+#endif
+}
+
+PERF_COLD_FN_ uint32_t perf_process_id_(void)
+{
+#if PERF_LP64_UNIX_
+    return PERF_CAST_(uint32_t, perf_getpid_());
+#else
+    return 1;
+#endif
+}
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* The child starts clean: its recorders were wiped, or start over when they next end a scope. */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    size_t i;
+
+    r->recorders = PERF_NULL_;
+    for (i = 0; i < sizeof r->by_thread / sizeof r->by_thread[0]; i++)
+        r->by_thread[i] = PERF_NULL_;
+    r->threads = 0;
+    r->misused = 0;
+    r->lost = 0;
+    r->error = PERF_OK;
+    PERF_SET_(&r->process, process);
+    PERF_REL_(&r->lock, 0u);
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t me = perf_thread_id_(), process = perf_process_id_();
+
+    if (PERF_GET_(&r->process) != process)
+        perf_forked_(r, process);               /* a child begins with one thread: no race         */
+    while (!perf_claim_(&r->lock, 0, me)) {
+        if (PERF_GET_(&r->lock) == me)
+            return 0;
+#if PERF_LP64_UNIX_
+        (void)perf_sched_yield_();
+#endif
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
+{
+    PERF_REL_(&r->lock, 0u);
+}
+
+PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
+{
+    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
+
+    if (!r)
+        return PERF_NULL_;
+    r->size = PERF_CAST_(uint32_t, sizeof *r);
+    r->abi = 1;
+    r->process = perf_process_id_();
+    r->scan_at = 64;
+    r->count = 1;                               /* id 0 means "not yet registered"                */
+#if defined(PERF_CLOCK_FN)
+    r->custom = PERF_CLOCK_FN;
+    r->clock = 1;
+#elif !PERF_COUNTER_
+    r->clock = 1;
+#elif PERF_CLOCK == PERF_CLOCK_AUTO
+    if (!perf_counter_invariant_()) {
+        r->clock = 1;
+        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
+    }
+#endif
+    r->ring_events = 1;
+    while (r->ring_events < PERF_TRACE_EVENTS)
+        r->ring_events *= 2;
+    if (PERF_TRACE_EVENTS < 1)
+        r->ring_events = 0;
+    return r;
+}
+
+/* The registry of the process, made by whoever asks first; NULL without memory. */
+PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
+{
+    perf_anchor_   *a = &perf_anchor_v1_;
+    perf_registry_ *r = PERF_ACQ_(&a->registry);
+
+    if (r)
+        return r;
+    (void)perf_calibrate_();
+    r = perf_registry_make_();
+    if (!r)
+        return PERF_NULL_;
+#if PERF_MSVC_ || PERF_TCC_
+    a->registry = r;
+#else
+    {
+        perf_registry_ *none = PERF_NULL_;
+        if (!__atomic_compare_exchange_n(&a->registry, &none, r, 0, __ATOMIC_ACQ_REL,
+                                         __ATOMIC_ACQUIRE))
+            r = none;                           /* lost a race: ours stays unused, once            */
+    }
+#endif
+    PERF_SET_(&a->off, r->off);
+    return r;
+}
+
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    return !r->clock ? perf_ticks() : r->custom ? r->custom() : perf_now();
+}
+
+/* ---- names ---- */
+
+PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
+{
+    uint32_t     room = r->room ? r->room * 2 : 256;
+    perf_name_ **table = PERF_CAST_(
+        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, room * sizeof *table, 65536, 0));
+
+    if (!table)
+        return 0;
+    if (r->room)
+        memcpy(table, r->names, r->room * sizeof *table);
+    PERF_REL_(&r->names, table);
+    PERF_REL_(&r->room, room);
+    return 1;
+}
+
+/* Id of a name, given on first sight; 0: no room.  Called with the lock held. */
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const char *name, const char *file,
+                                            uint32_t line)
+{
+    uint32_t    length = 0, hash = UINT32_C(2166136261);
+    perf_name_ *n;
+    char       *text;
+
+    if (!name) {
+        name = "(null)";
+        perf_fail_(r, PERF_EINVAL);
+    }
+    if (!*name)
+        name = "(empty)";
+    for (; name[length]; length++) {
+        if (length == PERF_NAME_MAX_) {         /* cut before the lead byte of a cut character     */
+            while (length > PERF_NAME_MAX_ - 4 && (name[length] & 0xc0) == 0x80)
+                length--;
+            r->cut_names++;
+            perf_fail_(r, PERF_ELIMIT);
+            break;
+        }
+    }
+    {
+        uint32_t i;
+        for (i = 0; i < length; i++)
+            hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    }
+    for (n = r->by_hash[hash % 4096]; n; n = n->next_same)
+        if (n->hash == hash && n->length == length && !memcmp(n->site.name, name, length))
+            return n;
+    if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_name_ *,
+                   perf_pool_(&r->pool, &r->pool_end, sizeof *n + length + 1, 65536, 0));
+    if (!n)
+        return PERF_NULL_;
+    text = PERF_PTR_(char *, n + 1);
+    memcpy(text, name, length);
+    text[length] = '\0';
+    n->site.name = text;
+    n->site.file = file;
+    n->site.line = line;
+    n->hash = hash;
+    n->length = length;
+    n->site.id = r->count;
+    n->next_same = r->by_hash[hash % 4096];
+    r->by_hash[hash % 4096] = n;
+    r->names[r->count] = n;
+    PERF_REL_(&r->count, r->count + 1);
+    return n;
+}
+
+PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const char *name)
+{
+    perf_name_ *n;
+
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    n = perf_name_intern_(r, name, PERF_NULL_, 0);
+    perf_unlock_(r);
+    if (!n)
+        perf_fail_(r, PERF_ELIMIT);
+    return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
+{
+    uint32_t id = PERF_GET_(&site->id);
+
+    if (!id) {
+        perf_name_ *n = perf_name_find_(r, site->name);
+        id = n ? n->site.id : 0;
+        PERF_SET_(&site->id, id);
+    }
+    return id;
+}
+
+/* ---- recorders ---- */
+
+/* Sets up a recorder that is new, or that a fork has wiped. */
+PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
+{
+    perf_recorder_ **same = &r->by_thread[thread % 256];
+
+    t->blank.low = PERF_NO_LOW_;
+    t->late_cell = &t->blank;
+    t->late = 1;
+    t->home = r;
+    t->thread = thread;
+    t->number = ++r->threads;
+    t->birth = perf_scope_ticks_(r);
+    if (r->ring_events) {
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(r->ring_events * sizeof *t->ring, 1));
+        if (t->ring)
+            PERF_SET_(&t->ring_mask, r->ring_events - 1);
+        else
+            perf_fail_(r, PERF_ENOMEM);
+    }
+    t->next_same = *same;
+    PERF_REL_(same, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+    PERF_SET_(&t->ready, r->clock ? 0u : 1u);
+}
+
+/* A recorder whose thread has ended, to be taken over by a new one; its numbers stay in the sum.
+ * The kernel is asked only when the number of recorders has doubled. */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r)
+{
+    (void)r;
+    return PERF_NULL_;
+}
+
+/* The calling thread's recorder; NULL without memory. */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_recorder_ *t;
+    uint32_t        thread;
+
+#if !PERF_TCC_
+    t = perf_self_v1_;
+    if (t && t->home)
+        return t;
+#endif
+    if (!r || !perf_lock_(r))
+        return PERF_NULL_;
+    thread = perf_thread_id_();
+#if !PERF_TCC_
+    t = perf_self_v1_;
+    if (t) {                                    /* wiped by a fork: start over in the same place   */
+        perf_recorder_start_(r, t, thread);
+        perf_unlock_(r);
+        return t;
+    }
+#endif
+    for (t = r->by_thread[thread % 256]; t; t = t->next_same)
+        if (t->thread == thread)
+            break;
+    if (!t)
+        t = perf_recorder_adopt_(r);
+    if (!t) {
+        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+        if (t)
+            perf_recorder_start_(r, t, thread);
+    }
+    perf_unlock_(r);
+#if !PERF_TCC_
+    perf_self_v1_ = t;
+#endif
+    if (!t) {
+        r->lost++;
+        perf_fail_(r, PERF_ENOMEM);
+    }
+    return t;
+}
+
+/* Makes room for name `id` and gives it a cell of its own. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_new_(perf_recorder_ *t, uint32_t id)
+{
+    perf_cell_ *c;
+
+    if (id >= t->room) {
+        uint32_t     room = t->room ? t->room : 64, i;
+        perf_cell_ **table;
+
+        while (room <= id)
+            room *= 2;
+        table = PERF_CAST_(perf_cell_ **,
+                           perf_pool_(&t->pool, &t->pool_end, room * sizeof *table, 262144, 1));
+        if (!table)
+            return PERF_NULL_;
+        if (t->room)
+            memcpy(table, t->cell, t->room * sizeof *table);
+        for (i = t->room; i < room; i++)
+            table[i] = &t->blank;
+        PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table       */
+        PERF_REL_(&t->room, room);
+        PERF_SET_(&t->cells, room);
+    }
+    c = t->cell[id];
+    if (c == &t->blank) {
+        c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
+        if (!c)
+            return PERF_NULL_;
+        c->low = PERF_NO_LOW_;
+        c->min = ~UINT64_C(0);
+        PERF_REL_(&t->cell[id], c);
+    }
+    return c;
+}
+
+/* ---- one scope ---- */
+
+PERF_FN uint32_t perf_cell_index_(uint64_t ticks)
+{
+    return PERF_CAST_(uint32_t, perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>
+                                    (52 - PERF_CELL_BITS_)) - PERF_CELL_BIAS_;
+}
+
+PERF_COLD_FN_ void perf_cell_reset_(perf_cell_ *c)
+{
+    size_t i;
+
+    PERF_SET_(&c->count, UINT64_C(0));
+    PERF_SET_(&c->total, UINT64_C(0));
+    PERF_SET_(&c->self, UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->span, UINT64_C(0));
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    PERF_SET_(&c->max, UINT64_C(0));
+    PERF_SET_(&c->zero, UINT64_C(0));
+    PERF_SET_(&c->over, UINT64_C(0));
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        PERF_SET_(&c->bucket[i], UINT64_C(0));
+}
+
+/* What other threads have asked for, done by the owner the next time it ends a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    uint32_t i;
+
+    do {
+        uint32_t ask = PERF_GET_(&t->request);
+        if (ask & PERF_ASK_RESET_) {
+            for (i = 0; i < t->room; i++)
+                if (t->cell[i] != &t->blank)
+                    perf_cell_reset_(t->cell[i]);
+            t->late_cell = &t->blank;
+            t->late = 1;
+            t->ring_lost = PERF_GET_(&t->ring_head);
+            t->abandoned = t->disordered = t->foreign = t->orphans = t->lost = t->misused = 0;
+        }
+        PERF_SET_(&t->cells, t->room);
+        if (perf_claim_(&t->request, ask, 0))
+            break;
+    } while (1);
+}
+
+PERF_FN void perf_add_(uint64_t *p, uint64_t n)
+{
+    PERF_SET_(p, PERF_GET_(p) + n);
+}
+
+PERF_FN void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    uint64_t     head = PERF_GET_(&t->ring_head);
+    perf_event_ *e = &t->ring[head & t->ring_mask];
+
+    PERF_SET_(&e->start, start);
+    PERF_SET_(&e->what, what);
+    PERF_REL_(&t->ring_head, head + 1);
+}
+
+/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more. */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
+{
+    if (d < PERF_GET_(&c->min))
+        PERF_SET_(&c->min, d);
+    if (d > PERF_GET_(&c->max))
+        PERF_SET_(&c->max, d);
+    if (d == 0) {
+        perf_add_(&c->zero, 1);
+        return 1;
+    }
+    if (d >> PERF_CELL_OCTAVES_) {
+        perf_add_(&c->over, 1);
+        return (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
+    }
+    if (!(d >> 32)) {
+        uint64_t low = c->low, high = c->low + c->span;
+        if (low == PERF_NO_LOW_)
+            low = high = d;
+        low = d < low ? d : low;
+        high = d > high ? d : high;
+        c->low = low;
+        c->span = high - low;
+    }
+    return d;
+}
+
+/* Counts a closed scope at once, weight times: the cold twin of the end of perf_end_at_(). */
+PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_span_ *s, uint32_t id, uint64_t d,
+                                uint64_t self)
+{
+    perf_cell_ *c = id < t->room ? t->cell[id] : &t->blank;
+    uint64_t    n = s->weight, clipped, depth = s->depth - 1;
+
+    if (c == &t->blank)
+        c = id ? perf_cell_new_(t, id) : PERF_NULL_;
+    if (!c) {
+        perf_add_(&t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+        return;
+    }
+    clipped = perf_cell_extend_(c, d);
+    perf_add_(&c->count, n);
+    perf_add_(&c->total, d * n);
+    perf_add_(&c->self, self * n);
+    perf_add_(&c->bucket[perf_cell_index_(clipped)], n);
+    if (t->ring_mask) {
+        if (d >> 32)
+            perf_event_put_(t, d, PERF_CAST_(uint64_t, PERF_EV_LONG_) << 32);
+        if (depth > PERF_EV_DEPTH_)
+            depth = PERF_EV_DEPTH_;
+        perf_event_put_(t, s->start, (d >> 32 ? UINT64_C(0xffffffff) : d) | depth << 32 |
+                                         PERF_CAST_(uint64_t, id) << 40);
+    }
+}
+
+/* Everything that is not the common case of a scope's end. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec, *mine = perf_recorder_get_();
+    perf_registry_ *r;
+    uint64_t        d, self;
+    uint32_t        id;
+
+    s->rec = PERF_NULL_;
+    if (!mine)
+        return;
+    r = mine->home;
+    if (r->clock)
+        end = perf_scope_ticks_(r);
+    if (mine->cells == 0 || PERF_GET_(&mine->request))
+        perf_recorder_serve_(mine);
+    if (s->start < mine->birth && t == mine) {
+        perf_add_(&mine->orphans, 1);
+        perf_fail_(r, PERF_ESTATE);
+        return;
+    }
+    id = perf_site_id_(r, s->site);
+    d = end - s->start;
+    if (d >> 63) {
+        d = 0;
+        r->warnings |= PERF_CLOCK_BACKWARDS;
+    }
+    if (t != mine) {                            /* its own thread keeps the time as self           */
+        perf_add_(&mine->foreign, 1);
+        perf_record_(mine, s, id, d, 0);
+        return;
+    }
+    if (t->depth < s->depth) {                  /* a scope around it has ended: the time is there  */
+        perf_add_(&t->disordered, 1);
+        perf_fail_(r, PERF_ESTATE);
+        perf_record_(t, s, id, d, 0);
+        return;
+    }
+    perf_add_(&t->abandoned, t->depth - s->depth);
+    t->depth = s->depth - 1;
+    self = d - (t->closed - s->nested);
+    t->closed = s->nested + d;
+    perf_record_(t, s, id, d, self);
+}
+
+/* The end of a scope: 50 instructions, most of them in the shadow of the counter's 40 cycles. */
+PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    uint64_t        d = end - s->start, depth = s->depth;
+    uint32_t        id = PERF_GET_(&s->site->id);
+    perf_cell_     *c;
+
+    if (PERF_UNLIKELY_(t->depth != depth || id >= PERF_GET_(&t->cells))) {
+        perf_end_slow_(s, end);
+        return;
+    }
+    c = t->cell[id];
+    if (PERF_UNLIKELY_(d - c->low > c->span)) {
+        perf_end_slow_(s, end);
+        return;
+    }
+    s->rec = PERF_NULL_;
+    t->depth = PERF_CAST_(uint32_t, depth - 1);
+    perf_add_(&c->count, 1);
+    perf_add_(&c->total, d);
+    perf_add_(&c->self, d - (t->closed - s->nested));
+    t->closed = s->nested + d;
+    perf_add_(&PERF_GET_(&t->late_cell)->bucket[perf_cell_index_(PERF_GET_(&t->late))], 1);
+    PERF_SET_(&t->late, d);
+    PERF_SET_(&t->late_cell, c);
+    if (t->ring_mask) {
+        depth = depth > PERF_EV_DEPTH_ ? PERF_EV_DEPTH_ : depth - 1;
+        perf_event_put_(t, s->start, d | depth << 32 | PERF_CAST_(uint64_t, id) << 40);
+    }
+}
+
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks());
+}
+
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    s->rec = PERF_NULL_;
+    if (!t || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    s->rec = t;
+    s->site = site;
+    s->weight = 1;
+    s->depth = ++t->depth;
+    s->nested = t->closed;
+    s->start = perf_scope_ticks_(t->home);
+    return s;
+}
+
+#if PERF_TCC_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
+#else
+#define PERF_SELF_ perf_self_v1_
+#endif
+#define PERF_ON_() PERF_LIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = PERF_SELF_;
+
+    if (PERF_UNLIKELY_(!t || !t->ready))
+        return perf_begin_slow_(s, site);
+    s->rec = t;
+    s->site = site;
+    s->weight = 1;
+    s->depth = ++t->depth;
+    s->nested = t->closed;
+    s->start = perf_ticks();
+    return s;
+}
+
+#if defined(__cplusplus)
+struct perf_guard_ {
+    perf_span_ *span;
+    explicit perf_guard_(perf_span_ *s) : span(s)
+    {
+    }
+    perf_guard_(const perf_guard_ &) = delete;
+    perf_guard_ &operator=(const perf_guard_ &) = delete;
+    ~perf_guard_()
+    {
+        if (span)
+            perf_end_(span);
+    }
+};
+#define PERF_OPEN_(open, span)                                                                    \
+    const perf_guard_ open(span)
+#else
+PERF_INLINE_FN_ void perf_close_(perf_span_ *const *open)
+{
+    if (*open)
+        perf_end_(*open);
+}
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_close_), __unused__)) = span
+#endif
+
+PERF_COLD_FN_ void perf_misuse_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    if (t) {
+        perf_add_(&t->misused, 1);
+        perf_fail_(t->home, PERF_ESTATE);
+    }
+}
+
+#if PERF_DISABLE
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope s = PERF_ZERO;
+    (void)name;
+    return s;
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    (void)scope;
+}
+#else
+/* The site of a name that is not a static object: a small table by address in front of the
+ * interned names; the text is compared, so the caller may reuse a buffer.                        */
+PERF_COLD_FN_ perf_site_ *perf_site_find_(const char *name)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_name_     *n = r ? perf_name_find_(r, name) : PERF_NULL_;
+
+    return n ? &n->site : PERF_NULL_;
+}
+
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope  s = PERF_ZERO;
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name) : PERF_NULL_;
+
+    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one    */
+    if (site)
+        (void)perf_begin_(&s, site);
+    return s;
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    if (!scope)
+        return;
+    if (scope->rec && (PERF_SELF_ == scope->rec || PERF_TCC_))
+        perf_end_(scope);
+    else if (scope->rec)
+        perf_end_slow_(scope, perf_ticks());
+    else if (scope->depth != ~UINT32_C(0))
+        perf_misuse_();
+    scope->depth = 0;
+}
+#endif
+
+PERF_FN perf_status perf_error(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
+}
+
+PERF_FN void perf_enable(int on)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r) {
+        PERF_SET_(&r->off, on ? 0u : 1u);
+        PERF_SET_(&perf_anchor_v1_.off, on ? 0u : 1u);
+    }
+}
+
+#if PERF_ARCH_X86_
+#define PERF_COUNTER_NAME_ "tsc"
+#elif defined(__aarch64__)
+#define PERF_COUNTER_NAME_ "cntvct"
+#else
+#define PERF_COUNTER_NAME_ "rdtime"
+#endif
+#if defined(_WIN32)
+#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
+#else
+#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
+#endif
+
+/* Smallest step between successive readings, and the cost of one, of what scopes use. */
+PERF_FN perf_clock_info perf_clock(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info c;
+    uint64_t        first, last, step = ~UINT64_C(0), best = ~UINT64_C(0);
+    int             i, k, counter = r ? !r->clock : PERF_COUNTER_;
+
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < 16; k++) {
+        first = last = counter ? perf_ticks() : perf_now();
+        for (i = 0; i < 32; i++) {
+            uint64_t t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < step)
+                step = t - last;
+            if (t < last)
+                c.warnings |= PERF_CLOCK_BACKWARDS;
+            last = t;
+        }
+        if (last - first < best)
+            best = last - first;
+    }
+    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
+    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
+    c.hz = 1e9 / c.tick_ns;
+    c.resolution_ns = PERF_CAST_(double, step) * c.tick_ns;
+    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
+    if (c.error_ppm > 1000)
+        c.warnings |= PERF_CLOCK_ROUGH;
+    if (r)
+        c.warnings |= PERF_GET_(&r->warnings);
+#if defined(PERF_CLOCK_FN)
+    c.name = "custom";
+#else
+    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
+#endif
+    return c;
+}
 
 /* ---- report ---- */
 
+typedef struct perf_row_ {      /* one name, all threads; times in ticks                           */
+    const char *name;
+    uint64_t    count, total, self, min, max;
+    double      p50, p95, p99;
+} perf_row_;
+
+typedef struct perf_losses_ {   /* what is missing from the numbers, and why                       */
+    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten;
+} perf_losses_;
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_cell_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_cell_quantile_(const perf_cell_ *c, uint64_t calls, double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_cell_value_(i);
+    if (value > PERF_CAST_(double, c->max))
+        value = PERF_CAST_(double, c->max);
+    return value < PERF_CAST_(double, c->min) ? PERF_CAST_(double, c->min) : value;
+}
+
+/* Adds what thread t has recorded for a name; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_cell_merge_(perf_cell_ *sum, perf_recorder_ *t, uint32_t id)
+{
+    perf_cell_ *c;
+    uint64_t    x;
+    uint32_t    i;
+
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return;
+    c = PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
+    if (c == &t->blank)
+        return;
+    sum->count += PERF_GET_(&c->count);
+    sum->total += PERF_GET_(&c->total);
+    sum->self += PERF_GET_(&c->self);
+    x = PERF_GET_(&c->min);
+    sum->min = x < sum->min ? x : sum->min;
+    x = PERF_GET_(&c->max);
+    sum->max = x > sum->max ? x : sum->max;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        sum->bucket[i] += PERF_GET_(&c->bucket[i]);
+    if (PERF_GET_(&t->late_cell) == c)
+        sum->bucket[perf_cell_index_(PERF_GET_(&t->late))]++;
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_cell_ *sum)
+{
+    perf_recorder_ *t;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    memset(sum, 0, sizeof *sum);
+    sum->min = ~UINT64_C(0);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        perf_cell_merge_(sum, t, id);
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->name = PERF_ACQ_(&r->names)[id]->site.name;
+    row->count = sum->count;
+    row->total = sum->total;
+    row->self = sum->self;
+    row->min = sum->count ? sum->min : 0;
+    row->max = sum->max;
+    row->p50 = perf_cell_quantile_(sum, calls, 0.50);
+    row->p95 = perf_cell_quantile_(sum, calls, 0.95);
+    row->p99 = perf_cell_quantile_(sum, calls, 0.99);
+}
+
+PERF_FN perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+
+    l.lost = PERF_GET_(&r->lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t written = PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost);
+        l.abandoned += PERF_GET_(&t->abandoned);
+        l.disordered += PERF_GET_(&t->disordered);
+        l.foreign += PERF_GET_(&t->foreign);
+        l.orphans += PERF_GET_(&t->orphans);
+        l.lost += PERF_GET_(&t->lost);
+        l.misused += PERF_GET_(&t->misused);
+        if (written > t->ring_mask + 1)
+            l.overwritten += written - (t->ring_mask + 1);
+    }
+    return l;
+}
+
+PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
+{
+    switch (by) {
+    case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
+    case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, r->total) / PERF_CAST_(double, r->count);
+    case PERF_SORT_P50: return r->p50;
+    case PERF_SORT_P95: return r->p95;
+    case PERF_SORT_P99: return r->p99;
+    case PERF_SORT_MAX: return PERF_CAST_(double, r->max);
+    case PERF_SORT_SELF:
+    case PERF_SORT_NAME: break;
+    }
+    return PERF_CAST_(double, r->self);
+}
+
+PERF_FN int perf_row_before_(const perf_row_ *a, const perf_row_ *b, perf_sort by)
+{
+    double x = perf_row_key_(a, by), y = perf_row_key_(b, by);
+
+    if (by != PERF_SORT_NAME && (x > y || x < y))
+        return x > y;
+    return strcmp(a->name, b->name) < 0;
+}
+
+/* Heap sort: no recursion, no worst case, no <stdlib.h>. */
+PERF_COLD_FN_ void perf_rows_sort_(perf_row_ *row, size_t n, perf_sort by)
+{
+    size_t i, end;
+
+    for (i = n / 2, end = n; end > 1;) {
+        size_t    root, child;
+        perf_row_ moved;
+        if (i > 0) {
+            moved = row[--i];
+        } else {
+            moved = row[--end];
+            row[end] = row[0];
+        }
+        for (root = i; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && perf_row_before_(&row[child], &row[child + 1], by))
+                child++;
+            if (!perf_row_before_(&moved, &row[child], by))
+                break;
+            row[root] = row[child];
+        }
+        row[root] = moved;
+    }
+}
+
+/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+{
+    uint32_t    id, count = PERF_ACQ_(&r->count);
+    size_t      bytes = sizeof(perf_cell_) + count * sizeof(perf_row_);
+    perf_row_  *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(bytes));
+    perf_cell_ *sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
+
+    *n = 0;
+    for (id = 1; row && sum && id < count; id++) {
+        perf_row_fill_(&row[*n], r, id, sum);
+        if (row[*n].count)
+            ++*n;
+    }
+    if (row && sum)
+        perf_rows_sort_(row, *n, by);
+    if (!sum) {
+        PERF_FREE(row);
+        row = PERF_NULL_;
+    }
+    PERF_FREE(sum);
+    return row;
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
+PERF_FN void perf_put_time_(perf_out_ *o, double ns)
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+    double                   x = ns < 0 ? -ns : ns;
+    int                      u = 0;
+
+    while (u < 3 && x >= 999.5) {
+        x /= 1000;
+        ns /= 1000;
+        u++;
+    }
+    perf_put_fixed_(o, ns, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+    perf_put_(o, unit[u]);
+}
+
+PERF_FN void perf_put_spaces_(perf_out_ *o, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, ' ');
+}
+
+/* Right-aligned cell of the table. */
+PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+{
+    size_t n = strlen(text);
+
+    perf_put_spaces_(o, n < width ? width - n : 1);
+    perf_put_(o, text);
+}
+
+PERF_FN void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
+{
+    char      text[40];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_time_(&t, ns);
+    perf_put_cell_(o, text, width);
+}
+
+/* A name in `width` columns: control characters shown as '?', long ones cut with "...". */
+PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+{
+    size_t columns = 0, i, shown = 0;
+
+    for (i = 0; name[i]; i++)
+        columns += (name[i] & 0xc0) != 0x80;
+    for (i = 0; name[i]; i++) {
+        unsigned char c = PERF_CAST_(unsigned char, name[i]);
+        if ((c & 0xc0) != 0x80 && ++shown > width - 3 && columns > width)
+            break;
+        perf_put_char_(o, c < 0x20 || c == 0x7f ? '?' : name[i]);
+    }
+    if (columns > width)
+        perf_put_(o, "...");
+    else
+        perf_put_spaces_(o, width - columns);
+}
+
+PERF_COLD_FN_ void perf_put_loss_(perf_out_ *o, uint64_t n, const char *what)
+{
+    if (!n)
+        return;
+    perf_put_(o, "note: ");
+    perf_put_u64_(o, n);
+    perf_put_char_(o, ' ');
+    perf_put_(o, what);
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
+{
+    uint32_t bit;
+
+    perf_put_(o, "clock ");
+    perf_put_(o, c->name);
+    perf_put_(o, ": step ");
+    perf_put_time_(o, c->resolution_ns);
+    perf_put_(o, ", cost ");
+    perf_put_time_(o, c->cost_ns);
+    perf_put_(o, " a reading, ");
+    perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
+    perf_put_(o, " MHz within ");
+    perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
+    perf_put_(o, " ppm\n");
+    for (bit = 1; bit <= c->warnings; bit <<= 1)
+        if (c->warnings & bit) {
+            perf_put_(o, "warning: ");
+            perf_put_(o, perf_clock_warning_text(bit));
+            perf_put_char_(o, '\n');
+        }
+}
+
+PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, double tick, double all)
+{
+    char      text[40];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_name_(o, row->name, 28);
+    perf_put_u64_(&t, row->count);
+    perf_put_cell_(o, text, 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * tick, 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->self) * tick, 10);
+    t.len = 0;
+    perf_put_fixed_(&t, PERF_CAST_(double, row->self) / all * 100, 1);
+    perf_put_(&t, " %");
+    perf_put_cell_(o, text, 9);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * tick / PERF_CAST_(double, row->count), 10);
+    perf_put_time_cell_(o, row->p50 * tick, 10);
+    perf_put_time_cell_(o, row->p95 * tick, 10);
+    perf_put_time_cell_(o, row->p99 * tick, 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->max) * tick, 10);
+    perf_put_char_(o, '\n');
+}
+
+/* Nanoseconds of one scope tick. */
+PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
+{
+    return r && r->clock ? 1.0 : perf_tick_ns_();
+}
+
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, perf_registry_ *r, const perf_row_ *row, size_t n,
+                                   int limit, double tick)
+{
+    perf_losses_ l = perf_losses_sum_(r);
+    double       all = 0;
+    size_t       i;
+
+    for (i = 0; i < n; i++)
+        all += PERF_CAST_(double, row[i].self);
+    if (!(all > 0))
+        all = 1;
+    if (n)
+        perf_put_(o, "scope                            calls     total      self    share"
+                     "      mean       p50       p95       p99       max\n");
+    for (i = 0; i < n && (limit < 0 || i < PERF_CAST_(size_t, limit)); i++)
+        perf_put_row_(o, &row[i], tick, all);
+    if (i < n) {
+        perf_put_(o, "... and ");
+        perf_put_u64_(o, n - i);
+        perf_put_(o, " more\n");
+    }
+    perf_put_loss_(o, l.abandoned, "scopes were never ended (longjmp?): their time is in the scope around them");
+    perf_put_loss_(o, l.disordered, "scopes ended after the scope around them: no self time");
+    perf_put_loss_(o, l.foreign, "scopes were ended by another thread: no self time");
+    perf_put_loss_(o, l.orphans, "scopes were begun before a fork or reset and not counted");
+    perf_put_loss_(o, l.misused, "ends without a begin were ignored");
+    perf_put_loss_(o, l.lost, "scopes were not counted: no memory");
+    perf_put_loss_(o, l.overwritten, "older trace events were overwritten: raise PERF_TRACE_EVENTS");
+}
+
+PERF_FN perf_report_opts perf_report_opts_default(void)
+{
+    perf_report_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.rows == 0)
+        o.rows = 50;
+    return o;
+}
+
+PERF_FN void perf_report_results_(perf_out_ *o);
+
+/* One snapshot, so that the text has the same length each time it is written. */
+typedef struct perf_snapshot_ {
+    perf_report_opts opts;
+    perf_clock_info  clock;
+    perf_registry_  *registry;
+    perf_row_       *row;
+    size_t           rows;
+} perf_snapshot_;
+
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+
+    memset(&s, 0, sizeof s);
+    s.opts = perf_report_opts_resolved(opts);
+    s.clock = perf_clock();
+    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
+    if (s.registry)
+        s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
+    return s;
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    perf_put_clock_(o, &s->clock);
+    if (s->registry)
+        perf_put_table_(o, s->registry, s->row, s->rows, s->opts.rows, s->clock.tick_ns);
+    perf_report_results_(o);
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = PERF_ZERO;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    perf_snapshot_put_(&o, &s);
+    PERF_FREE(s.row);
+    return o.len;
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    s = perf_snapshot_take_(opts);
+    perf_snapshot_put_(&o, &s);
+    again.cap = o.len + 4096;                   /* some slack: other threads go on                */
+    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
+    if (again.p) {
+        perf_snapshot_put_(&again, &s);
+        if (again.len >= again.cap)
+            again.len = again.cap - 1;
+        status = fwrite(again.p, 1, again.len, file) == again.len ? PERF_OK : PERF_EIO;
+        if (fflush(file))
+            status = PERF_EIO;
+    }
+    PERF_FREE(again.p);
+    PERF_FREE(s.row);
+    return status;
+}
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(stderr, PERF_NULL_);
+}
+
 /* ---- trace ---- */
 
+/* A file written through a buffer; the first failure sticks. */
+typedef struct perf_file_ {
+    FILE     *file;
+    perf_out_ out;
+    int       failed;
+} perf_file_;
+
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+{
+    if (f->out.len && fwrite(f->out.p, 1, f->out.len, f->file) != f->out.len)
+        f->failed = 1;
+    f->out.len = 0;
+}
+
+/* Room for one more record of at most 4 KB. */
+PERF_FN void perf_file_room_(perf_file_ *f)
+{
+    if (f->out.cap - f->out.len < 4096)
+        perf_file_flush_(f);
+}
+
+/* Length of the UTF-8 character at s, 0 if it is not one. */
+PERF_COLD_FN_ int perf_utf8_(const char *s)
+{
+    unsigned char c = PERF_CAST_(unsigned char, *s);
+    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    int           i;
+    unsigned char second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
+
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
+        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
+        return 0;
+    return n;
+}
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    perf_put_char_(o, '"');
+    while (*s) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        int           n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\\ufffd");
+            s++;
+        } else if (c < 0x20 || c == 0x7f) {
+            perf_put_(o, "\\u00");
+            perf_put_char_(o, hex[c >> 4]);
+            perf_put_char_(o, hex[c & 15]);
+            s++;
+        } else {
+            if (c == '"' || c == '\\')
+                perf_put_char_(o, '\\');
+            while (n--)
+                perf_put_char_(o, *s++);
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN void perf_put_us_(perf_out_ *o, uint64_t ns)
+{
+    uint64_t rest = ns % 1000;
+
+    perf_put_u64_(o, ns / 1000);
+    perf_put_char_(o, '.');
+    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest / 100)));
+    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest / 10 % 10)));
+    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest % 10)));
+}
+
+/* Ticks to the nanoseconds of perf_now(). */
+typedef struct perf_epoch_ {
+    uint64_t ticks, ns;
+    double   tick_ns;
+} perf_epoch_;
+
+PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
+{
+    double past;
+
+    if (ticks >= e->ticks)
+        return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(double, ticks - e->ticks) * e->tick_ns);
+    past = PERF_CAST_(double, e->ticks - ticks) * e->tick_ns;
+    return past < PERF_CAST_(double, e->ns) ? e->ns - PERF_CAST_(uint64_t, past) : 0;
+}
+
+/* The events of one thread, newest first: a scope then comes before those inside it, and viewers
+ * nest equal times in that order.  The owner may go on writing; what it may have overwritten while
+ * we copied is left out.                                                                          */
+PERF_COLD_FN_ void perf_trace_thread_(perf_file_ *f, perf_registry_ *r, perf_recorder_ *t,
+                                      const perf_epoch_ *epoch)
+{
+    uint64_t     head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
+    perf_event_ *copy;
+
+    if (!t->ring_mask || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return;
+    n = head - lost > t->ring_mask + 1 ? t->ring_mask + 1 : head - lost;
+    copy = PERF_CAST_(perf_event_ *, PERF_MALLOC(n * sizeof *copy));
+    if (!copy) {
+        f->failed = 1;
+        return;
+    }
+    for (i = 0; i < n; i++) {
+        perf_event_ *e = &t->ring[(head - 1 - i) & t->ring_mask];
+        copy[i].start = PERF_GET_(&e->start);
+        copy[i].what = PERF_GET_(&e->what);
+    }
+    now = PERF_ACQ_(&t->ring_head) + 1;
+    if (now - (head - n) > t->ring_mask + 1) {
+        uint64_t torn = now - (head - n) - (t->ring_mask + 1);
+        n = torn < n ? n - torn : 0;
+    }
+    for (i = 0; i < n; i++) {
+        uint32_t id = PERF_CAST_(uint32_t, copy[i].what >> 40);
+        uint64_t d = copy[i].what & UINT64_C(0xffffffff), start, end;
+
+        if (!id || id >= PERF_ACQ_(&r->count))
+            continue;
+        if (d == UINT64_C(0xffffffff)) {        /* the true length stands before it                */
+            if (i + 1 == n)
+                continue;
+            d = copy[i + 1].start;
+        }
+        start = perf_epoch_ns_(epoch, copy[i].start);
+        end = perf_epoch_ns_(epoch, copy[i].start + d);
+        perf_file_room_(f);
+        perf_put_(&f->out, ",\n{\"ph\":\"X\",\"name\":");
+        perf_put_json_(&f->out, PERF_ACQ_(&r->names)[id]->site.name);
+        perf_put_(&f->out, ",\"pid\":");
+        perf_put_u64_(&f->out, PERF_GET_(&r->process));
+        perf_put_(&f->out, ",\"tid\":");
+        perf_put_u64_(&f->out, t->thread);
+        perf_put_(&f->out, ",\"ts\":");
+        perf_put_us_(&f->out, start);
+        perf_put_(&f->out, ",\"dur\":");
+        perf_put_us_(&f->out, end - start);
+        perf_put_char_(&f->out, '}');
+    }
+    PERF_FREE(copy);
+}
+
+PERF_COLD_FN_ void perf_trace_put_(perf_file_ *f, perf_registry_ *r)
+{
+    perf_epoch_     epoch;
+    perf_recorder_ *t;
+    perf_losses_    l = perf_losses_sum_(r);
+
+    epoch.ticks = r->clock ? 0 : PERF_GET_(&perf_anchor_v1_.clock.ticks);
+    epoch.ns = r->clock ? 0 : PERF_GET_(&perf_anchor_v1_.clock.ns);
+    epoch.tick_ns = perf_scope_tick_ns_(r);
+    perf_put_(&f->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_put_u64_(&f->out, l.overwritten);
+    perf_put_(&f->out, ",\"uncounted_scopes\":");
+    perf_put_u64_(&f->out, l.lost + l.orphans);
+    perf_put_(&f->out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":");
+    perf_put_u64_(&f->out, PERF_GET_(&r->process));
+    perf_put_(&f->out, ",\"tid\":0,\"args\":{\"sort_index\":0}}");
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        perf_trace_thread_(f, r, t, &epoch);
+    perf_put_(&f->out, "\n]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_FN perf_status perf_trace_save(const char *path)
+{
+    static const char suffix[] = ".part";
+    perf_registry_   *r = perf_registry_get_();
+    perf_file_        f;
+    size_t            length;
+    char             *part, *buffer;
+    int               direct;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    length = strlen(path);
+    direct = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+    memset(&f, 0, sizeof f);
+    part = PERF_CAST_(char *, PERF_MALLOC(length + sizeof suffix));
+    buffer = PERF_CAST_(char *, PERF_MALLOC(65536));
+    if (part && buffer) {
+        memcpy(part, path, length + 1);
+        if (!direct)
+            memcpy(part + length, suffix, sizeof suffix);
+        f.out.p = buffer;
+        f.out.cap = 65536;
+        f.file = fopen(part, "wb");
+        f.failed = !f.file;
+        if (f.file) {
+            perf_trace_put_(&f, r);
+            if (fclose(f.file))
+                f.failed = 1;
+            if (!direct && !f.failed && rename(part, path))
+                f.failed = 1;
+            if (!direct && f.failed)
+                (void)remove(part);
+        }
+    }
+    f.failed = f.failed ? 1 : part && buffer ? 0 : 2;
+    PERF_FREE(part);
+    PERF_FREE(buffer);
+    return f.failed == 2 ? PERF_ENOMEM : f.failed ? PERF_EIO : PERF_OK;
+}
+
 /* ---- bench ---- */
+
+/* Finished benchmarks in the report; follows perf_registry_get_()->results. */
+PERF_FN void perf_report_results_(perf_out_ *o)
+{
+    (void)o;
+}
 
 /* ---- ab ---- */
 
 PERF_END_DECLS
 
 /* >>c++ --------------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+namespace perf {
+
+/* perf::scope s("load"); times until the end of the block, for names made at run time too. */
+class scope {
+    perf_scope scope_;
+
+public:
+    explicit scope(const char *name) : scope_(perf_scope_begin(name))
+    {
+        (void)name;
+    }
+    ~scope()
+    {
+        perf_scope_end(&scope_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+};
+
+} /* namespace perf */
+#endif
 
 /* MIT License
  *
