@@ -206,7 +206,7 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
 PERF_FN size_t perf_quantile_min_count(double p, double confidence);
 
 /* Ascending sort without recursion limits or allocation; n log n always.  No NaN, please. */
-PERF_FN void perf_sort(double *x, size_t n);
+PERF_FN void perf_sort_values(double *x, size_t n);
 
 /* >>compare: is the candidate better by as much as you asked? -------------------------------------
  * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.
@@ -1032,7 +1032,7 @@ PERF_FN void perf_sort_heap_(double *x, size_t n)
 }
 
 /* Quicksort on the median of three, smaller half first; heapsort when the pivots keep being bad. */
-PERF_FN void perf_sort(double *x, size_t n)
+PERF_FN void perf_sort_values(double *x, size_t n)
 {
     struct {
         double *x;
@@ -1184,7 +1184,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
     if (!s)
         return r;
     memcpy(s, x, n * sizeof *s);
-    perf_sort(s, n);
+    perf_sort_values(s, n);
     q = perf_quantile(s, n, p);
     for (i = 0; i < n; i++)
         below += x[i] <= q;
@@ -1313,7 +1313,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         r.warnings |= PERF_WARN_BAD_VALUES;
     if (k) {
         m = perf_moments_of_(s, k);                 /* before sorting: the order of time          */
-        perf_sort(s, k);
+        perf_sort_values(s, k);
         r.count = k;
         r.min = s[0];
         r.max = s[k - 1];
@@ -1338,7 +1338,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
             r.warnings |= PERF_WARN_MEAN;
         for (i = 0; i < k; i++)
             s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
-        perf_sort(s, k);
+        perf_sort_values(s, k);
         r.mad = perf_quantile(s, k, 0.5);
     } else {
         r.status = PERF_ENODATA;
@@ -1553,7 +1553,7 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
                 pool[m++] = a;
         }
     }
-    perf_sort(pool, m);
+    perf_sort_values(pool, m);
     return k - below <= m ? pool[k - below - 1] : hi;
 }
 
@@ -1564,7 +1564,7 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
-    perf_sort(d, n);
+    perf_sort_values(d, n);
     r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
     if (m % 2 == 0)
         r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
@@ -1806,15 +1806,15 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         double *s = d;                              /* the log ratios are not needed here         */
         double  qa, qb;
         memcpy(s, a, na * sizeof *a);
-        perf_sort(s, na);
+        perf_sort_values(s, na);
         qa = perf_quantile(s, na, p);
         memcpy(s, b, nb * sizeof *b);
-        perf_sort(s, nb);
+        perf_sort_values(s, nb);
         qb = perf_quantile(s, nb, p);
         shrink = perf_pair_shrink_(a, b, na, qa, qb, p);
     }
-    perf_sort(a, na);
-    perf_sort(b, nb);
+    perf_sort_values(a, na);
+    perf_sort_values(b, nb);
     tick = perf_tick_log_(a, na, b, nb, o->tick);
     if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
         v->warnings |= PERF_WARN_MEAN;
@@ -2270,7 +2270,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
         return r;
     for (i = 0; i < n; i++)
         s[i] = perf_is_finite_(log_ratio[i]) ? log_ratio[i] : 0.0;
-    perf_sort(s, n);
+    perf_sort_values(s, n);
     r.estimate = perf_quantile(s, n, 0.5);
     far_off = 2.0 * (s[n - 1] - s[0]) + 1.0;
     perf_scratch_free_(s, small);
