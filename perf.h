@@ -2443,7 +2443,7 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_sum
     double       gap;
     uint32_t     w = 0;
 
-    if (all->count && all->p50 < 3.0 && all->p50 < 1.25 * perf_loop_empty_ns_(overhead))
+    if (all->count && all->p50 < 3.0 && all->p50 < 2.2 * perf_loop_empty_ns_(overhead))
         w |= PERF_WARN_EMPTY_BODY;
     if (s->count >= 30) {
         early = perf_summarize(s->ns, s->count / 3);
@@ -2577,14 +2577,14 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
     return p->batch;
 }
 
-PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s)
+PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
 {
     perf_result        r = PERF_ZERO;
     const perf_slice_ *p;
     perf_interval      q;
 
     if (!s || PERF_ACQ_(&s->loop.done)) {
-        r.status = PERF_ESTATE;
+        r.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
         return r;
     }
     p = &s->slice;
@@ -2647,7 +2647,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b)
 #define PERF_OPTIMISED_ 0
 #endif
 
-PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
     perf_bench b;
 
@@ -2658,7 +2658,7 @@ PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opt
 
 /* The state travels by value and comes back by value, so the counter's address is never taken and
  * both stay in registers: the loop is the body, one decrement and one branch.                    */
-PERF_FN int perf_bench_next(perf_bench *b)
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
 {
     uint64_t n;
 
@@ -2669,23 +2669,14 @@ PERF_FN int perf_bench_next(perf_bench *b)
     return n != 0;
 }
 
-PERF_FN perf_result perf_bench_end(perf_bench *b)
+PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
 {
-    perf_result r = PERF_ZERO;
+    struct perf_bench_state_ *state = b->state;
+    uint64_t                  left = b->left;
 
-    if (!b) {
-        r.status = PERF_EINVAL;
-        return r;
-    }
-    if (!b->state && b->left) {
-        r.status = PERF_ENOMEM;
-        b->left = 0;
-        return r;
-    }
-    r = perf_bench_close_(b->state);
     b->state = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
     b->left = 0;
-    return r;
+    return perf_bench_close_(state, left);
 }
 #endif
 
@@ -3000,19 +2991,20 @@ PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
     v.bad = s->seq.bad;
     perf_verdict_finish_(&v, perf_widen_(i, perf_ab_tick_(s)), PERF_CAST_(double, n),
                          &s->opts.accept);
-    if (v.decision != s->seq.decision && v.decision != PERF_REJECT)
+    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
 }
 
-PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s)
+PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, uint64_t left)
 {
     perf_ab_result r = PERF_ZERO;
+    uint32_t       empty[2];
     size_t         n;
 
     if (!s || PERF_ACQ_(&s->loop.done)) {
-        r.status = PERF_ESTATE;
-        r.verdict.reason = perf_status_text(PERF_ESTATE);
+        r.status = r.verdict.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+        r.verdict.reason = perf_status_text(r.status);
         return r;
     }
     n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
@@ -3031,9 +3023,16 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s)
     if (n) {
         r.baseline = perf_summarize(s->arm[0].ns, n);
         r.candidate = perf_summarize(s->arm[1].ns, n);
-        r.warnings |= perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns) |
-                      perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns) |
-                      r.verdict.warnings;
+        empty[0] = perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns);
+        empty[1] = perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns);
+        r.warnings |= ((empty[0] | empty[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
+                      r.verdict.warnings;          /* pairs do not mind a drift                  */
+        if (empty[1] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the candidate costs hardly more than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
+        else if (empty[0] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the baseline costs hardly more than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
     } else {
         if (s->status == PERF_OK)
             r.status = PERF_ENODATA;
@@ -3075,7 +3074,7 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
     return r;
 }
 #else
-PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
     perf_ab ab;
 
@@ -3085,7 +3084,7 @@ PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
     return ab;
 }
 
-PERF_FN int perf_ab_next(perf_ab *ab)
+PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
     uint64_t n;
 
@@ -3097,22 +3096,14 @@ PERF_FN int perf_ab_next(perf_ab *ab)
     return ab->variant;
 }
 
-PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
+PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
 {
-    perf_ab_result r = PERF_ZERO;
+    struct perf_ab_state_ *state = ab->state;
+    uint64_t               left = ab->left;
 
-    if (!ab || (!ab->state && ab->left)) {
-        r.status = ab ? PERF_ENOMEM : PERF_EINVAL;
-        r.verdict.status = r.status;
-        r.verdict.reason = perf_status_text(r.status);
-    } else {
-        r = perf_ab_close_(ab->state);
-    }
-    if (ab) {
-        ab->state = PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
-        ab->left = 0;
-    }
-    return r;
+    ab->state = PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
+    ab->left = 0;
+    return perf_ab_close_(state, left);
 }
 #endif
 

@@ -120,7 +120,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_MEAN,        3, "one value carries over 10 % of the sum: the mean means little")  \
     X(PERF_WARN_ORDER,       4, "not measured in random order")                                   \
     X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
-    X(PERF_WARN_EMPTY_BODY,  6, "the body costs no more than an empty loop")                      \
+    X(PERF_WARN_EMPTY_BODY,  6, "hardly more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_CLOCK,       8, "the cycle counter cannot be trusted here; clock_gettime is used") \
     X(PERF_WARN_STOPPED,     9, "the loop was left before it was done")                           \
@@ -310,6 +310,10 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 /* One line of English into v->text, which it returns.  NULL gives "". */
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
+
+/* Holds a finished verdict against an accuracy check: failed -> REJECT; required but not made ->
+ * no ACCEPT; passed -> unchanged.  NULL does nothing.                                            */
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: not evaluated. */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
@@ -1698,10 +1702,9 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
     return v;
 }
 
-/* Accuracy can only take an ACCEPT away. */
-PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
 {
-    if (!g->required && !g->seen.compared)
+    if (!v || !g || (!g->required && !g->seen.compared))
         return;
     if (!g->seen.compared) {
         if (v->decision == PERF_ACCEPT) {
@@ -1757,7 +1760,7 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     }
     if (!perf_is_finite_(h))
         v->warnings |= PERF_WARN_UNBOUNDED;
-    perf_verdict_guard_(v, &o->guard);
+    perf_verdict_guard(v, &o->guard);
 }
 
 /* What caps a verdict whatever the numbers say. */
@@ -1943,18 +1946,29 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
 }
 
-/* Factors with two decimals read well; close to 1 they need more. */
-PERF_FN void perf_put_factor_(perf_out_ *o, double x)
+/* Decimals that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 5. */
+PERF_FN int perf_digits_of_(double width)
+{
+    int digits = 1;
+
+    while (digits < 5 && width < 10.0) {
+        width *= 10.0;
+        digits++;
+    }
+    return digits > 2 ? digits - 1 : digits;
+}
+
+PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
     if (!perf_is_finite_(x)) {
         perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
         return;
     }
-    perf_put_fixed_(o, x, x >= 100.0 ? 0 : x >= 10.0 ? 1 : x > 0.9 && x < 1.1 ? 4 : 2);
+    perf_put_fixed_(o, x, digits);
     perf_put_char_(o, 'x');
 }
 
-PERF_FN void perf_put_percent_(perf_out_ *o, double ratio)
+PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
     double x = (ratio - 1.0) * 100.0;
 
@@ -1964,7 +1978,7 @@ PERF_FN void perf_put_percent_(perf_out_ *o, double ratio)
     }
     if (x >= 0.0)
         perf_put_char_(o, '+');
-    perf_put_fixed_(o, x, x < 10.0 && x > -10.0 ? 2 : 1);
+    perf_put_fixed_(o, x, digits);
     perf_put_(o, " %");
 }
 
@@ -1992,6 +2006,7 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
+    int       digits;
 
     if (!v)
         return "";
@@ -2002,23 +2017,25 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     perf_put_(&o, perf_decision_text(v->decision));
     perf_put_(&o, ": ");
     if (v->pairs && v->rule.kind == PERF_RULE_SPEEDUP) {
+        digits = perf_digits_of_(v->speedup.high - v->speedup.low);
         perf_put_(&o, "speed-up ");
-        perf_put_factor_(&o, v->speedup.estimate);
+        perf_put_factor_(&o, v->speedup.estimate, digits);
         perf_put_(&o, " (");
         perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
         perf_put_(&o, " % CI ");
-        perf_put_factor_(&o, v->speedup.low);
+        perf_put_factor_(&o, v->speedup.low, digits);
         perf_put_(&o, " to ");
-        perf_put_factor_(&o, v->speedup.high);
+        perf_put_factor_(&o, v->speedup.high, digits);
         perf_put_(&o, "), ");
     } else if (v->pairs) {
-        perf_put_percent_(&o, v->ratio.estimate);
+        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
+        perf_put_percent_(&o, v->ratio.estimate, digits);
         perf_put_(&o, " (");
         perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
         perf_put_(&o, " % CI ");
-        perf_put_percent_(&o, v->ratio.low);
+        perf_put_percent_(&o, v->ratio.low, digits);
         perf_put_(&o, " to ");
-        perf_put_percent_(&o, v->ratio.high);
+        perf_put_percent_(&o, v->ratio.high, digits);
         perf_put_(&o, "), ");
     }
     perf_put_(&o, "asked: ");
