@@ -10,7 +10,7 @@
 # $root is the repository, $work a scratch folder that goes away at the end (KEEP=1 keeps it).
 set -eu
 
-root=${root:-$(CDPATH= cd -- "$(dirname -- "$0")/../.." && pwd)}
+root=${root:-$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)}
 tried=0
 failed=0
 

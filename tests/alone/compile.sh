@@ -11,6 +11,7 @@
 compiler=${1:?which compiler?}
 cc=$compiler
 ext=c
+target=
 standards='c99 c11 c17'
 strict=$warn_c
 bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DISABLE=1'
@@ -51,13 +52,13 @@ nvcc)
     cc=$nvcc ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
     bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
-gcc-m32)                                  # the three below: only where they are installed already
+gcc-m32)                                  # the three below compile for machines we may not have
     printf '#include <string.h>\n' | gcc -m32 -fsyntax-only -x c - 2>/dev/null ||
-        skip "gcc -m32 has no C headers here"
-    cc=gcc strict="-m32 $warn_c" depth=1 run=no link=''
+        missing "gcc -m32 has no C headers here"
+    cc=gcc target=-m32 depth=1 run=no link=none
     ;;
 *-gcc)
-    command -v "$compiler" >/dev/null || skip "$compiler is not installed"
+    need "$compiler"
     link='' run=no bodies='-O0|-O2|-O2 -DPERF_DISABLE=1'
     ;;
 *)
@@ -68,7 +69,7 @@ esac
 
 start_work
 public=$(headers)
-include="-I$root -I$root/tests/alone"
+include="$target -I$root -I$root/tests/alone"
 
 # "a", "a a", "a b", "a b c", ... one order a line
 orders()
@@ -151,7 +152,7 @@ for std in $standards; do
         try "$compiler: all bodies, $flags" \
             "$cc" $strict $include $flags -c "$work/touch.$ext" -o "$work/touch.o"
         [ -f "$work/touch.o" ] || continue
-        [ "$compiler" != gcc-m32 ] || continue
+        [ "$link" != none ] || continue
         try "$compiler: links with '$link' only, $flags" \
             "$driver" "$work/touch.o" -o "$work/touch" $link
         [ "$run" = no ] || [ ! -f "$work/touch" ] || try "$compiler: runs, $flags" "$work/touch"
