@@ -63,8 +63,10 @@ try()
         return 0
     fi
     fail "$what_"
-    echo "    $*"
-    head -n 20 "$work/output" | sed 's/^/    | /'
+    if [ "$failed" -le 3 ]; then         # the rest is mostly the same again
+        echo "    $*"
+        head -n 20 "$work/output" | sed 's/^/    | /'
+    fi
     return 0
 }
 

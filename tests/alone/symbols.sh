@@ -25,8 +25,10 @@ for level in -O0 -O2; do
     try "$cc $level: an empty file" "$cc" "$std" $level -c "$work/empty.$ext" -o "$work/empty.o"
     for header in $public; do
         printf '#include "%s"\ntypedef int nothing;\n' "$header" >"$work/unused.$ext"
+        rm -f "$work/unused.o"
         try "$cc $level: $header" \
             "$cc" "$std" $level -I"$root" -c "$work/unused.$ext" -o "$work/unused.o"
+        [ -f "$work/unused.o" ] || continue
         with=$(bytes "$work/unused.o")
         without=$(bytes "$work/empty.o")
         [ "$with" = "$without" ] ||
@@ -43,9 +45,11 @@ done >"$work/all.$ext"
 # shellcheck disable=SC2086
 python3 "$root/tests/api.py" touch "$work/all.i" $public >"$work/touch.$ext"
 for flags in -O0 -O2 '-O2 -DPERF_DISABLE=1'; do
+    rm -f "$work/touch.o"
     # shellcheck disable=SC2086
     try "$cc $flags: all bodies" \
         "$cc" "$std" $flags -I"$root" -c "$work/touch.$ext" -o "$work/touch.o"
+    [ -f "$work/touch.o" ] || continue
     nm -C --defined-only "$work/touch.o" | cut -c20- |
         grep -Ev '^(perf(_|::)|((guard variable|vtable|typeinfo( name)?) for )?perf(_|::))' |
         grep -Ev '^(main|touched)$|[.]' >"$work/foreign" || true
