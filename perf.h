@@ -92,19 +92,15 @@
 #define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
 #define PERF_THREAD_ __thread
 #endif
-/* Out of line: OUTLINE for what runs often, COLD for what does not.  inline beside noinline silences
- * clang about unused ones, which gcc would warn about; there it is an attribute.                  */
+/* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
+ * unused ones leave no code at -O0; gcc warns about the pair in C, see >>private.                */
 #if PERF_MSVC_
 #define PERF_OUTLINE_FN_ static __declspec(noinline)
 #define PERF_COLD_FN_    static __declspec(noinline)
 #define PERF_INLINE_FN_  static __forceinline
-#elif defined(__clang__)
+#else
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
-#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
-#else
-#define PERF_OUTLINE_FN_ static PERF_ATTR_((__noinline__, __unused__, __nothrow__))
-#define PERF_COLD_FN_    static PERF_ATTR_((__noinline__, __unused__, __cold__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #endif
 
@@ -253,21 +249,45 @@ typedef struct perf_site_ {     /* what a scope is called; one static object a c
     uint32_t    id;             /* 0 until the registry has seen it                                */
 } perf_site_;
 
-typedef struct perf_span_ {     /* an open scope; every field private                              */
+/* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
+#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
+#define PERF_SCOPE_EMPTY_ 1
+#else
+#define PERF_SCOPE_EMPTY_ 0
+typedef struct perf_scope perf_span_;
+#endif
+
+struct
+#if PERF_SCOPE_EMPTY_
+    perf_span_
+#else
+    perf_scope
+#endif
+{                               /* every field private                                             */
     uint64_t               start;   /* ticks                                                       */
     uint64_t               nested;  /* the thread's running total of closed scopes at the begin    */
     struct perf_recorder_ *rec;     /* NULL: not recording                                         */
     perf_site_            *site;
     uint32_t               depth;
     uint32_t               weight;  /* calls this one stands for                                   */
-} perf_span_;
+};
 
-#if PERF_DISABLE && defined(__GNUC__)
-__extension__ typedef struct perf_scope_off_ {
-} perf_scope;                   /* no bytes, no code: also at -O0                                  */
-#else
-typedef perf_span_ perf_scope;
+#if PERF_SCOPE_EMPTY_
+typedef struct perf_span_ perf_span_;
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragmas"
+#pragma clang diagnostic ignored "-Wc++-compat"
+#pragma clang diagnostic ignored "-Wextern-c-compat"
 #endif
+__extension__ struct perf_scope {
+    char none[0];
+};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+#endif
+typedef struct perf_scope perf_scope;
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -494,6 +514,11 @@ PERF_FN int            perf_ab_next(perf_ab *ab);
 PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
 
 /* ---- clock ---- */
 
@@ -741,6 +766,7 @@ PERF_FN void perf_cpuid_(uint32_t leaf, uint32_t *eax, uint32_t *edx)
 #if defined(__x86_64__)
     uint32_t b;
     __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
+    (void)b;
 #else
     __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
 #endif
@@ -1424,7 +1450,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     perf_recorder_ *t = s->rec;
     uint64_t        d = end - s->start, depth = s->depth;
     uint32_t        id = PERF_GET_(&s->site->id);
-    perf_cell_     *c;
+    perf_cell_     *c, *late = t->late_cell;
 
     if (PERF_UNLIKELY_(t->depth != depth || id >= PERF_GET_(&t->cells))) {
         perf_end_slow_(s, end);
@@ -1441,7 +1467,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     perf_add_(&c->total, d);
     perf_add_(&c->self, d - (t->closed - s->nested));
     t->closed = s->nested + d;
-    perf_add_(&PERF_GET_(&t->late_cell)->bucket[perf_cell_index_(PERF_GET_(&t->late))], 1);
+    perf_add_(&late->bucket[perf_cell_index_(t->late)], 1);
     PERF_SET_(&t->late, d);
     PERF_SET_(&t->late_cell, c);
     if (t->ring_mask) {
@@ -1529,19 +1555,6 @@ PERF_COLD_FN_ void perf_misuse_(void)
     }
 }
 
-#if PERF_DISABLE
-PERF_FN perf_scope perf_scope_begin(const char *name)
-{
-    perf_scope s = PERF_ZERO;
-    (void)name;
-    return s;
-}
-
-PERF_FN void perf_scope_end(perf_scope *scope)
-{
-    (void)scope;
-}
-#else
 /* The site of a name that is not a static object: a small table by address in front of the
  * interned names; the text is compared, so the caller may reuse a buffer.                        */
 PERF_COLD_FN_ perf_site_ *perf_site_find_(const char *name)
@@ -1552,6 +1565,21 @@ PERF_COLD_FN_ perf_site_ *perf_site_find_(const char *name)
     return n ? &n->site : PERF_NULL_;
 }
 
+#if PERF_DISABLE
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope s;
+
+    memset(&s, 0, sizeof s);
+    (void)name;
+    return s;
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    (void)scope;
+}
+#else
 PERF_FN perf_scope perf_scope_begin(const char *name)
 {
     perf_scope  s = PERF_ZERO;
@@ -2001,7 +2029,7 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-PERF_COLD_FN_ void perf_report_results_(perf_out_ *o);
+PERF_FN void perf_report_results_(perf_out_ *o);
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -2753,7 +2781,7 @@ PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
 PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
-PERF_COLD_FN_ void perf_report_results_(perf_out_ *o)
+PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_);
@@ -3123,6 +3151,10 @@ PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     perf_put_(o, "\n");
     perf_put_warnings_(o, r.warnings);
 }
+
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
 
 PERF_END_DECLS
 
