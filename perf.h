@@ -417,20 +417,14 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 
 /* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
  * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
- * lies, without a copy.  No memory clobber: other variables stay in registers.
- * perf_clobber(): the compiler must assume that all memory is read and written here.             */
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-#define PERF_KEEP_(x)  ((void)(x))
-#define perf_clobber() __asm__ __volatile__("" : : : "memory")
-#elif defined(__TINYC__)
-#define PERF_KEEP_(x)  ((void)(x))              /* tcc deletes nothing                            */
-#define perf_clobber() ((void)0)
+ * lies, without a copy.  No memory clobber: other variables stay in registers.  (In C a macro, the
+ * only one in lower case, because it takes any type; C++ has the templates at the end.)           */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
+#define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
-#define PERF_KEEP_(x)  __asm__ __volatile__("" : : "X"(x))      /* volatile asm reads memory here */
-#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here */
 #elif defined(__GNUC__) && defined(__cplusplus)
-#define PERF_KEEP_(x)  __asm__ __volatile__("" : : "g,x"(x))
-#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
 #elif defined(__GNUC__)
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
@@ -442,19 +436,16 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
             __asm__ __volatile__("" : : "g,x"(x));                                                \
         }                                                                                         \
     } while (0)
-#define perf_clobber() __asm__ __volatile__("" : : : "memory")
 #else
-#define PERF_KEEP_(x)  perf_keep_at_(&(x))      /* other compilers: x must be a variable          */
-#define perf_clobber() perf_keep_at_(PERF_NULL_)
-PERF_FN void perf_keep_at_(const volatile void *p)
-{
-    static const volatile void *volatile sink;
-    sink = p;
-}
+#define PERF_KEEP_(x) perf_keep_at_(&(x))       /* other compilers: x must be a variable          */
+PERF_FN void perf_keep_at_(const volatile void *p);
 #endif
-#ifndef __cplusplus                             /* C++ has the templates at the end of this file  */
+#ifndef __cplusplus
 #define perf_keep(x) PERF_KEEP_(x)
 #endif
+
+/* The compiler must assume that all memory is read and written here. */
+PERF_FN void perf_clobber(void);
 
 /* >>ab: is the candidate faster than the baseline? -----------------------------------------------
  *
@@ -2356,6 +2347,21 @@ typedef struct perf_bench_state_ {
 enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
        PERF_LOOP_DONE_ };
 
+PERF_INLINE_FN_ void perf_clobber(void)
+{
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__ __volatile__("" : : : "memory");
+#endif
+}
+
+#if !defined(__GNUC__) && !defined(__TINYC__)
+PERF_FN void perf_keep_at_(const volatile void *p)
+{
+    static const volatile void *volatile sink;
+    sink = p;
+}
+#endif
+
 #define PERF_LOOP_MAX_SAMPLES_ 1000000
 
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
@@ -3181,15 +3187,15 @@ public:
 };
 
 /* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
-template <bool Object> struct keep_ {
-    template <class T> static void at(const T &x)
+template <bool Object_> struct keep_ {
+    template <class Type_> static void at(const Type_ &x)
     {
         PERF_KEEP_(x);
     }
 };
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
 template <> struct keep_<true> {
-    template <class T> static void at(const T &x)
+    template <class Type_> static void at(const Type_ &x)
     {
         __asm__ __volatile__("" : : "m"(x));
     }
@@ -3198,16 +3204,16 @@ template <> struct keep_<true> {
 
 } /* namespace perf */
 
-template <class T> inline void perf_keep(const T &x)
+template <class Type_> inline void perf_keep(const Type_ &x)
 {
-    ::perf::keep_<__is_class(T) || __is_union(T)>::at(x);
+    ::perf::keep_<__is_class(Type_) || __is_union(Type_)>::at(x);
 }
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
-template <class T, size_t N> inline void perf_keep(const T (&x)[N])
+template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Count_])
 {
     __asm__ __volatile__("" : : "m"(x));
 }
-template <class T> inline void perf_keep(T *const &p)       /* what it points to counts as read    */
+template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read    */
 {
     __asm__ __volatile__("" : : "r"(p),
                          "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));
