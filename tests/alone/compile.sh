@@ -50,7 +50,7 @@ tcc)
     ;;
 nvcc)
     need_nvcc
-    cc=$nvcc ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
+    ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
     bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
 gcc-m32)                                  # the three below compile for machines we may not have
@@ -69,8 +69,9 @@ gcc-m32)                                  # the three below compile for machines
 esac
 
 start_work
+cd "$root" || exit 1
+include="$target -I. -Itests/alone"
 public=$(headers)
-include="$target -I$root -I$root/tests/alone"
 
 # "a", "a a", "a b", "a b c", ... one order a line
 orders()

@@ -37,8 +37,8 @@ for level in -O0 -O2; do
     done
 done
 
-# The compiler's own: a name with a dot (a constant inside a function, a jump table), a reserved one,
-# clang's tables of a function that must not throw.
+# The compiler's own: a name with a dot (a constant inside a function, a jump table), a reserved
+# one, clang's table of a function that must not throw.
 for header in $public; do
     printf '#include "%s"\n' "$header"
 done >"$work/all.$ext"

@@ -66,8 +66,8 @@ def markdown_blocks(path):
 
 
 def header_blocks(path):
-    """In the first comment: what is indented by four or more after a blank line; further blank lines
-    do not end it."""
+    """In the first comment: what is indented by four or more after a blank line.  Further blank
+    lines do not end it."""
     blocks, current, start, blank_above = [], [], 0, False
     comment = re.match(r"\s*/\*.*?\*/", path.read_text(encoding="utf-8"), flags=re.S)
     for number, line in enumerate(comment.group(0).splitlines() if comment else [], 1):
@@ -144,7 +144,7 @@ def compile_c(block, compiler, scratch):
 
 
 def execute(program, scratch):
-    """Runs beside the repository's files, as a reader would.  A verdict is an answer, not a failure:
+    """Runs beside the repository's files, as a reader would.  A verdict is an answer, no failure:
     statuses 1 and 2 are fine where the output says REJECT or INCONCLUSIVE."""
     for path in ROOT.iterdir():
         if not path.name.startswith((".", "build")) and not (scratch / path.name).exists():
@@ -280,7 +280,7 @@ def undocumented(path):
 
 
 def api_shape(text):
-    """Attributes hide the name in front of the parenthesis: same text, same length, without them."""
+    """The same text, same length, without attributes: they hide the name in front of the ( ."""
     return re.sub(r"\bPERF_ATTR_\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)",
                   lambda m: " " * len(m.group(0)), text)
 

@@ -1,5 +1,5 @@
-// Built with PERF_DISABLE=1 and -O0: the members of a class that both kinds of file use are merged by
-// the linker, so an "off" scope that is the same class as an "on" one would switch the other on or off.
+// Built with PERF_DISABLE=1 and -O0: the linker merges the members of a class that both kinds of file
+// use, so an "off" scope of the same class as an "on" one would switch the other on or off.
 #include "perf.h"
 
 #include "work.h"

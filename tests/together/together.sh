@@ -1,6 +1,6 @@
 #!/bin/sh
 # One program of two C files, a C++ file, two files built with PERF_DISABLE=1 and (cuda) a .cu file
-# shares one registry, whatever compilers, optimisation levels and settings its files were built with.
+# shares one registry, whatever compilers, levels and settings its files were built with.
 #
 #     tests/together/together.sh gcc|clang|mixed|cuda
 . "$(dirname "$0")/../lib.sh"
@@ -81,11 +81,11 @@ mixed)
 cuda)
     for level in -O0 -O2; do
         name="with a .cu, $level"
-        link=$nvcc
+        link=nvcc
         object main.c 'gcc -std=c99' "$level -DWITH_CU"
         object second.c 'clang -std=c99' "$level"
         object cpp.cpp 'g++ -std=c++11' "$level"
-        object cu.cu "$nvcc" "$level"
+        object cu.cu nvcc "$level"
         program ''
     done
     ;;
