@@ -8,10 +8,11 @@
 import re
 import sys
 
-# Prefixes that <linux/perf_event.h> owns (PERF_SAMPLE_..., PERF_MEM_..., ...).
-KERNEL_PREFIX = re.compile(
-    r"PERF_(SAMPLE|MEM|RECORD|BR|COUNT|FORMAT|EVENT|TYPE|TXN|ATTR|CONTEXT|BPF|AUX|FLAG|MAX)_\w"
-    r"|perf_event_")
+# Names that <linux/perf_event.h> may own (PERF_SAMPLE_..., PERF_MEM_..., ...).  None of its names
+# ends in an underscore, so our private ones cannot meet them.
+KERNEL_NAME = re.compile(
+    r"(PERF_(SAMPLE|MEM|RECORD|BR|COUNT|FORMAT|EVENT|TYPE|TXN|ATTR|CONTEXT|BPF|AUX|FLAG|MAX)_"
+    r"|perf_event_)\w*(?<!_)$")
 
 
 def blank_comments(text):

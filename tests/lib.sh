@@ -3,7 +3,7 @@
 #
 #     . "$(dirname "$0")/../lib.sh"
 #     need gcc objcopy              commands it cannot do without: else it skips, fails if CI=true
-#     try "C at -O2" gcc -O2 ...    runs a command; if it fails, prints what, the command, the output
+#     try "C at -O2" gcc -O2 ...    runs a command; if it fails, prints what, it and its output
 #     fail "f.o has 3 more bytes"   for failures that are no command
 #     finish                        prints the count and ends with 0 or 1
 #
@@ -99,8 +99,10 @@ find_nvcc()
     return 1
 }
 
+# Needs the CUDA compiler, and puts it on PATH.
 need_nvcc()
 {
-    nvcc=$(find_nvcc) || missing "nvcc, the CUDA compiler, is not installed"
+    found_=$(find_nvcc) || missing "nvcc, the CUDA compiler, is not installed"
+    PATH=$(dirname "$found_"):$PATH
     need g++
 }

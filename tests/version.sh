@@ -7,4 +7,4 @@ awk '$1 == "#define" && $2 == "PERF_VERSION" {
          found = 1
          exit
      }
-     END { if (!found) { print "no #define PERF_VERSION in the header" > "/dev/stderr"; exit 1 } }' "$1"
+     END { if (!found) exit 1 }' "$1"

@@ -16,6 +16,7 @@ standards='c99 c11 c17'
 strict=$warn_c
 bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DISABLE=1'
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
+link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
 collide='<linux/perf_event.h>|<windows.h>|"hostile.h"'
 depth=3                                   # orders of up to this many headers
 run=yes
@@ -49,7 +50,7 @@ tcc)
     ;;
 nvcc)
     need_nvcc
-    cc=$nvcc ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
+    ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
     bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
 gcc-m32)                                  # the three below compile for machines we may not have
@@ -68,8 +69,9 @@ gcc-m32)                                  # the three below compile for machines
 esac
 
 start_work
+cd "$root" || exit 1
+include="$target -I. -Itests/alone"
 public=$(headers)
-include="$target -I$root -I$root/tests/alone"
 
 # "a", "a a", "a b", "a b c", ... one order a line
 orders()
@@ -153,8 +155,13 @@ for std in $standards; do
             "$cc" $strict $include $flags -c "$work/touch.$ext" -o "$work/touch.o"
         [ -f "$work/touch.o" ] || continue
         [ "$link" != none ] || continue
-        try "$compiler: links with '$link' only, $flags" \
-            "$driver" "$work/touch.o" -o "$work/touch" $link
+        case $ext$flags in
+        cpp*-fno-exceptions*) libraries=$link ;;
+        cpp*) libraries=$link_cxx ;;
+        *) libraries=$link ;;
+        esac
+        try "$compiler: links with '$libraries' only, $flags" \
+            "$driver" "$work/touch.o" -o "$work/touch" $libraries
         [ "$run" = no ] || [ ! -f "$work/touch" ] || try "$compiler: runs, $flags" "$work/touch"
     done
     IFS=$old_ifs

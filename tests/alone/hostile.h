@@ -1,5 +1,5 @@
 /* Macros that real programs define before they include us: windows.h, X11, <complex.h>, and the
- * one-letter sizes of every CUDA tutorial.  A header that uses one of them as a name breaks.      */
+ * one-letter sizes of every CUDA tutorial.  A header that uses one of them as a name breaks.     */
 #ifndef HOSTILE_H
 #define HOSTILE_H
 

@@ -24,7 +24,7 @@ def main(path):
         if line.lstrip().startswith("#include"):
             continue
         for word in re.findall(r"\b\w+", line):
-            if api.KERNEL_PREFIX.match(word):
+            if api.KERNEL_NAME.match(word):
                 print(f"{name}:{number}: {word} is a name that <linux/perf_event.h> may own")
                 bad = 1
     return bad

@@ -1,5 +1,5 @@
-/* Names that the fragments of code in README, docs/ and the headers' first comments may use without
- * declaring them, so that they can be short and still be compiled.  Whole programs do not see this. */
+/* Names that the fragments of code in documents and in the headers' first comments may use without
+ * declaring them, so that they can be short and still be compiled.  Whole programs do not see it. */
 #ifndef CONTEXT_H
 #define CONTEXT_H
 

@@ -6,6 +6,6 @@
 
 need_nvcc
 start_work
-"$nvcc" -O2 -I"$root" "$1" -o "$work/example"
+nvcc -O2 -I"$root" "$1" -o "$work/example"
 [ -e /dev/nvidia0 ] || skip "compiled; no CUDA device to run it on"
 exec "$root/tests/examples/run.sh" "$work/example"

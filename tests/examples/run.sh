@@ -8,7 +8,8 @@
 wrapper=
 if [ "${1:-}" = --valgrind ]; then
     need valgrind
-    wrapper='valgrind --quiet --error-exitcode=99 --leak-check=full --errors-for-leak-kinds=definite'
+    wrapper='valgrind --quiet --error-exitcode=99 --leak-check=full'
+    wrapper="$wrapper --errors-for-leak-kinds=definite"
     shift
 fi
 program=$(realpath "${1:?which program?}")

@@ -1,5 +1,5 @@
-/* One program, compiled twice, as C and as C++.  With -DPLAIN the preprocessor sees no instrumentation
- * at all; otherwise PERF_DISABLE=1 must make the same machine code of it, already at -O0.         */
+/* One file, compiled twice, as C and as C++.  With -DPLAIN the preprocessor sees no instrumentation
+ * at all; otherwise PERF_DISABLE=1 must make the same machine code of it, already at -O0.        */
 #ifdef PLAIN
 #define ON(...)
 #else

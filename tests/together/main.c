@@ -71,6 +71,7 @@ int main(void)
     work_second();
     work_cpp();
     work_off();
+    work_off_cpp();
 #ifdef WITH_CU
     work_cu();
 #endif
@@ -80,6 +81,7 @@ int main(void)
     bad |= check("second.c scope", 1, CALLS_SECOND);
     bad |= check("cpp.cpp scope", 1, CALLS_CPP);
     bad |= check("off.c scope", 0, CALLS_OFF);
+    bad |= check("off_cpp.cpp scope", 0, CALLS_OFF);
 #ifdef WITH_CU
     bad |= check("cu.cu scope", 1, CALLS_CU);
 #endif

@@ -1,6 +1,6 @@
 #!/bin/sh
-# One program of two C files, a C++ file, a file built with PERF_DISABLE=1 and (cuda) a .cu file
-# shares one registry, whatever compilers, optimisation levels and settings its files were built with.
+# One program of two C files, a C++ file, two files built with PERF_DISABLE=1 and (cuda) a .cu file
+# shares one registry, whatever compilers, levels and settings its files were built with.
 #
 #     tests/together/together.sh gcc|clang|mixed|cuda
 . "$(dirname "$0")/../lib.sh"
@@ -24,7 +24,8 @@ object()
 # program NAME LINKFLAGS: links the objects of this run, runs the program, starts afresh
 program()
 {
-    [ -f "$work/off.o" ] || object off.c gcc '-O2 -DPERF_DISABLE=1'
+    object off.c gcc '-O2 -DPERF_DISABLE=1'
+    object off_cpp.cpp g++ '-O0 -DPERF_DISABLE=1'
     try "$name: links with $link $1" $link "$work"/*.o -o "$work/program" $1
     if [ -f "$work/program" ]; then
         try "$name: one registry" "$work/program"
@@ -80,11 +81,11 @@ mixed)
 cuda)
     for level in -O0 -O2; do
         name="with a .cu, $level"
-        link=$nvcc
+        link=nvcc
         object main.c 'gcc -std=c99' "$level -DWITH_CU"
         object second.c 'clang -std=c99' "$level"
         object cpp.cpp 'g++ -std=c++11' "$level"
-        object cu.cu "$nvcc" "$level"
+        object cu.cu nvcc "$level"
         program ''
     done
     ;;

@@ -1,4 +1,4 @@
-/* Four files open one scope each.  Their call counts are primes of three digits, so that no time,
+/* Each file opens one scope.  The call counts are primes of three digits, so that no time,
  * percentage or percentile in the report is mistaken for one.                                   */
 #ifndef WORK_H
 #define WORK_H
@@ -11,7 +11,8 @@ void work_main(void);           /* main.c:    first C file   */
 void work_second(void);         /* second.c:  second C file  */
 void work_cpp(void);            /* cpp.cpp                   */
 void work_cu(void);             /* cu.cu, when WITH_CU       */
-void work_off(void);            /* off.c, built with PERF_DISABLE=1: must not appear */
+void work_off(void);            /* off.c and     */
+void work_off_cpp(void);        /* off_cpp.cpp, built with PERF_DISABLE=1: must not appear */
 
 #ifdef __cplusplus
 }
