@@ -364,13 +364,158 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  * PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path.                       */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>bench ------------------------------------------------------------------------------------- */
+/* >>bench: how long does one iteration take? -----------------------------------------------------
+ *
+ *     perf_bench b = perf_bench_begin("copy 4 KiB", NULL);
+ *     while (perf_bench_next(&b)) {
+ *         memcpy(dst, src, 4096);
+ *         perf_keep(dst);                      // or the compiler may delete the whole body
+ *     }
+ *     perf_result r = perf_bench_end(&b);      // r.time.p50, r.cold_ns, r.status
+ *
+ * The first iteration is timed on its own (cold_ns).  Then iterations are batched into slices of
+ * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
+ * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
+ * Leaving the loop early is fine: the result has what was measured until then.
+ * One bench belongs to one thread; several threads may each run their own.                       */
+typedef struct perf_bench_opts {        /* zero = default                                         */
+    int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
+    int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
+    double rel_ci;                      /* half-width of the median's 95 % interval over the      */
+                                        /* median to stop at; 0 -> 0.01                           */
+    double max_seconds;                 /* 0 -> 1.0; a slow body still runs twice                 */
+    double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
+    double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
+} perf_bench_opts;
 
-/* >>ab ---------------------------------------------------------------------------------------- */
+typedef struct perf_result {
+    perf_summary    time;               /* ns per iteration; count == 0: not measured, see status */
+    double          cold_ns;            /* the first iteration alone; 0 when it never ran         */
+    double          overhead_ns;        /* clock cost taken off every slice                       */
+    uint64_t        batch;              /* iterations per slice                                   */
+    uint64_t        iterations;         /* all iterations, warm-up included                       */
+    perf_bench_opts opts;               /* what really ran, defaults filled in                    */
+    perf_status     status;
+    uint32_t        warnings;           /* PERF_WARN_ bits                                        */
+} perf_result;
+
+typedef struct perf_bench {             /* private; lives in registers, so never take it apart    */
+    uint64_t                   left;
+    struct perf_bench_state_  *state;
+} perf_bench;
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython      */
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);
+
+/* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
+ * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.           */
+PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
+PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one decrement, one branch */
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_result perf_bench_end(perf_bench *b);
+
+/* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
+ * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
+ * lies, without a copy.  No memory clobber: other variables stay in registers.
+ * perf_clobber(): the compiler must assume that all memory is read and written here.             */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define PERF_KEEP_(x)  ((void)(x))
+#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#elif defined(__TINYC__)
+#define PERF_KEEP_(x)  ((void)(x))              /* tcc deletes nothing                            */
+#define perf_clobber() ((void)0)
+#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
+#define PERF_KEEP_(x)  __asm__ __volatile__("" : : "X"(x))      /* volatile asm reads memory here */
+#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#elif defined(__GNUC__) && defined(__cplusplus)
+#define PERF_KEEP_(x)  __asm__ __volatile__("" : : "g,x"(x))
+#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#elif defined(__GNUC__)
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array                         */ \
+            uintptr_t perf_p_ = (uintptr_t)__builtin_choose_expr(                                 \
+                __builtin_classify_type(x) == 5, (x), 0);                                         \
+            __asm__ __volatile__("" : : "r"(perf_p_), "m"(*(char (*)[])perf_p_));                 \
+        } else {                                                                                  \
+            __asm__ __volatile__("" : : "g,x"(x));                                                \
+        }                                                                                         \
+    } while (0)
+#define perf_clobber() __asm__ __volatile__("" : : : "memory")
+#else
+#define PERF_KEEP_(x)  perf_keep_at_(&(x))      /* other compilers: x must be a variable          */
+#define perf_clobber() perf_keep_at_(PERF_NULL_)
+PERF_FN void perf_keep_at_(const volatile void *p)
+{
+    static const volatile void *volatile sink;
+    sink = p;
+}
+#endif
+#ifndef __cplusplus                             /* C++ has the templates at the end of this file  */
+#define perf_keep(x) PERF_KEEP_(x)
+#endif
+
+/* >>ab: is the candidate faster than the baseline? -----------------------------------------------
+ *
+ *     int v;
+ *     perf_ab ab = perf_ab_begin("count lines", NULL);         // asks for a speed-up >= 1.3x
+ *     while ((v = perf_ab_next(&ab)) >= 0) {
+ *         if (v) n = candidate(text);
+ *         else   n = baseline(text);
+ *         perf_keep(n);
+ *     }
+ *     perf_ab_result r = perf_ab_end(&ab);                     // r.verdict.decision
+ *
+ * Baseline and candidate take turns in slices of 50 us, in an order chosen by a coin for each pair,
+ * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
+ * question is decided (and enough pairs are there to print a fair interval), or when the budget
+ * ends: then the verdict is INCONCLUSIVE and says how much more it would take.
+ * Keep the two from sharing state that one of them warms up for the other: no statistics helps.  */
+typedef struct perf_ab_opts {           /* zero = default                                         */
+    perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %      */
+    int      min_pairs;                 /* 0 -> 30; never fewer, even when decided                */
+    int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 3 pairs                */
+    double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
+    uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
+} perf_ab_opts;
+
+typedef struct perf_ab_result {
+    perf_verdict verdict;               /* perf_verdict_text(&r.verdict) for a sentence           */
+    perf_summary baseline, candidate;   /* ns per iteration; count == 0: not measured             */
+    double       cold_baseline_ns;      /* the first run of each, alone                           */
+    double       cold_candidate_ns;
+    double       overhead_ns;           /* clock cost taken off every slice                       */
+    uint64_t     batch_baseline;        /* iterations per slice                                   */
+    uint64_t     batch_candidate;
+    double       seconds;               /* from begin to end                                      */
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;                /* anything but PERF_OK: the verdict is INCONCLUSIVE      */
+    uint32_t     warnings;
+} perf_ab_result;
+
+typedef struct perf_ab {                /* private; lives in registers                            */
+    uint64_t                left;
+    struct perf_ab_state_  *state;
+    int                     variant;
+} perf_ab;
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython      */
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);
+
+/* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
+PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);
+
+/* 0: run the baseline once; 1: run the candidate once; -1: done.  One decrement, one branch. */
+PERF_FN int            perf_ab_next(perf_ab *ab);
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
 #endif
@@ -1884,7 +2029,7 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-PERF_FN void perf_report_results_(perf_out_ *o);
+PERF_COLD_FN_ void perf_report_results_(perf_out_ *o);
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -2173,19 +2318,843 @@ PERF_FN perf_status perf_trace_save(const char *path)
     return f.failed == 2 ? PERF_ENOMEM : f.failed ? PERF_EIO : PERF_OK;
 }
 
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
-
 /* ---- bench ---- */
 
-/* Finished benchmarks in the report; follows perf_registry_get_()->results. */
-PERF_FN void perf_report_results_(perf_out_ *o)
+/* What one slice of iterations needs; a bench has one of these, an A/B loop one per variant. */
+typedef struct perf_slice_ {
+    uint64_t batch;                     /* iterations per slice                                   */
+    uint64_t runs;                      /* iterations so far                                      */
+    double   fastest;                   /* of the readings at this batch, ns a slice              */
+    double   cold_ns;
+    int      readings;                  /* at this batch                                          */
+    int      steady;                    /* the batch is chosen                                    */
+    double  *ns;                        /* ns per iteration, by slice                             */
+    size_t   count, room;
+} perf_slice_;
+
+/* Every finished or running loop, newest first; perf_report walks them. */
+typedef struct perf_loop_ {
+    struct perf_loop_ *next;
+    int                kind;            /* 1 bench, 2 A/B                                         */
+    int                done;            /* written once, last: the result is complete             */
+    char               name[96];
+} perf_loop_;
+
+typedef struct perf_bench_state_ {
+    perf_loop_      loop;               /* first: the list is of these                            */
+    perf_bench_opts opts;
+    perf_slice_     slice;
+    double          overhead_ns, tick_ns;
+    uint64_t        t0, began;
+    size_t          look_at;            /* samples at which to look at the interval again         */
+    int             phase, left_to_warm;
+    perf_status     status;
+    uint32_t        warnings;
+    perf_result     result;
+} perf_bench_state_;
+
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
+       PERF_LOOP_DONE_ };
+
+#define PERF_LOOP_MAX_SAMPLES_ 1000000
+
+PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
-    (void)o;
+    perf_registry_ *r = perf_registry_get_();
+    size_t          i = 0;
+
+    if (!name)
+        name = "(unnamed)";
+    while (name[i] && i + 1 < sizeof l->name) {
+        l->name[i] = name[i];
+        i++;
+    }
+    l->name[i] = '\0';
+    l->kind = kind;
+    if (!r)
+        return;
+    if (!perf_lock_(r))
+        return;                                     /* inside a signal handler: only not reported */
+    l->next = PERF_CAST_(perf_loop_ *, r->results);
+    PERF_REL_(&r->results, PERF_CAST_(void *, l));
+    perf_unlock_(r);
+}
+
+/* The cost of one reading and its smallest step, from 100 back-to-back readings (about 4 us). */
+PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
+{
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t = 0, d;
+    int      i, round;
+
+    for (round = 0; round < 5; round++) {
+        first = last = perf_now();
+        for (i = 0; i < 20; i++) {
+            t = perf_now();
+            d = t - last;
+            if (d && d < step)
+                step = d;
+            last = t;
+        }
+        d = t - first;
+        if (d < best)
+            best = d;
+    }
+    *cost = PERF_CAST_(double, best) / 20.0;
+    *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
+    if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
+        *tick = *cost;
+}
+
+PERF_FN int perf_slice_push_(perf_slice_ *s, double ns)
+{
+    if (s->count == s->room) {
+        size_t  room = s->room ? 2 * s->room : 64;
+        double *more = PERF_CAST_(double *, PERF_MALLOC(room * sizeof(double)));
+        if (!more)
+            return 0;
+        if (s->count)
+            memcpy(more, s->ns, s->count * sizeof(double));
+        PERF_FREE(s->ns);
+        s->ns = more;
+        s->room = room;
+    }
+    s->ns[s->count++] = ns;
+    return 1;
+}
+
+/* Finds the batch: grow until three readings in a row are long enough; a single one may have been
+ * long for reasons of its own.  Returns 0 when the body cannot be there: over a million iterations
+ * in less time than the loop's own branch could take.                                            */
+PERF_FN int perf_slice_grow_(perf_slice_ *s, double ns, double want)
+{
+    double grow;
+
+    if (!s->readings || ns < s->fastest)
+        s->fastest = ns;
+    s->readings++;
+    if (s->fastest >= 0.7 * want) {
+        if (s->batch == 1 || s->readings >= 3)
+            s->steady = 1;
+        return 1;
+    }
+    if (s->batch >= 1000000 && s->fastest < 0.03 * PERF_CAST_(double, s->batch))
+        return 0;
+    grow = s->fastest > 0.0 ? want / s->fastest : 10.0;
+    grow = grow > 10.0 ? 10.0 : grow < 1.2 ? 1.2 : grow;
+    s->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, s->batch) * grow) + 1;
+    s->readings = 0;
+    return 1;
+}
+
+/* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
+PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
+{
+    double   best = PERF_INF_, ns;
+    uint64_t t, n;
+    int      i;
+
+    for (i = 0; i < 5; i++) {
+        t = perf_now();
+        for (n = 20000; n; n--)
+            perf_clobber();
+        ns = (PERF_CAST_(double, perf_now() - t) - overhead) / 20000.0;
+        if (ns < best)
+            best = ns;
+    }
+    return best;
+}
+
+PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_summary *all,
+                                            double overhead)
+{
+    perf_summary early, late;
+    double       gap;
+    uint32_t     w = 0;
+
+    if (all->count && all->p50 < 3.0 && all->p50 < 2.2 * perf_loop_empty_ns_(overhead))
+        w |= PERF_WARN_EMPTY_BODY;
+    if (s->count >= 30) {
+        early = perf_summarize(s->ns, s->count / 3);
+        late = perf_summarize(s->ns + (s->count - s->count / 3), s->count / 3);
+        gap = early.p50 > late.p50 ? early.p50 - late.p50 : late.p50 - early.p50;
+        if (gap > 0.05 * all->p50 && (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
+            w |= PERF_WARN_DRIFT;
+    }
+    return w;
+}
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void)
+{
+    perf_bench_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    return x >= low && x <= high ? x : otherwise;
+}
+
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
+{
+    perf_bench_opts o = opts ? *opts : perf_bench_opts_default();
+
+    o.warmup = o.warmup ? o.warmup < 0 ? 0 : o.warmup : 5;
+    o.samples = o.samples < 0 ? 0
+                : o.samples > PERF_LOOP_MAX_SAMPLES_ ? PERF_LOOP_MAX_SAMPLES_ : o.samples;
+    o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
+    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
+    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    o.bytes = perf_or_default_(o.bytes, 0.0, 1e30, 0.0);
+    o.items = perf_or_default_(o.items, 0.0, 1e30, 0.0);
+    return o;
+}
+
+PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
+                                                  int optimised)
+{
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_MALLOC(sizeof *s));
+
+    if (!s)
+        return s;
+    memset(s, 0, sizeof *s);
+    s->opts = perf_bench_opts_resolved(opts);
+    if (!optimised)
+        s->warnings |= PERF_WARN_UNOPTIMISED;
+    s->look_at = 30;
+    s->left_to_warm = s->opts.warmup;
+    s->began = perf_now();
+    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_loop_add_(&s->loop, 1, name);
+    return s;
+}
+
+/* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
+PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
+{
+    const perf_slice_ *p = &s->slice;
+    perf_interval      q;
+    perf_summary       sum;
+
+    if (late)
+        return 1;
+    if (s->opts.samples)
+        return p->count >= PERF_CAST_(size_t, s->opts.samples);
+    if (p->count >= 1000)
+        return 1;
+    if (p->count < s->look_at)
+        return 0;
+    s->look_at = p->count + p->count / 4;
+    sum = perf_summarize(p->ns, p->count);
+    q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+    if (p->count < 40) {
+        q.low = sum.p50_low;
+        q.high = sum.p50_high;
+    }
+    return q.high - q.low <= 2.0 * s->opts.rel_ci * sum.p50;
+}
+
+/* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
+PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
+{
+    uint64_t     t = perf_now();
+    perf_slice_ *p;
+    double       ns;
+    int          late;
+
+    if (!s || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    p = &s->slice;
+    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
+    ns = ns > 0.0 ? ns : 0.0;
+    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    p->runs += s->phase == PERF_LOOP_START_ ? 0 : p->batch;
+    switch (s->phase) {
+    case PERF_LOOP_START_:
+        p->batch = 1;
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        p->cold_ns = ns;
+        s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_GROW_;
+        break;
+    case PERF_LOOP_GROW_:
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns)) {
+            s->status = PERF_EDELETED;
+            s->phase = PERF_LOOP_DONE_;
+            return 0;
+        }
+        if (p->steady || late)
+            s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+        break;
+    case PERF_LOOP_WARM_:
+        if (--s->left_to_warm <= 0 || (late && p->runs >= 3))
+            s->phase = PERF_LOOP_SAMPLE_;
+        break;
+    default:
+        if (!perf_slice_push_(p, ns / PERF_CAST_(double, p->batch))) {
+            s->status = PERF_ENOMEM;
+            s->phase = PERF_LOOP_DONE_;
+            return 0;
+        }
+        if (perf_bench_enough_(s, late)) {
+            s->phase = PERF_LOOP_DONE_;
+            return 0;
+        }
+    }
+    s->t0 = perf_now();
+    return p->batch;
+}
+
+PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
+{
+    perf_result        r = PERF_ZERO;
+    const perf_slice_ *p;
+    perf_interval      q;
+
+    if (!s || PERF_ACQ_(&s->loop.done)) {
+        r.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+        return r;
+    }
+    p = &s->slice;
+    r.time = perf_summarize(p->ns, p->count);
+    r.cold_ns = p->cold_ns;
+    r.overhead_ns = s->overhead_ns;
+    r.batch = p->batch;
+    r.iterations = p->runs;
+    r.opts = s->opts;
+    r.status = s->status;
+    r.warnings = s->warnings | r.time.warnings;
+    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure     */
+        memset(&r.time, 0, sizeof r.time);
+        r.time.status = s->status;
+    } else if (!r.time.count) {
+        r.status = p->runs ? PERF_ETIMEOUT : PERF_ENODATA;
+    } else {
+        if (p->count >= 40) {                       /* slices next to each other are alike        */
+            q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+            r.time.p50_low = q.low;
+            r.time.p50_high = q.high;
+        }
+        r.warnings |= perf_slice_warnings_(p, &r.time, s->overhead_ns);
+        if (!(r.time.p50_high - r.time.p50_low <= 2.0 * s->opts.rel_ci * r.time.p50))
+            r.warnings |= PERF_WARN_NOISY;
+    }
+    if (s->phase != PERF_LOOP_DONE_)
+        r.warnings |= PERF_WARN_STOPPED;
+    s->phase = PERF_LOOP_DONE_;
+    s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    perf_bench b = {2, PERF_NULL_};             /* the body runs once, unmeasured                 */
+    (void)name;
+    (void)opts;
+    return b;
+}
+
+PERF_FN int perf_bench_next(perf_bench *b)
+{
+    return --b->left != 0;
+}
+
+PERF_FN perf_result perf_bench_end(perf_bench *b)
+{
+    perf_result r = PERF_ZERO;
+    (void)b;
+    r.status = PERF_EDISABLED;
+    return r;
+}
+#else
+#if defined(__OPTIMIZE__) || defined(_MSC_VER)
+#define PERF_OPTIMISED_ 1
+#else
+#define PERF_OPTIMISED_ 0
+#endif
+
+PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    perf_bench b;
+
+    b.left = 1;
+    b.state = perf_bench_open_(name, opts, PERF_OPTIMISED_);
+    return b;
+}
+
+/* The state travels by value and comes back by value, so the counter's address is never taken and
+ * both stay in registers: the loop is the body, one decrement and one branch.                    */
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(--b->left != 0))
+        return 1;
+    n = perf_bench_slice_(b->state);
+    b->left = n ? n : 1;
+    return n != 0;
+}
+
+PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
+{
+    struct perf_bench_state_ *state = b->state;
+    uint64_t                  left = b->left;
+
+    b->state = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+    b->left = 0;
+    return perf_bench_close_(state, left);
+}
+#endif
+
+/* "12.3 ns [12.2, 12.4]", the interval left out where there is none. */
+PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
+{
+    char      text[96];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_time_(&t, s->p50);
+    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)) {
+        perf_put_(&t, " [");
+        perf_put_time_(&t, s->p50_low);
+        perf_put_(&t, ", ");
+        perf_put_time_(&t, s->p50_high);
+        perf_put_(&t, "]");
+    } else {
+        perf_put_(&t, " [no interval]");
+    }
+    perf_put_cell_(o, text, width);
+}
+
+PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
+                                      const perf_summary *s, double cold_ns)
+{
+    char      label[140];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = label;
+    t.cap = sizeof label;
+    perf_put_(&t, name);
+    perf_put_(&t, arm);
+    perf_put_(o, "  ");
+    perf_put_name_(o, label, 30);
+    perf_put_estimate_(o, s, 34);
+    perf_put_time_cell_(o, s->p95, 10);
+    perf_put_time_cell_(o, s->p99, 10);
+    perf_put_time_cell_(o, cold_ns, 10);
+    perf_put_(o, "\n");
+}
+
+PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
+{
+    uint32_t bit;
+
+    for (bit = 1; bit && bit <= warnings; bit <<= 1) {
+        if (!(warnings & bit) || bit == PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED))
+            continue;                               /* an open interval shows itself              */
+        perf_put_(o, "    note: ");
+        perf_put_(o, perf_warning_text(bit));
+        perf_put_(o, "\n");
+    }
+}
+
+/* "  3.2 GB/s, 4.1 M items/s" when the caller said how much one iteration moves. */
+PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
+{
+    if (!r->time.count || !(r->time.p50 > 0.0) || !(r->opts.bytes > 0.0 || r->opts.items > 0.0))
+        return;
+    perf_put_(o, "    ");
+    if (r->opts.bytes > 0.0) {
+        perf_put_fixed_(o, r->opts.bytes / r->time.p50, 3);
+        perf_put_(o, " GB/s  ");
+    }
+    if (r->opts.items > 0.0) {
+        perf_put_fixed_(o, r->opts.items / r->time.p50 * 1e3, 3);
+        perf_put_(o, " M items/s");
+    }
+    perf_put_(o, "\n");
+}
+
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+
+/* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
+PERF_COLD_FN_ void perf_report_results_(perf_out_ *o)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_);
+
+    if (!r || !PERF_ACQ_(&r->results))
+        return;
+    perf_put_(o, "\n  benchmark                                median [95 % interval]");
+    perf_put_(o, "       p95       p99      cold\n");
+    first = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
+    while (stop != first) {                         /* the list is newest first: walk it backwards */
+        for (l = first; l->next != stop; l = l->next)
+            ;
+        stop = l;
+        if (!PERF_ACQ_(&l->done)) {
+            perf_put_(o, "  ");
+            perf_put_name_(o, l->name, 30);
+            perf_put_(o, "   begun, but not ended\n");
+        } else if (l->kind == 1) {
+            const perf_result *b = &PERF_PTR_(perf_bench_state_ *, l)->result;
+            if (b->time.count) {
+                perf_put_loop_row_(o, l->name, "", &b->time, b->cold_ns);
+                perf_put_rates_(o, b);
+            } else {
+                perf_put_(o, "  ");
+                perf_put_name_(o, l->name, 30);
+                perf_put_(o, "   not measured: ");
+                perf_put_(o, perf_status_text(b->status));
+                perf_put_(o, "\n");
+            }
+            perf_put_warnings_(o, b->warnings);
+        } else {
+            perf_put_ab_(o, l);
+        }
+    }
 }
 
 /* ---- ab ---- */
+
+typedef struct perf_ab_state_ {
+    perf_loop_     loop;                /* first: the list is of these                            */
+    perf_ab_opts   opts;
+    perf_slice_    arm[2];
+    perf_seq       seq;
+    double         overhead_ns, tick_ns, pending_ns;
+    uint64_t       t0, began, coin;
+    int            phase, variant, second, left_to_warm, typical;
+    perf_status    status;
+    uint32_t       warnings;
+    perf_ab_result result;
+} perf_ab_state_;
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void)
+{
+    perf_ab_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN int perf_metric_is_typical_(perf_metric m)
+{
+    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+}
+
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+{
+    perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
+
+    o.accept = perf_compare_opts_resolved(&o.accept);
+    o.accept.design = PERF_DESIGN_RANDOM;
+    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    if (o.max_pairs <= 0)
+        o.max_pairs = perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
+    if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
+        o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
+    if (o.min_pairs > o.max_pairs)
+        o.min_pairs = o.max_pairs;
+    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
+    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    return o;
+}
+
+/* A fair coin: splitmix64 (Steele, Lea, Flood 2014). */
+PERF_FN int perf_coin_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return PERF_CAST_(int, (z ^ (z >> 31)) >> 63);
+}
+
+PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,
+                                            int optimised)
+{
+    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, PERF_MALLOC(sizeof *s));
+
+    if (!s)
+        return s;
+    memset(s, 0, sizeof *s);
+    s->opts = perf_ab_opts_resolved(opts);
+    if (!optimised)
+        s->warnings |= PERF_WARN_UNOPTIMISED;
+    s->began = perf_now();
+    if (!s->opts.seed)
+        s->opts.seed = (s->began ^ (perf_ticks() << 20)) | 1;
+    s->coin = s->opts.seed;
+    s->typical = perf_metric_is_typical_(s->opts.accept.rule.metric);
+    s->left_to_warm = 3;
+    s->arm[0].batch = s->arm[1].batch = 1;
+    if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
+        perf_is_nan_(s->opts.accept.confidence)) {
+        s->status = PERF_EINVAL;
+        s->phase = PERF_LOOP_DONE_;
+    }
+    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_loop_add_(&s->loop, 2, name);
+    return s;
+}
+
+/* The log resolution of one pair, from the step of the clock and the length of the slices. */
+PERF_FN double perf_ab_tick_(const perf_ab_state_ *s)
+{
+    double a = s->arm[0].fastest, b = s->arm[1].fastest;
+
+    return a > 0.0 && b > 0.0 ? 0.5 * (s->tick_ns / a + s->tick_ns / b) : 0.0;
+}
+
+/* One pair is complete.  1: stop. */
+PERF_FN int perf_ab_pair_(perf_ab_state_ *s, int late)
+{
+    size_t        n = s->arm[0].count;
+    perf_decision d = PERF_INCONCLUSIVE;
+
+    if (s->typical)
+        d = perf_seq_add(&s->seq, s->arm[0].ns[n - 1], s->arm[1].ns[n - 1]);
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 3))
+        return 1;
+    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->opts.min_pairs);
+}
+
+PERF_FN uint64_t perf_ab_stop_(perf_ab_state_ *s, perf_status why)
+{
+    s->status = why;
+    s->phase = PERF_LOOP_DONE_;
+    return 0;
+}
+
+/* A slice has ended: file its time, choose the next one.  Returns 2 * iterations + variant, or 0. */
+PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
+{
+    uint64_t     t = perf_now();
+    perf_slice_ *p;
+    double       ns;
+    int          late;
+
+    if (!s || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    p = &s->arm[s->variant];
+    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
+    ns = ns > 0.0 ? ns : 0.0;
+    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    if (s->phase != PERF_LOOP_START_)
+        p->runs += p->batch;
+    switch (s->phase) {
+    case PERF_LOOP_START_:
+        s->variant = perf_coin_(&s->coin);
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        p->cold_ns = ns;
+        s->variant ^= 1;
+        if (s->arm[s->variant].runs)
+            s->phase = PERF_LOOP_GROW_;
+        break;
+    case PERF_LOOP_GROW_:                           /* first one variant, then the other          */
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
+            return perf_ab_stop_(s, PERF_EDELETED);
+        if (p->steady || late) {
+            p->steady = 1;
+            s->variant ^= 1;
+            if (s->arm[s->variant].steady) {
+                s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
+                (void)perf_seq_init(&s->seq, &s->opts.accept.rule, s->opts.accept.confidence,
+                                    perf_ab_tick_(s));
+                s->variant = perf_coin_(&s->coin);
+            }
+        }
+        break;
+    case PERF_LOOP_WARM_:
+    default:                                        /* pairs: coin, one, other                    */
+        if (!s->second) {
+            s->pending_ns = ns / PERF_CAST_(double, p->batch);
+            s->second = 1;
+            s->variant ^= 1;
+            break;
+        }
+        s->second = 0;
+        if (s->phase == PERF_LOOP_WARM_) {
+            if (--s->left_to_warm <= 0 || late)
+                s->phase = PERF_LOOP_SAMPLE_;
+        } else {
+            if (!perf_slice_push_(&s->arm[s->variant ^ 1], s->pending_ns) ||
+                !perf_slice_push_(p, ns / PERF_CAST_(double, p->batch)))
+                return perf_ab_stop_(s, PERF_ENOMEM);
+            if (perf_ab_pair_(s, late))
+                return perf_ab_stop_(s, PERF_OK);
+        }
+        s->variant = perf_coin_(&s->coin);
+    }
+    s->t0 = perf_now();
+    return 2 * s->arm[s->variant].batch + PERF_CAST_(uint64_t, s->variant);
+}
+
+/* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
+PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
+{
+    perf_verdict  v = perf_verdict_start_(&s->opts.accept);
+    perf_interval i;
+    double       *d;
+    size_t        k;
+
+    if (!n || v.status != PERF_OK)
+        return v;
+    if (!s->typical)
+        return perf_compare_pairs(s->arm[0].ns, s->arm[1].ns, n, &s->opts.accept);
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
+    if (!d) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    for (k = 0; k < n; k++)
+        d[k] = perf_log(s->arm[1].ns[k]) - perf_log(s->arm[0].ns[k]);
+    i = perf_seq_interval(d, n, s->opts.accept.confidence);
+    PERF_FREE(d);
+    v.pairs = n;
+    v.bad = s->seq.bad;
+    perf_verdict_finish_(&v, perf_widen_(i, perf_ab_tick_(s)), PERF_CAST_(double, n),
+                         &s->opts.accept);
+    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
+        perf_verdict_cap_(&v, "the interval contains the threshold");
+    return v;
+}
+
+PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, uint64_t left)
+{
+    perf_ab_result r = PERF_ZERO;
+    uint32_t       empty[2];
+    size_t         n;
+
+    if (!s || PERF_ACQ_(&s->loop.done)) {
+        r.status = r.verdict.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
+    r.cold_baseline_ns = s->arm[0].cold_ns;
+    r.cold_candidate_ns = s->arm[1].cold_ns;
+    r.overhead_ns = s->overhead_ns;
+    r.batch_baseline = s->arm[0].batch;
+    r.batch_candidate = s->arm[1].batch;
+    r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
+    r.opts = s->opts;
+    r.status = s->status;
+    r.warnings = s->warnings;
+    if (s->status != PERF_OK)
+        n = 0;                                      /* never a plausible time beside a failure     */
+    r.verdict = perf_ab_verdict_(s, n);
+    if (n) {
+        r.baseline = perf_summarize(s->arm[0].ns, n);
+        r.candidate = perf_summarize(s->arm[1].ns, n);
+        empty[0] = perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns);
+        empty[1] = perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns);
+        r.warnings |= ((empty[0] | empty[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
+                      r.verdict.warnings;          /* pairs do not mind a drift                  */
+        if (empty[1] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the candidate costs hardly more than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
+        else if (empty[0] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the baseline costs hardly more than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
+    } else {
+        if (s->status == PERF_OK)
+            r.status = PERF_ENODATA;
+        r.verdict.status = r.status;
+        r.verdict.reason = s->status == PERF_EDELETED
+            ? s->variant ? "the compiler deleted the candidate's body: perf_keep() its result"
+                         : "the compiler deleted the baseline's body: perf_keep() its result"
+            : perf_status_text(r.status);
+    }
+    if (s->phase != PERF_LOOP_DONE_)
+        r.warnings |= PERF_WARN_STOPPED;
+    s->phase = PERF_LOOP_DONE_;
+    s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    perf_ab ab = {2, PERF_NULL_, 0};            /* the baseline runs once, unmeasured             */
+    (void)name;
+    (void)opts;
+    return ab;
+}
+
+PERF_FN int perf_ab_next(perf_ab *ab)
+{
+    return --ab->left ? 0 : -1;
+}
+
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    perf_ab_result r = PERF_ZERO;
+    (void)ab;
+    r.status = PERF_EDISABLED;
+    r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+#else
+PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    perf_ab ab;
+
+    ab.left = 1;
+    ab.state = perf_ab_open_(name, opts, PERF_OPTIMISED_);
+    ab.variant = -1;
+    return ab;
+}
+
+PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(--ab->left != 0))
+        return ab->variant;
+    n = perf_ab_slice_(ab->state);
+    ab->left = n ? n >> 1 : 1;
+    ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
+    return ab->variant;
+}
+
+PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    struct perf_ab_state_ *state = ab->state;
+    uint64_t               left = ab->left;
+
+    ab->state = PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
+    ab->left = 0;
+    return perf_ab_close_(state, left);
+}
+#endif
+
+/* Both arms and the verdict, for perf_report. */
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+{
+    perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
+
+    if (r.baseline.count) {
+        perf_put_loop_row_(o, l->name, ", baseline", &r.baseline, r.cold_baseline_ns);
+        perf_put_loop_row_(o, l->name, ", candidate", &r.candidate, r.cold_candidate_ns);
+    }
+    perf_put_(o, "  ");
+    perf_put_(o, l->name);
+    perf_put_(o, ": ");
+    perf_put_(o, perf_verdict_text(&r.verdict));
+    perf_put_(o, "\n");
+    perf_put_warnings_(o, r.warnings);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
 
 /* ---- off: with PERF_DISABLE=1 each call is looked at by the compiler, and compiled to nothing ---- */
 
@@ -2237,7 +3206,39 @@ public:
     scope &operator=(const scope &) = delete;
 };
 
+/* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
+template <bool Object> struct keep_ {
+    template <class T> static void at(const T &x)
+    {
+        PERF_KEEP_(x);
+    }
+};
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <> struct keep_<true> {
+    template <class T> static void at(const T &x)
+    {
+        __asm__ __volatile__("" : : "m"(x));
+    }
+};
+#endif
+
 } /* namespace perf */
+
+template <class T> inline void perf_keep(const T &x)
+{
+    ::perf::keep_<__is_class(T) || __is_union(T)>::at(x);
+}
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <class T, size_t N> inline void perf_keep(const T (&x)[N])
+{
+    __asm__ __volatile__("" : : "m"(x));
+}
+template <class T> inline void perf_keep(T *const &p)       /* what it points to counts as read    */
+{
+    __asm__ __volatile__("" : : "r"(p),
+                         "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));
+}
+#endif
 #endif
 
 /* MIT License

@@ -10,7 +10,7 @@
  * C99, C++11, CUDA, Cython.  One file, libc only, no -lm, no global state, no clock, no thread.
  * It does not measure anything: perf.h does, and feeds what it measured in here.
  * Sections (search for ">>"):  config  platform  types  math  histogram  summary  compare
- *                              sequential  text  private
+ *                              sequential  private
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_STATS_H
 #define PERF_STATS_H
@@ -28,9 +28,9 @@
  * anything that two files share, so files built with different settings link together.          */
 
 #ifndef PERF_DISABLE
-#define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing       */
+#define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing      */
 #endif
-#ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail    */
+#ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
 #define PERF_FREE(p)       __builtin_free(p)
@@ -112,20 +112,253 @@ PERF_BEGIN_DECLS
 typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
 #undef PERF_STATUS_ENUM_
 
+/* What a result should be read with, as bits.  A warning never changes a number. */
+#define PERF_WARN_LIST_(X)                                                                        \
+    X(PERF_WARN_UNBOUNDED,   0, "too few values to bound every interval")                         \
+    X(PERF_WARN_BAD_VALUES,  1, "values that are no positive numbers were left out")              \
+    X(PERF_WARN_RESOLUTION,  2, "the clock's resolution widens the interval")                     \
+    X(PERF_WARN_MEAN,        3, "one value carries over 10 % of the sum: the mean means little")  \
+    X(PERF_WARN_ORDER,       4, "not measured in random order")                                   \
+    X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
+    X(PERF_WARN_EMPTY_BODY,  6, "hardly more than an empty loop: was the body deleted? perf_keep() it") \
+    X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
+    X(PERF_WARN_CLOCK,       8, "the cycle counter cannot be trusted here; clock_gettime is used") \
+    X(PERF_WARN_STOPPED,     9, "the loop was left before it was done")                           \
+    X(PERF_WARN_UNOPTIMISED, 10, "compiled without optimisation")                                 \
+    X(PERF_WARN_DROPPED,     11, "events were dropped: a buffer was full")
+
+#define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
+typedef enum perf_warning { PERF_WARN_LIST_(PERF_WARN_ENUM_) PERF_WARN_NONE = 0 } perf_warning;
+#undef PERF_WARN_ENUM_
+
+/* Static English text of one warning bit (1u << n); never NULL. */
+PERF_FN const char *perf_warning_text(uint32_t bit);
+
+/* An estimate with the bounds of its confidence interval. */
+typedef struct perf_interval {
+    double low, estimate, high;
+} perf_interval;
+
 /* Static English text of a status; never NULL, "unknown status" for any other number. */
 PERF_FN const char *perf_status_text(perf_status s);
 
-/* >>math --------------------------------------------------------------------------------------- */
+/* >>math: what libm would give, without linking it -----------------------------------------------
+ * Relative error against 40-digit references (tests/stats/math.c): see each line.  Any thread, no
+ * state.  Outside the domain the answer is NaN; infinities are honoured.  docs/statistics.md has
+ * the formulas and their sources.                                                                */
+PERF_FN double perf_sqrt(double x);             /* correctly rounded on x86-64 and AArch64        */
+PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
+PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
+PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
+PERF_FN double perf_erf(double x);              /* 1e-15                                          */
+PERF_FN double perf_erfc(double x);             /* 1 - erf(x) kept exact in the tail; 1e-13       */
+PERF_FN double perf_lgamma(double x);           /* log of gamma(x), x > 0; 1e-14                  */
+PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
+PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
+PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
+PERF_FN double perf_beta_quantile(double p, double a, double b); /* x with beta_cdf(x) = p        */
+PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, df > 0             */
+PERF_FN double perf_t_quantile(double p, double df);
+PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
+PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest k: cdf(k) >= q   */
 
 /* >>histogram ---------------------------------------------------------------------------------- */
 
-/* >>summary ------------------------------------------------------------------------------------ */
+/* >>summary: one sample of durations (or bytes, or anything >= 0) ---------------------------------
+ * Values that are NaN, infinite or negative are left out and counted in `bad`.  Intervals are exact
+ * binomial order-statistic intervals: right for any distribution of independent values, and
+ * infinite on the side for which n is too small (95 %: p50 needs 6 values, p95 72, p99 368).     */
+typedef struct perf_summary {
+    uint64_t    count;                  /* values used; 0: no data, every other number is 0       */
+    uint64_t    bad;                    /* values left out                                        */
+    double      min, max;
+    double      mean, std;              /* std: n - 1 in the denominator; 0 for one value         */
+    double      mad;                    /* median distance to the median, not scaled              */
+    double      p50, p95, p99;          /* linear interpolation (R's type 7)                      */
+    double      p50_low, p50_high;      /* interval of p50 at `confidence`; +-infinity: unbounded */
+    double      p95_low, p95_high;
+    double      p99_low, p99_high;
+    double      confidence;             /* 0.95                                                   */
+    perf_status status;                 /* PERF_OK, PERF_ENODATA, PERF_EINVAL or PERF_ENOMEM      */
+    uint32_t    warnings;               /* PERF_WARN_ bits                                        */
+} perf_summary;
 
-/* >>compare ------------------------------------------------------------------------------------ */
+/* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
+PERF_FN perf_summary perf_summarize(const double *x, size_t n);
 
-/* >>sequential --------------------------------------------------------------------------------- */
+/* Quantile p (0..1) of an ascending array, type 7.  NaN when n is 0 or p is outside 0..1. */
+PERF_FN double perf_quantile(const double *sorted, size_t n, double p);
 
-/* >>text --------------------------------------------------------------------------------------- */
+/* The same with its exact interval; confidence 0 means 0.95; a side without bound is +-infinity. */
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence);
+
+/* Interval of a quantile when neighbours in time are alike: x in time order, at least 40 values.
+ * The effective number of values comes from 10 batches (Korn and Graubard 1998).  Allocates.     */
+PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
+                                                    double confidence);
+
+/* Mean with Student's interval.  Wide open to rare spikes: prefer quantiles for durations.  n = 1
+ * or a non-finite value gives an infinite interval; n = 0 gives NaN.                             */
+PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence);
+
+/* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
+PERF_FN size_t perf_quantile_min_count(double p, double confidence);
+
+/* Ascending sort without recursion limits or allocation; n log n always.  No NaN, please. */
+PERF_FN void perf_sort_values(double *x, size_t n);
+
+/* >>compare: is the candidate better by as much as you asked? -------------------------------------
+ * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.
+ * INCONCLUSIVE: neither; `more` says how many further pairs would probably settle it.  Each wrong
+ * answer has at most half of 1 - confidence (2.5 %).  docs/statistics.md says why.               */
+typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
+
+typedef enum perf_metric {              /* what is compared, candidate against baseline           */
+    PERF_METRIC_PAIR,                   /* the typical ratio within a pair; separate samples: p50 */
+    PERF_METRIC_P50,
+    PERF_METRIC_P95,
+    PERF_METRIC_P99,
+    PERF_METRIC_MEAN,
+    PERF_METRIC_MEMORY,                 /* like PAIR; only the wording differs                    */
+    PERF_METRIC_THROUGHPUT              /* like PAIR; more is better                              */
+} perf_metric;
+
+typedef enum perf_rule_kind {
+    PERF_RULE_SPEEDUP,                  /* amount: factor;  0 -> 1.3   "speed-up >= 1.3x"         */
+    PERF_RULE_REDUCTION,                /* amount: percent; 0 -> 20    "down >= 20 %"             */
+    PERF_RULE_NO_REGRESSION             /* amount: percent; 0 -> 2     "no more than 2 % worse"   */
+} perf_rule_kind;
+
+typedef struct perf_rule {              /* an acceptance rule as data; all zero: speed-up >= 1.3x */
+    perf_rule_kind kind;
+    perf_metric    metric;
+    double         amount;
+} perf_rule;
+
+typedef enum perf_design {              /* how the two samples came about                         */
+    PERF_DESIGN_UNKNOWN,                /* pairs: trusts that each pair was taken in coin order;  */
+                                        /* separate samples: never better than INCONCLUSIVE       */
+    PERF_DESIGN_RANDOM,                 /* the order of measurement was randomised: you vouch     */
+    PERF_DESIGN_SEPARATE                /* one after the other (a saved baseline): INCONCLUSIVE   */
+} perf_design;
+
+/* Largest differences between two arrays of outputs, and how much of them is tolerated. */
+typedef struct perf_accuracy {
+    double   max_abs, max_rel, max_ulp; /* NaN when an element is NaN or infinite on one side only */
+    uint64_t compared;                  /* elements looked at; 0: the guard was not evaluated     */
+} perf_accuracy;
+
+typedef struct perf_tolerance {         /* each > 0 limits that error; all zero: bit for bit equal */
+    double abs, rel, ulp;
+} perf_tolerance;
+
+typedef struct perf_guard {
+    int            required;            /* 1: without a passed check nothing is ACCEPTed          */
+    perf_accuracy  seen;                /* from perf_accuracy_f64 and friends                     */
+    perf_tolerance limit;
+} perf_guard;
+
+typedef struct perf_compare_opts {      /* zero = default                                         */
+    double      confidence;             /* 0 -> 0.95, of the two-sided interval; 0.5 .. 0.9999    */
+    perf_rule   rule;                   /* 0 -> speed-up >= 1.3x                                  */
+    perf_design design;
+    double      tick;                   /* resolution of the clock, in the unit of the samples;   */
+                                        /* 0 -> guessed from ties, < 0 -> values are exact        */
+    perf_guard  guard;
+} perf_compare_opts;
+
+typedef struct perf_verdict {
+    perf_decision decision;
+    perf_status   status;               /* PERF_OK or why nothing can be said                     */
+    const char   *reason;               /* one static sentence, never NULL                        */
+    perf_rule     rule;                 /* as held against, defaults filled in                    */
+    double        threshold;            /* the same as a ratio candidate / baseline               */
+    double        confidence;
+    perf_interval ratio;                /* candidate / baseline; low 0 or high inf: unbounded     */
+    perf_interval speedup;              /* baseline / candidate (throughput: the inverse)         */
+    uint64_t      pairs;                /* pairs used; separate samples: the smaller count        */
+    uint64_t      bad;                  /* values left out: NaN, infinite, zero or negative       */
+    double        mde;                  /* smallest change found with 80 % chance at this n: 0.02 */
+                                        /* is 2 %; inf: none                                      */
+    double        more;                 /* INCONCLUSIVE: further pairs for an 80 % chance of an   */
+                                        /* answer; inf: no number would do; else 0                */
+    uint32_t      warnings;             /* PERF_WARN_ bits                                        */
+    char          text[240];            /* filled by perf_verdict_text                            */
+} perf_verdict;
+
+PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
+PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
+
+PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
+PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);
+PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);
+
+/* The rule as the largest acceptable ratio candidate / baseline; NaN when the amount is not one. */
+PERF_FN double perf_rule_threshold(const perf_rule *rule);
+
+/* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
+ * Arrays are not changed.  Allocates above 128 pairs.  n < 6 is INCONCLUSIVE; NULL opts: defaults. */
+PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts);
+
+/* Two separate samples, any sizes.  Honest only if the order of all measurements was random: say
+ * so with opts->design, or the verdict stays INCONCLUSIVE (the interval is still computed).      */
+PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
+                                  size_t nc, const perf_compare_opts *opts);
+
+/* One line of English into v->text, which it returns.  NULL gives "". */
+PERF_FN const char *perf_verdict_text(perf_verdict *v);
+PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
+
+/* Holds a finished verdict against an accuracy check: failed -> REJECT; required but not made ->
+ * no ACCEPT; passed -> unchanged.  NULL does nothing.                                            */
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
+
+/* Largest errors of out[] against reference[], n elements; NULL or n = 0: not evaluated. */
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
+PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n);
+PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n);
+
+/* 1 only when something was compared and every limit that was set holds. */
+PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
+
+/* >>sequential: look after every pair, stop when it is decided ------------------------------------
+ * A betting process on the signs of log(candidate / baseline) - log(threshold): fair signs (coin
+ * order) make it a martingale whatever the noise, so it may be looked at after every pair with any
+ * budget, and each wrong answer still has at most half of 1 - confidence (Ville's inequality).   */
+#define PERF_SEQ_BETS_    8
+#define PERF_SEQ_BUCKETS_ 384
+
+typedef struct perf_seq_side_ {         /* private: one of the two bets                           */
+    double   capital[PERF_SEQ_BETS_];
+    uint32_t seen[PERF_SEQ_BUCKETS_];   /* |x| by size, for its running median                    */
+    uint32_t n, below, median;
+} perf_seq_side_;
+
+typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
+    double         log_threshold;
+    double         tick;                /* log resolution given away on both sides                */
+    double         level;               /* evidence needed: 2 / (1 - confidence)                  */
+    uint64_t       pairs, bad;
+    uint64_t       decided_at;          /* pairs used by the decision, 0 while open               */
+    perf_decision  decision;
+    perf_seq_side_ accept, reject;
+} perf_seq;
+
+/* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0.
+ * PERF_EINVAL for a rule without a threshold: then perf_seq_add never decides.                   */
+PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+                                  double tick);
+
+/* One more pair.  Returns the decision so far; once taken it stays.  Values that are not positive
+ * numbers are counted in `bad` and change nothing.                                               */
+PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate);
+
+/* Interval of the typical log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
+ * time order.  Infinite below 7 pairs.  About 60 passes over the data.                           */
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>private: bodies, in the order of the prototypes --------------------------------------------- */
 
@@ -170,12 +403,502 @@ PERF_HD_FN int perf_is_finite_(double x)
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
 }
 
+/* ---- math ---- */
+
+#define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
+#define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
+#define PERF_LN_SQRT_2PI_ 0.91893853320467274178    /* log(sqrt(2 pi))                            */
+
+PERF_FN double perf_sqrt(double x)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__)
+    double r;
+    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    return r;
+#elif defined(__GNUC__) && defined(__aarch64__)
+    double r;
+    __asm__("fsqrt %d0, %d1" : "=w"(r) : "w"(x));
+    return r;
+#else
+    double y, scale = 1.0;
+    int    i;
+
+    if (!(x > 0.0) || !perf_is_finite_(x))
+        return perf_is_nan_(x) || x < 0.0 ? PERF_NAN_ : x;
+    if (x < 1e-290) {                               /* halving the exponent needs a normal number */
+        x *= 18014398509481984.0;                   /* 2^54                                       */
+        scale = 1.0 / 134217728.0;                  /* 2^-27                                      */
+    }
+    y = perf_from_bits_((perf_bits_(x) >> 1) + (UINT64_C(511) << 52) + (UINT64_C(1) << 51));
+    for (i = 0; i < 5; i++)                         /* Newton doubles the digits: 5 are plenty    */
+        y = 0.5 * (y + x / y);
+    return y * scale;
+#endif
+}
+
+/* log(1 + f) - f for -0.3 < f < 0.42, from log(1 + f) = 2 atanh(s), s = f / (2 + f): the leading
+ * terms cancel on paper instead of in the machine.  Eleven terms: |s| < 0.18, next one < 1e-18.  */
+PERF_FN double perf_log1p_minus_(double f)
+{
+    double s = f / (2.0 + f), z = s * s;
+    double r = z * (2.0 / 3 + z * (2.0 / 5 + z * (2.0 / 7 + z * (2.0 / 9 + z * (2.0 / 11 +
+               z * (2.0 / 13 + z * (2.0 / 15 + z * (2.0 / 17 + z * (2.0 / 19 + z * (2.0 / 21 +
+               z * (2.0 / 23)))))))))));
+    return s * (r - f);
+}
+
+PERF_FN double perf_log(double x)
+{
+    uint64_t u = perf_bits_(x);
+    int      k = 0;
+    double   f, r;
+
+    if (perf_is_nan_(x) || (u >> 63 && x < 0.0))
+        return PERF_NAN_;
+    if (!(u << 1))
+        return -PERF_INF_;
+    if (!perf_is_finite_(x))
+        return x;
+    if (u < UINT64_C(0x0010000000000000)) {         /* subnormal                                  */
+        u = perf_bits_(x * 18014398509481984.0);
+        k = -54;
+    }
+    k += PERF_CAST_(int, u >> 52) - 1023;
+    u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
+    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
+        u -= UINT64_C(0x0010000000000000);
+        k++;
+    }
+    f = perf_from_bits_(u) - 1.0;
+    r = perf_log1p_minus_(f) + PERF_CAST_(double, k) * PERF_LN2_LO_;
+    return PERF_CAST_(double, k) * PERF_LN2_HI_ + (f + r);
+}
+
+PERF_FN double perf_log1p(double x)
+{
+    double u;
+
+    if (x > -0.29 && x < 0.41)
+        return x + perf_log1p_minus_(x);
+    if (!(x > -1.0) || x > 1e300)
+        return perf_log(1.0 + x);
+    u = 1.0 + x;
+    return perf_log(u) + (x - (u - 1.0)) / u;       /* what the addition rounded away             */
+}
+
+/* log(1 + x) - x for any x > -1. */
+PERF_FN double perf_log1pmx_(double x)
+{
+    return x > -0.29 && x < 0.41 ? perf_log1p_minus_(x) : perf_log1p(x) - x;
+}
+
+/* 2^k * x, two steps so that a subnormal result rounds once at the end. */
+PERF_FN double perf_scale2_(double x, int k)
+{
+    int half = k / 2;
+    double a = perf_from_bits_(PERF_CAST_(uint64_t, half + 1023) << 52);
+    double b = perf_from_bits_(PERF_CAST_(uint64_t, k - half + 1023) << 52);
+    return x * a * b;
+}
+
+PERF_FN double perf_exp(double x)
+{
+    double k, r, s = 0.0;
+    int    n;
+
+    if (perf_is_nan_(x))
+        return x;
+    if (x > 709.8)
+        return PERF_INF_;
+    if (x < -745.2)
+        return 0.0;
+    k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
+    n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
+    k = PERF_CAST_(double, n);
+    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;  /* |r| <= 0.347: 14 Taylor terms, < 1e-18     */
+    s = 1.0 / 6227020800.0;
+    s = s * r + 1.0 / 479001600.0;
+    s = s * r + 1.0 / 39916800.0;
+    s = s * r + 1.0 / 3628800.0;
+    s = s * r + 1.0 / 362880.0;
+    s = s * r + 1.0 / 40320.0;
+    s = s * r + 1.0 / 5040.0;
+    s = s * r + 1.0 / 720.0;
+    s = s * r + 1.0 / 120.0;
+    s = s * r + 1.0 / 24.0;
+    s = s * r + 1.0 / 6.0;
+    s = s * r + 0.5;
+    return perf_scale2_(1.0 + (r + r * r * s), n);
+}
+
+/* exp(-x * x): the square is split so that its rounding error does not grow with x. */
+PERF_FN double perf_exp_neg_square_(double x)
+{
+    double hi = perf_from_bits_(perf_bits_(x) & UINT64_C(0xfffffffff8000000));
+    return perf_exp(-hi * hi) * perf_exp(-(x - hi) * (x + hi));
+}
+
+/* erf by its all-positive series (Abramowitz & Stegun 7.1.6), for 0 <= x < 2. */
+PERF_FN double perf_erf_series_(double x)
+{
+    double term = x, sum = x;
+    int    n;
+
+    for (n = 1; n < 80 && term > sum * 1e-17; n++) {
+        term *= 2.0 * x * x / (2.0 * n + 1.0);
+        sum += term;
+    }
+    return 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;      /* 2 / sqrt(pi)           */
+}
+
+/* erfc by its continued fraction (Abramowitz & Stegun 7.1.14), evaluated bottom-up; x >= 2. */
+PERF_FN double perf_erfc_fraction_(double x)
+{
+    double f = 0.0;
+    int    n;
+
+    for (n = x < 4.0 ? 80 : 30; n > 0; n--)
+        f = 0.5 * n / (x + f);
+    return 0.56418958354775628695 * perf_exp_neg_square_(x) / (x + f);  /* 1 / sqrt(pi)           */
+}
+
+PERF_FN double perf_erf(double x)
+{
+    double a = x < 0.0 ? -x : x, r;
+
+    if (perf_is_nan_(x))
+        return x;
+    r = a < 2.0 ? perf_erf_series_(a) : a > 6.0 ? 1.0 : 1.0 - perf_erfc_fraction_(a);
+    return x < 0.0 ? -r : r;
+}
+
+PERF_FN double perf_erfc(double x)
+{
+    if (perf_is_nan_(x))
+        return x;
+    if (x < 0.0)
+        return 1.0 + perf_erf(-x);
+    if (x < 2.0)
+        return 1.0 - perf_erf_series_(x);
+    return x > 27.3 ? 0.0 : perf_erfc_fraction_(x);
+}
+
+/* log gamma(x) minus Stirling's (x - 1/2) log x - x + log sqrt(2 pi); x > 0.  Series from
+ * Abramowitz & Stegun 6.1.41 above 15, the recurrence gamma(x+1) = x gamma(x) below.             */
+PERF_FN double perf_stirling_rest_(double x)
+{
+    double sum = 0.0, z;
+
+    while (x < 15.0) {
+        sum += (x + 0.5) * perf_log1p(1.0 / x) - 1.0;
+        x += 1.0;
+    }
+    z = 1.0 / (x * x);
+    return sum + (1.0 / 12 - z * (1.0 / 360 - z * (1.0 / 1260 - z * (1.0 / 1680 - z * (1.0 / 1188 -
+                 z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
+}
+
+/* log gamma(2 + z), |z| <= 0.25: the roots at 1 and 2 need a form that is exactly 0 there
+ * (Abramowitz & Stegun 6.1.33; the constants are 1 - Euler's and (zeta(k) - 1) / k, k = 2..19).  */
+PERF_FN double perf_lgamma_near_2_(double z)
+{
+    double s = 1.0043224823968099609e-7;
+    s = 2.1207184805554665869e-7 - z * s;
+    s = 4.4924691987645660433e-7 - z * s;
+    s = 9.5514121304074198329e-7 - z * s;
+    s = 2.0392157538013662368e-6 - z * s;
+    s = 4.3748667899074878042e-6 - z * s;
+    s = 9.439488275268395904e-6 - z * s;
+    s = 2.0507212775670691553e-5 - z * s;
+    s = 4.49262367381331417e-5 - z * s;
+    s = 9.9457512781808533715e-5 - z * s;
+    s = 2.2315475845357937976e-4 - z * s;
+    s = 5.0966952474304242234e-4 - z * s;
+    s = 1.1927539117032609771e-3 - z * s;
+    s = 2.8905103307415232858e-3 - z * s;
+    s = 7.3855510286739852663e-3 - z * s;
+    s = 2.0580808427784547879e-2 - z * s;
+    s = 6.7352301053198095133e-2 - z * s;
+    s = 3.2246703342411321824e-1 - z * s;
+    return z * (0.42278433509846713939 + z * s);
+}
+
+PERF_FN double perf_lgamma(double x)
+{
+    if (perf_is_nan_(x) || x < 0.0)
+        return PERF_NAN_;
+    if (!perf_is_finite_(x) || !(x > 0.0))
+        return PERF_INF_;
+    if (x < 1e-290)
+        return -perf_log(x);
+    if (x >= 0.75 && x <= 1.25)
+        return perf_lgamma_near_2_(x - 1.0) - perf_log1p(x - 1.0);
+    if (x >= 1.75 && x <= 2.25)
+        return perf_lgamma_near_2_(x - 2.0);
+    return (x - 0.5) * perf_log(x) - x + PERF_LN_SQRT_2PI_ + perf_stirling_rest_(x);
+}
+
+PERF_FN double perf_normal_cdf(double z)
+{
+    return 0.5 * perf_erfc(-z * 0.70710678118654752440);
+}
+
+/* Ratio of two polynomials of degree 7, constant term first. */
+PERF_FN double perf_ratio7_(double x, const double *num, const double *den)
+{
+    double n = num[7], d = den[7];
+    int    i;
+
+    for (i = 6; i >= 0; i--) {
+        n = n * x + num[i];
+        d = d * x + den[i];
+    }
+    return n / d;
+}
+
+/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300. */
+PERF_FN double perf_normal_quantile(double p)
+{
+    static const double mid_num[8] = {3.3871328727963666080, 133.14166789178437745,
+        1971.5909503065514427, 13731.693765509461125, 45921.953931549871457,
+        67265.770927008700853, 33430.575583588128105, 2509.0809287301226727};
+    static const double mid_den[8] = {1.0, 42.313330701600911252, 687.18700749205790830,
+        5394.1960214247511077, 21213.794301586595867, 39307.895800092710610,
+        28729.085735721942674, 5226.4952788528545610};
+    static const double near_num[8] = {1.42343711074968357734, 4.63033784615654529590,
+        5.76949722146069140550, 3.64784832476320460504, 1.27045825245236838258,
+        0.241780725177450611770, 0.0227238449892691845833, 7.74545014278341407640e-4};
+    static const double near_den[8] = {1.0, 2.05319162663775882187, 1.67638483018380384940,
+        0.689767334985100004550, 0.148103976427480074590, 0.0151986665636164571966,
+        5.47593808499534494600e-4, 1.05075007164441684324e-9};
+    static const double far_num[8] = {6.65790464350110377720, 5.46378491116411436990,
+        1.78482653991729133580, 0.296560571828504891230, 0.0265321895265761230930,
+        1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7};
+    static const double far_den[8] = {1.0, 0.599832206555887937690, 0.136929880922735805310,
+        0.0148753612908506148525, 7.86869131145613259100e-4, 1.84631831751005468180e-5,
+        1.42151175831644588870e-7, 2.04426310338993978564e-15};
+    double q = p - 0.5, r;
+
+    if (!(p >= 0.0 && p <= 1.0))
+        return PERF_NAN_;
+    if (q < 0.425 && q > -0.425)
+        return q * perf_ratio7_(0.180625 - q * q, mid_num, mid_den);
+    r = q < 0.0 ? p : 1.0 - p;
+    if (!(r > 0.0))
+        return q < 0.0 ? -PERF_INF_ : PERF_INF_;
+    r = perf_sqrt(-perf_log(r));
+    r = r <= 5.0 ? perf_ratio7_(r - 1.6, near_num, near_den)
+                 : perf_ratio7_(r - 5.0, far_num, far_den);
+    return q < 0.0 ? -r : r;
+}
+
+/* x^a y^b / B(a, b) with x + y = 1, after Loader's saddle point form ("Fast and accurate
+ * computation of binomial probabilities", 2000).  delta = a y - b x comes from the caller, who
+ * may know it without cancellation.                                                              */
+PERF_FN double perf_beta_front_(double x, double y, double a, double b, double delta)
+{
+    double da = -a * perf_log1pmx_(-delta / a), db = -b * perf_log1pmx_(delta / b);
+
+    if (delta > 0.5 * a)                            /* far from the mean nothing cancels, and     */
+        da = a * perf_log(a / (a + b) / x) - delta; /* 1 - delta / a would lose a tiny x          */
+    if (-delta > 0.5 * b)
+        db = b * perf_log(b / (a + b) / y) + delta;
+    return perf_exp(perf_stirling_rest_(a + b) - perf_stirling_rest_(a) - perf_stirling_rest_(b) -
+                    da - db) *
+           perf_sqrt(a / (a + b) * b * 0.15915494309189533577);         /* 1 / (2 pi)             */
+}
+
+/* The continued fraction of I_x(a, b) (NIST DLMF 8.17.22) by Lentz's method; x below the mean. */
+PERF_FN double perf_beta_fraction_(double x, double a, double b)
+{
+    double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), f, step, m, t;
+    int    i;
+
+    if (d < 1e-300 && d > -1e-300)
+        d = 1e-300;
+    d = 1.0 / d;
+    f = d;
+    for (i = 1; i < 100000; i++) {
+        m = PERF_CAST_(double, i);
+        t = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
+        d = 1.0 + t * d;
+        c = 1.0 + t / c;
+        d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
+        c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
+        f *= d * c;
+        t = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+        d = 1.0 + t * d;
+        c = 1.0 + t / c;
+        d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
+        c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
+        step = d * c;
+        f *= step;
+        if (step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
+            break;
+    }
+    return f;
+}
+
+/* I_x(a, b), or with upper = 1 its complement, x + y = 1; each tail computed, never 1 - small. */
+PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta, int upper)
+{
+    double front, r;
+    int    below;
+
+    if (!(x > 0.0))
+        return upper ? 1.0 : 0.0;
+    if (!(y > 0.0))
+        return upper ? 0.0 : 1.0;
+    front = perf_beta_front_(x, y, a, b, delta);
+    below = x < (a + 1.0) / (a + b + 2.0);
+    r = below ? front * perf_beta_fraction_(x, a, b) / a
+              : front * perf_beta_fraction_(y, b, a) / b;
+    return below == upper ? 1.0 - r : r;
+}
+
+PERF_FN double perf_beta_cdf(double x, double a, double b)
+{
+    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(x >= 0.0 && x <= 1.0))
+        return PERF_NAN_;
+    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x, 0);
+}
+
+/* Newton on log I(x) against log x, from a guess, kept inside a shrinking bracket; p <= 1/2. */
+PERF_FN double perf_beta_quantile_lower_(double p, double a, double b)
+{
+    double lo = 0.0, hi = 1.0, x, next, f, slope, lp = perf_log(p);
+    int    i;
+
+    x = perf_exp((lp + perf_log(a) + perf_lgamma(a) + perf_lgamma(b) - perf_lgamma(a + b)) / a);
+    if (!(x < a / (a + b)))                         /* the small-x power law overshoots: use the  */
+        x = a / (a + b);                            /* mean                                       */
+    if (!(x > 0.0))
+        return 0.0;
+    for (i = 0; i < 200; i++) {
+        double y = 1.0 - x, delta = a * y - b * x;
+        f = perf_beta_tail_(x, y, a, b, delta, 0);
+        if (f < p)
+            lo = x;
+        else
+            hi = x;
+        slope = perf_beta_front_(x, y, a, b, delta) / (y * f);      /* d log I / d log x          */
+        next = f > 0.0 && slope > 0.0 ? x * perf_exp((lp - perf_log(f)) / slope) : -1.0;
+        if (!(next > lo && next < hi))
+            next = lo > 0.0 && hi / lo > 4.0 ? perf_sqrt(lo) * perf_sqrt(hi) : 0.5 * (lo + hi);
+        if (next - x < x * 1e-16 && x - next < x * 1e-16)
+            return next;
+        if (!(hi - lo > hi * 1e-16))
+            return x;
+        x = next;
+    }
+    return x;
+}
+
+PERF_FN double perf_beta_quantile(double p, double a, double b)
+{
+    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(p >= 0.0 && p <= 1.0))
+        return PERF_NAN_;
+    if (!(p > 0.0))
+        return 0.0;
+    if (!(p < 1.0))
+        return 1.0;
+    if (p <= perf_beta_cdf(a / (a + b), a, b))
+        return perf_beta_quantile_lower_(p, a, b);
+    return 1.0 - perf_beta_quantile_lower_(1.0 - p, b, a);
+}
+
+/* P(T > t) for t >= 0: half of I_x(df/2, 1/2), x = df / (df + t^2). */
+PERF_FN double perf_t_upper_(double t, double df)
+{
+    double s = t * t, x = df / (df + s), y = s / (df + s);
+
+    if (!perf_is_finite_(s))
+        return 0.0;
+    return 0.5 * perf_beta_tail_(x, y, 0.5 * df, 0.5, 0.5 * x * (s - 1.0), 0);
+}
+
+PERF_FN double perf_t_cdf(double t, double df)
+{
+    if (perf_is_nan_(t) || !(df > 0.0))
+        return PERF_NAN_;
+    if (!perf_is_finite_(df) || df > 1e10)
+        return perf_normal_cdf(t);
+    return t < 0.0 ? perf_t_upper_(-t, df) : 1.0 - perf_t_upper_(t, df);
+}
+
+/* Newton on the log of the tail against log t.  The start is the expansion in 1/df (Abramowitz &
+ * Stegun 26.7.5), or for few degrees of freedom the power law that bounds the tail from above.   */
+PERF_FN double perf_t_quantile(double p, double df)
+{
+    double q = p < 0.5 ? p : 1.0 - p, z, t, tail, lq, log_c, step;
+    int    i;
+
+    if (!(p >= 0.0 && p <= 1.0) || !(df > 0.0))
+        return PERF_NAN_;
+    if (!(q > 0.0))
+        return p < 0.5 ? -PERF_INF_ : PERF_INF_;
+    z = -perf_normal_quantile(q);
+    if (!perf_is_finite_(df) || df > 1e10 || !(z > 0.0))
+        return p < 0.5 ? -z : z;
+    lq = perf_log(q);
+    log_c = perf_lgamma(0.5 * df + 0.5) - perf_lgamma(0.5 * df) -
+            0.5 * perf_log(df * 3.14159265358979323846);        /* log of the density at 0        */
+    t = z + z * (z * z + 1.0) / (4.0 * df) +
+        z * ((5.0 * z * z + 16.0) * z * z + 3.0) / (96.0 * df * df);
+    if (df < 5.0 || q < 1e-10)
+        t = perf_exp((log_c + (0.5 * df - 0.5) * perf_log(df) - lq) / df);
+    for (i = 0; i < 100; i++) {
+        tail = perf_t_upper_(t, df);
+        if (!(tail > 0.0))
+            break;
+        tail = perf_log(tail);
+        step = (tail - lq) * perf_exp(tail - log_c + (0.5 * df + 0.5) * perf_log1p(t / df * t));
+        if (t > 1.0)
+            t *= perf_exp(step / t);
+        else
+            t = t + step > 0.0 ? t + step : 0.5 * t;
+        if (step < t * 1e-15 && step > -t * 1e-15)
+            break;
+    }
+    return p < 0.5 ? -t : t;
+}
+
+PERF_FN double perf_binomial_cdf(double k, double n, double p)
+{
+    if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
+        return PERF_NAN_;
+    k = PERF_CAST_(double, PERF_CAST_(int64_t, k < 0.0 ? -1.0 : k > 9e15 ? 9e15 : k));
+    if (k < 0.0)
+        return 0.0;
+    if (k >= n)
+        return 1.0;
+    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p), 0);
+}
+
+PERF_FN double perf_binomial_quantile(double q, double n, double p)
+{
+    double lo = -1.0, hi = n, mid;
+
+    if (!(n >= 0.0 && n < 9e15) || !(p >= 0.0 && p <= 1.0) || !(q >= 0.0 && q <= 1.0))
+        return PERF_NAN_;
+    while (hi - lo > 1.0) {                         /* cdf(lo) < q <= cdf(hi)                     */
+        mid = PERF_CAST_(double, PERF_CAST_(int64_t, 0.5 * (lo + hi)));
+        if (mid <= lo)
+            mid = lo + 1.0;
+        if (perf_binomial_cdf(mid, n, p) >= q)
+            hi = mid;
+        else
+            lo = mid;
+    }
+    return hi;
+}
+
 /* ---- text: a bounded writer.  No printf: no locale, no stdio, and fast enough for traces ---- */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
     size_t len;         /* characters asked for so far, also past the end                         */
-    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                 */
+    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
 } perf_out_;
 
 PERF_FN void perf_put_char_(perf_out_ *o, char c)
@@ -250,6 +973,1342 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
             perf_put_char_(o, '0');
         perf_put_u64_(o, frac);
     }
+}
+
+/* ---- summary ---- */
+
+#define PERF_WARN_TEXT_(name, bit, text) if (b == 1u << (bit)) return text;
+PERF_FN const char *perf_warning_text(uint32_t b)
+{
+    PERF_WARN_LIST_(PERF_WARN_TEXT_)
+    return "unknown warning";
+}
+#undef PERF_WARN_TEXT_
+
+/* 0 -> 0.95; NaN for what is no sensible two-sided confidence. */
+PERF_FN double perf_confidence_(double c)
+{
+    if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
+        return 0.95;
+    return c >= 0.5 && c <= 0.9999 ? c : PERF_NAN_;
+}
+
+PERF_FN void perf_sort_insert_(double *x, size_t n)
+{
+    size_t i, j;
+
+    for (i = 1; i < n; i++) {
+        double v = x[i];
+        for (j = i; j > 0 && x[j - 1] > v; j--)
+            x[j] = x[j - 1];
+        x[j] = v;
+    }
+}
+
+PERF_FN void perf_sort_sift_(double *x, size_t root, size_t n)
+{
+    double v = x[root];
+    size_t child;
+
+    while ((child = 2 * root + 1) < n) {
+        if (child + 1 < n && x[child] < x[child + 1])
+            child++;
+        if (!(v < x[child]))
+            break;
+        x[root] = x[child];
+        root = child;
+    }
+    x[root] = v;
+}
+
+PERF_FN void perf_sort_heap_(double *x, size_t n)
+{
+    size_t i;
+
+    for (i = n / 2; i-- > 0;)
+        perf_sort_sift_(x, i, n);
+    for (i = n; i-- > 1;) {
+        double v = x[0];
+        x[0] = x[i];
+        x[i] = v;
+        perf_sort_sift_(x, 0, i);
+    }
+}
+
+/* Quicksort on the median of three, smaller half first; heapsort when the pivots keep being bad. */
+PERF_FN void perf_sort_values(double *x, size_t n)
+{
+    struct {
+        double *x;
+        size_t  n;
+        int     budget;
+    } stack[64];
+    int top = 0, budget = 0;
+    size_t k;
+
+    for (k = n; k; k >>= 1)
+        budget += 2;
+    for (;;) {
+        while (n > 24) {
+            double a = x[0], b = x[n / 2], c = x[n - 1], pivot, t;
+            size_t i = 0, j = n - 1;
+
+            if (!budget--) {
+                perf_sort_heap_(x, n);
+                n = 0;
+                break;
+            }
+            pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+            for (;;) {                              /* Hoare: x[0..j] <= pivot <= x[j+1..n)       */
+                while (x[i] < pivot)
+                    i++;
+                while (pivot < x[j])
+                    j--;
+                if (i >= j)
+                    break;
+                t = x[i];
+                x[i++] = x[j];
+                x[j--] = t;
+            }
+            k = j + 1;
+            if (k < n - k) {                        /* the larger part waits: 64 levels suffice   */
+                stack[top].x = x + k;
+                stack[top].n = n - k;
+                stack[top++].budget = budget;
+                n = k;
+            } else {
+                stack[top].x = x;
+                stack[top].n = k;
+                stack[top++].budget = budget;
+                x += k;
+                n -= k;
+            }
+        }
+        perf_sort_insert_(x, n);
+        if (!top)
+            return;
+        top--;
+        x = stack[top].x;
+        n = stack[top].n;
+        budget = stack[top].budget;
+    }
+}
+
+/* `small` when it is large enough, else allocated; NULL when that fails. */
+PERF_FN double *perf_scratch_(double *small, size_t small_n, size_t n)
+{
+    if (n <= small_n)
+        return small;
+    if (n > PERF_CAST_(size_t, -1) / sizeof(double))
+        return PERF_CAST_(double *, PERF_NULL_);
+    return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
+}
+
+PERF_FN void perf_scratch_free_(double *p, const double *small)
+{
+    if (p != small)
+        PERF_FREE(p);
+}
+
+PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
+{
+    double h, f;
+    size_t i;
+
+    if (!sorted || !n || !(p >= 0.0 && p <= 1.0))
+        return PERF_NAN_;
+    h = PERF_CAST_(double, n - 1) * p;
+    i = PERF_CAST_(size_t, h);
+    if (i >= n - 1)
+        return sorted[n - 1];
+    f = h - PERF_CAST_(double, i);
+    return sorted[i] + f * (sorted[i + 1] - sorted[i]);
+}
+
+/* Largest r with P(Bin(n, p) <= r - 1) <= a: x_(r) is a lower limit with error <= a; 0: none. */
+PERF_FN size_t perf_rank_low_(double n, double p, double a)
+{
+    double k = perf_binomial_quantile(a, n, p);     /* smallest k with cdf(k) >= a                */
+
+    if (perf_is_nan_(k))
+        return 0;
+    if (perf_binomial_cdf(k, n, p) <= a)            /* equality: that rank still qualifies        */
+        k += 1.0;
+    return PERF_CAST_(size_t, k);
+}
+
+PERF_FN perf_interval perf_quantile_ranks_(const double *sorted, size_t n, double n_eff, double p,
+                                           double p_low, double p_high, double tail)
+{
+    perf_interval r;
+    double        all = PERF_CAST_(double, n);
+    size_t        low, high;
+
+    /* n_eff values behave like n: move the ranks in proportion (equal when n_eff == n). */
+    low = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, p_low, tail)) * all / n_eff);
+    high = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, 1.0 - p_high, tail)) * all /
+                                  n_eff);
+    r.estimate = perf_quantile(sorted, n, p);
+    r.low = low ? sorted[low - 1] : -PERF_INF_;
+    r.high = high ? sorted[n - high] : PERF_INF_;
+    return r;
+}
+
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence)
+{
+    perf_interval none = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence);
+
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+        return none;
+    return perf_quantile_ranks_(sorted, n, PERF_CAST_(double, n), p, p, p, 0.5 - 0.5 * c);
+}
+
+PERF_FN size_t perf_quantile_min_count(double p, double confidence)
+{
+    double c = perf_confidence_(confidence), tail = p > 0.5 ? p : 1.0 - p;
+
+    if (perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+        return 0;
+    c = perf_log(0.5 - 0.5 * c) / perf_log(tail);   /* tail^n <= (1 - confidence) / 2             */
+    return PERF_CAST_(size_t, c) + (c > PERF_CAST_(double, PERF_CAST_(size_t, c)) ? 1u : 0u);
+}
+
+PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
+                                                    double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        small[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
+    size_t        i, j, batch = n / 10, below = 0;
+
+    if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
+        return r;
+    s = perf_scratch_(small, 256, n);
+    if (!s)
+        return r;
+    memcpy(s, x, n * sizeof *s);
+    perf_sort_values(s, n);
+    q = perf_quantile(s, n, p);
+    for (i = 0; i < n; i++)
+        below += x[i] <= q;
+    for (i = 0; i < 10; i++) {                      /* long-run variance of 1{x <= q} from the    */
+        double sum = 0.0;                           /* means of 10 batches                        */
+        for (j = 0; j < batch; j++)
+            sum += x[i * batch + j] <= q ? 1.0 : 0.0;
+        sum = sum / PERF_CAST_(double, batch) -
+              PERF_CAST_(double, below) / PERF_CAST_(double, n);
+        var += sum * sum;
+    }
+    var = var / 9.0 * PERF_CAST_(double, batch);
+    if (!(var > p * (1.0 - p)))                     /* never claim more than n independent values */
+        var = p * (1.0 - p);
+    t = perf_normal_quantile(0.5 + 0.5 * c) / perf_t_quantile(0.5 + 0.5 * c, 9.0);
+    n_eff = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
+        double k = n_eff * p, tail = 0.5 - 0.5 * c; /* back as quantiles                          */
+        double low = perf_beta_quantile(tail, k, n_eff - k + 1.0);
+        double high = perf_beta_quantile(1.0 - tail, k + 1.0, n_eff - k);
+        double edge = perf_exp(perf_log(tail) / n_eff);
+        r.estimate = q;
+        r.low = 1.0 - p > edge ? -PERF_INF_ : s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
+        r.high = PERF_INF_;
+        i = PERF_CAST_(size_t, high * PERF_CAST_(double, n)) + 1;
+        if (!(p > edge))
+            r.high = s[i < n ? i : n - 1];
+    } else {
+        r.low = -PERF_INF_;
+        r.estimate = q;
+        r.high = PERF_INF_;
+    }
+    perf_scratch_free_(s, small);
+    return r;
+}
+
+typedef struct perf_moments_ {
+    double sum, mean, var;                          /* var: n - 1 in the denominator              */
+} perf_moments_;
+
+/* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
+ * small that their squares leave the range are scaled by a power of two first.                   */
+PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
+{
+    perf_moments_ m = PERF_ZERO;
+    double        sum = 0.0, lost = 0.0, d1 = 0.0, d2 = 0.0, top = 0.0, scale = 1.0;
+    double        count = PERF_CAST_(double, n);
+    size_t        i;
+
+    for (i = 0; i < n; i++)
+        top = x[i] > top ? x[i] : -x[i] > top ? -x[i] : top;
+    if (top > 1e140)
+        scale = perf_scale2_(1.0, -600);
+    else if (top > 0.0 && top < 1e-140)
+        scale = perf_scale2_(1.0, 500);
+    for (i = 0; i < n; i++) {
+        double v = x[i] * scale, t = sum + v;
+        double a = sum < 0.0 ? -sum : sum, b = v < 0.0 ? -v : v;
+        lost += a >= b ? (sum - t) + v : (v - t) + sum;
+        sum = t;
+    }
+    sum += lost;
+    m.mean = n ? sum / count : 0.0;
+    for (i = 0; i < n; i++) {
+        double d = x[i] * scale - m.mean;
+        d1 += d;
+        d2 += d * d;
+    }
+    if (n > 1)
+        m.var = (d2 - d1 * d1 / count) / (count - 1.0);
+    m.sum = sum / scale;
+    m.mean /= scale;
+    m.var = m.var > 0.0 ? m.var / scale / scale : 0.0;
+    return m;
+}
+
+PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence)
+{
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    perf_moments_ m;
+    double        c = perf_confidence_(confidence), h = PERF_INF_;
+    size_t        i;
+
+    if (!x || !n || perf_is_nan_(c))
+        return r;
+    for (i = 0; i < n && perf_is_finite_(x[i]); i++)
+        ;
+    if (i < n) {
+        r.low = -PERF_INF_;
+        r.high = PERF_INF_;
+        return r;
+    }
+    m = perf_moments_of_(x, n);
+    if (n > 1)
+        h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) *
+            perf_sqrt(m.var / PERF_CAST_(double, n));
+    r.low = m.mean - h;
+    r.estimate = m.mean;
+    r.high = m.mean + h;
+    return r;
+}
+
+PERF_FN perf_summary perf_summarize(const double *x, size_t n)
+{
+    perf_summary  r = PERF_ZERO;
+    perf_interval q;
+    perf_moments_ m;
+    double        small[256], *s;
+    size_t        i, k = 0;
+
+    r.confidence = 0.95;
+    if (!x || !n) {
+        r.status = x || !n ? PERF_ENODATA : PERF_EINVAL;
+        return r;
+    }
+    s = perf_scratch_(small, 256, n);
+    if (!s) {
+        r.status = PERF_ENOMEM;
+        return r;
+    }
+    for (i = 0; i < n; i++)
+        if (perf_is_finite_(x[i]) && x[i] >= 0.0)
+            s[k++] = x[i];
+    r.bad = n - k;
+    if (r.bad)
+        r.warnings |= PERF_WARN_BAD_VALUES;
+    if (k) {
+        m = perf_moments_of_(s, k);                 /* before sorting: the order of time          */
+        perf_sort_values(s, k);
+        r.count = k;
+        r.min = s[0];
+        r.max = s[k - 1];
+        r.mean = m.mean;
+        r.std = perf_sqrt(m.var);
+        q = perf_quantile_interval(s, k, 0.50, 0.95);
+        r.p50 = q.estimate;
+        r.p50_low = q.low;
+        r.p50_high = q.high;
+        q = perf_quantile_interval(s, k, 0.95, 0.95);
+        r.p95 = q.estimate;
+        r.p95_low = q.low;
+        r.p95_high = q.high;
+        q = perf_quantile_interval(s, k, 0.99, 0.95);
+        r.p99 = q.estimate;
+        r.p99_low = q.low;
+        r.p99_high = q.high;
+        if (!perf_is_finite_(r.p50_low) || !perf_is_finite_(r.p50_high) ||
+            !perf_is_finite_(r.p95_high) || !perf_is_finite_(r.p99_high))
+            r.warnings |= PERF_WARN_UNBOUNDED;
+        if (r.max - r.p50 > 0.1 * m.sum)
+            r.warnings |= PERF_WARN_MEAN;
+        for (i = 0; i < k; i++)
+            s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
+        perf_sort_values(s, k);
+        r.mad = perf_quantile(s, k, 0.5);
+    } else {
+        r.status = PERF_ENODATA;
+    }
+    perf_scratch_free_(s, small);
+    return r;
+}
+
+/* ---- compare ---- */
+
+PERF_FN perf_compare_opts perf_compare_opts_default(void)
+{
+    perf_compare_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_rule perf_rule_resolved_(perf_rule r)
+{
+    if (!(r.amount < 0.0) && !(r.amount > 0.0) && !perf_is_nan_(r.amount))
+        r.amount = r.kind == PERF_RULE_SPEEDUP ? 1.3 : r.kind == PERF_RULE_REDUCTION ? 20.0 : 2.0;
+    return r;
+}
+
+PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts)
+{
+    perf_compare_opts o = opts ? *opts : perf_compare_opts_default();
+
+    o.confidence = perf_confidence_(o.confidence);
+    o.rule = perf_rule_resolved_(o.rule);
+    if (o.guard.seen.compared)
+        o.guard.required = 1;
+    return o;
+}
+
+PERF_FN perf_rule perf_rule_make_(perf_rule_kind kind, perf_metric metric, double amount)
+{
+    perf_rule r;
+
+    r.kind = kind;
+    r.metric = metric;
+    r.amount = amount;
+    return r;
+}
+
+PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric)
+{
+    return perf_rule_make_(PERF_RULE_SPEEDUP, metric, factor);
+}
+
+PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric)
+{
+    return perf_rule_make_(PERF_RULE_REDUCTION, metric, percent);
+}
+
+PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric)
+{
+    return perf_rule_make_(PERF_RULE_NO_REGRESSION, metric, percent);
+}
+
+PERF_FN double perf_rule_threshold(const perf_rule *rule)
+{
+    perf_rule r = PERF_ZERO;
+    double    t = PERF_NAN_;
+
+    if (rule)
+        r = *rule;
+    r = perf_rule_resolved_(r);
+    if (r.kind == PERF_RULE_SPEEDUP)
+        t = 1.0 / r.amount;
+    else if (r.kind == PERF_RULE_REDUCTION)
+        t = 1.0 - r.amount / 100.0;
+    else if (r.kind == PERF_RULE_NO_REGRESSION)
+        t = 1.0 + r.amount / 100.0;
+    return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
+}
+
+/* Smallest step between values that repeat: what the clock (or the printing) could resolve. */
+PERF_FN double perf_tick_guess_(const double *sorted, size_t n)
+{
+    double gap = PERF_INF_;
+    size_t i, ties = 0;
+
+    for (i = 1; i < n; i++) {
+        double d = sorted[i] - sorted[i - 1];
+        if (!(d > 0.0))
+            ties++;
+        else if (d < gap)
+            gap = d;
+    }
+    if (n < 2 || ties * 20 < n - 1)
+        return 0.0;
+    if (perf_is_finite_(gap))
+        return gap;
+    /* All equal: whole numbers were probably counted in ones; anything else tells nothing. */
+    return sorted[0] < 9e15 && sorted[0] >= 1.0 &&
+           !(PERF_CAST_(double, PERF_CAST_(int64_t, sorted[0])) < sorted[0]) ? 1.0 : 0.0;
+}
+
+/* How far the log ratio may be off because both arms were read from a clock that ticks. */
+PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
+                              double tick)
+{
+    double ta = tick, tb = tick;
+
+    if (!(tick > 0.0)) {
+        if (tick < 0.0)
+            return 0.0;
+        ta = perf_tick_guess_(sorted_a, na);
+        tb = perf_tick_guess_(sorted_b, nb);
+    }
+    return 0.5 * (ta / perf_quantile(sorted_a, na, 0.5) + tb / perf_quantile(sorted_b, nb, 0.5));
+}
+
+/* Largest k with P(W <= k - 1) <= tail for Wilcoxon's signed-rank W of n values: the k-th smallest
+ * and k-th largest Walsh average bound the centre.  Exact by counting to n = 60, normal above.   */
+PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
+{
+    double   ways[916], total = 0.0, nn = PERF_CAST_(double, n);
+    size_t   i, w, top = n * (n + 1) / 4;
+    uint64_t k = 0;
+
+    if (n > 60) {
+        double x = nn * (nn + 1.0) / 4.0 + 0.5 +
+                   perf_normal_quantile(tail) * perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
+        return x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);
+    }
+    for (w = 0; w <= top; w++)
+        ways[w] = 0.0;
+    ways[0] = perf_scale2_(1.0, -PERF_CAST_(int, n));
+    for (i = 1; i <= n; i++)
+        for (w = top; w >= i; w--)
+            ways[w] += ways[w - i];
+    for (w = 0; w <= top; w++) {
+        total += ways[w];
+        if (total > tail * (1.0 + 1e-12))
+            break;
+        k++;
+    }
+    return k;
+}
+
+/* How many Walsh averages (d[i] + d[j]) / 2, i <= j, of the sorted d are <= t. */
+PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t)
+{
+    uint64_t count = 0;
+    size_t   i, j = n;
+
+    for (i = 0; i < n; i++) {
+        while (j > i && 0.5 * (d[i] + d[j - 1]) > t)
+            j--;
+        if (j <= i)
+            break;
+        count += j - i;
+    }
+    return count;
+}
+
+/* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
+ * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
+ * sort those.  pool: scratch for n values.  About 12 counts of O(n) each.                        */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
+{
+    double   lo = d[0], hi = d[n - 1];              /* count(lo side) < k <= count(hi)            */
+    uint64_t below = 0, upto = n;
+    size_t   i, j, m = 0;
+    int      turn;
+
+    upto = upto * (upto + 1) / 2;
+    for (turn = 0; upto - below > n && turn < 200; turn++) {
+        double   f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below), t;
+        uint64_t c;
+
+        if (turn % 3 == 2)
+            f = 0.5;                                /* interpolation may crawl: halve every third */
+        t = lo + f * (hi - lo);
+        if (!(t > lo && t < hi))
+            t = lo + 0.5 * (hi - lo);
+        if (!(t >= lo && t < hi))
+            break;                                  /* no number in between                       */
+        c = perf_walsh_count_(d, n, t);
+        if (c >= k) {
+            hi = t;
+            upto = c;
+        } else {
+            if (!(t > lo) && below == c)
+                break;
+            lo = t;
+            below = c;
+        }
+    }
+    if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
+        double best = d[0];                         /* not above hi is it                         */
+        for (i = 0, j = n; i < n; i++) {
+            while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
+                j--;
+            if (j <= i)
+                break;
+            if (0.5 * (d[i] + d[j - 1]) > best)
+                best = 0.5 * (d[i] + d[j - 1]);
+        }
+        return best;
+    }
+    for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
+        size_t q;
+        while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
+            j--;
+        for (q = j; q > i; q--) {
+            double a = 0.5 * (d[i] + d[q - 1]);
+            if (below && !(a > lo))
+                break;
+            if (m < n)
+                pool[m++] = a;
+        }
+    }
+    perf_sort_values(pool, m);
+    return k - below <= m ? pool[k - below - 1] : hi;
+}
+
+/* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
+PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double *pool)
+{
+    perf_interval r;
+    uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
+
+    m = m * (m + 1) / 2;                            /* Walsh averages                             */
+    perf_sort_values(d, n);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
+    if (m % 2 == 0)
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
+    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
+    return r;
+}
+
+/* Lower limit of quantile p by Nyblom's interpolation between order statistics (1992); sign -1
+ * reads the array backwards, for the upper limit.                                                */
+PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
+{
+    double nn = PERF_CAST_(double, n), low, next, x, y, lambda;
+    size_t r = perf_rank_low_(nn, p, tail);         /* P(Bin >= r) >= 1 - tail                    */
+
+    if (!r)
+        return sign > 0 ? -PERF_INF_ : PERF_INF_;
+    x = sign > 0 ? sorted[r - 1] : sorted[n - r];
+    if (r >= n)
+        return x;
+    y = sign > 0 ? sorted[r] : sorted[n - r - 1];
+    low = 1.0 - perf_binomial_cdf(PERF_CAST_(double, r) - 1.0, nn, p);
+    next = 1.0 - perf_binomial_cdf(PERF_CAST_(double, r), nn, p);
+    if (!(low > 1.0 - tail))
+        return x;
+    lambda = 1.0 / (1.0 + PERF_CAST_(double, r) * (1.0 - p) / ((nn - PERF_CAST_(double, r)) * p) *
+                              (1.0 - tail - next) / (low - (1.0 - tail)));
+    return x + lambda * (y - x);
+}
+
+/* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
+ * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.                */
+PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const double *b, size_t nb,
+                                           double p, double tail, double shrink)
+{
+    perf_interval r;
+    double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
+    double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
+    double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
+    double low_a, high_a, low_b, high_b;
+
+    r.estimate = tb - ta;
+    r.low = -PERF_INF_;
+    r.high = PERF_INF_;
+    low_a = perf_is_finite_(la) ? ta - perf_log(la) : PERF_INF_;
+    high_a = perf_is_finite_(ua) ? perf_log(ua) - ta : PERF_INF_;
+    low_b = perf_is_finite_(lb) ? tb - perf_log(lb) : PERF_INF_;
+    high_b = perf_is_finite_(ub) ? perf_log(ub) - tb : PERF_INF_;
+    if (perf_is_finite_(low_b) && perf_is_finite_(high_a))
+        r.low = r.estimate - shrink * perf_sqrt(low_b * low_b + high_a * high_a);
+    if (perf_is_finite_(high_b) && perf_is_finite_(low_a))
+        r.high = r.estimate + shrink * perf_sqrt(high_b * high_b + low_a * low_a);
+    return r;
+}
+
+/* How much pairing narrows the ratio of quantiles: from the indicators of being below. */
+PERF_FN double perf_pair_shrink_(const double *a, const double *b, size_t n, double qa, double qb,
+                                 double p)
+{
+    double sum = 0.0, sq = 0.0, nn = PERF_CAST_(double, n), f;
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        double c = (b[i] <= qb ? 1.0 : 0.0) - (a[i] <= qa ? 1.0 : 0.0);
+        sum += c;
+        sq += c * c;
+    }
+    f = perf_sqrt((sq / nn - sum / nn * (sum / nn)) / (2.0 * p * (1.0 - p)));
+    return f < 0.3 ? 0.3 : f;
+}
+
+/* Log interval of mean(b) / mean(a) by Fieller's theorem (1954).  paired: covariance and n - 1
+ * degrees of freedom, else Welch's.                                                              */
+PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double *b, size_t nb,
+                                       double tail, int paired)
+{
+    perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
+    perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
+    double        va = ma.var / PERF_CAST_(double, na), vb = mb.var / PERF_CAST_(double, nb);
+    double        cov = 0.0, theta = mb.mean / ma.mean, df, t2, qa, qb, qc, root;
+    size_t        i;
+
+    r.estimate = perf_log(theta);
+    if (na < 2 || nb < 2)
+        return r;
+    df = PERF_CAST_(double, na - 1);
+    if (paired) {
+        for (i = 0; i < na; i++)
+            cov += (a[i] - ma.mean) * (b[i] - mb.mean);
+        cov /= df * PERF_CAST_(double, na);
+    } else {
+        double wa = theta * theta * va, all = wa + vb;
+        df = all > 0.0 ? all * all / (wa * wa / df + vb * vb / PERF_CAST_(double, nb - 1)) : df;
+    }
+    t2 = perf_t_quantile(1.0 - tail, df);
+    t2 *= t2;
+    qa = ma.mean * ma.mean - t2 * va;               /* the ratios theta with                      */
+    qb = ma.mean * mb.mean - t2 * cov;              /* qa theta^2 - 2 qb theta + qc <= 0          */
+    qc = mb.mean * mb.mean - t2 * vb;
+    root = qb * qb - qa * qc;
+    if (!(qa > 0.0))
+        return r;
+    root = root > 0.0 ? perf_sqrt(root) : 0.0;
+    r.high = perf_log((qb + root) / qa);
+    r.low = qb > root ? perf_log((qb - root) / qa) : -PERF_INF_;
+    return r;
+}
+
+PERF_FN double perf_metric_p_(perf_metric m)
+{
+    return m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95 : 0.5;
+}
+
+/* A verdict that says nothing yet, with the rule it will be held against. */
+PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
+{
+    perf_verdict v = PERF_ZERO;
+
+    v.decision = PERF_INCONCLUSIVE;
+    v.reason = "no measurements";
+    v.rule = o->rule;
+    v.threshold = perf_rule_threshold(&o->rule);
+    v.confidence = o->confidence;
+    v.ratio.high = v.speedup.high = PERF_INF_;
+    v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
+    v.mde = v.more = PERF_INF_;
+    if (perf_is_nan_(v.threshold) || perf_is_nan_(v.confidence)) {
+        v.status = PERF_EINVAL;
+        v.reason = "the rule or the confidence is not a usable number";
+    }
+    return v;
+}
+
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
+{
+    if (!v || !g || (!g->required && !g->seen.compared))
+        return;
+    if (!g->seen.compared) {
+        if (v->decision == PERF_ACCEPT) {
+            v->decision = PERF_INCONCLUSIVE;
+            v->reason = "fast enough, but the required accuracy check was not made";
+        }
+    } else if (!perf_accuracy_ok(&g->seen, &g->limit)) {
+        v->decision = PERF_REJECT;
+        v->reason = "the outputs differ by more than the tolerance";
+    }
+}
+
+/* Fills in the verdict from a log interval that already includes the resolution of the clock. */
+PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, double n,
+                                  const perf_compare_opts *o)
+{
+    double t = perf_log(v->threshold), h, gap;
+
+    v->ratio.low = perf_exp(log_ratio.low);
+    v->ratio.estimate = perf_exp(log_ratio.estimate);
+    v->ratio.high = perf_exp(log_ratio.high);
+    v->speedup.low = perf_exp(-log_ratio.high);
+    v->speedup.estimate = perf_exp(-log_ratio.estimate);
+    v->speedup.high = perf_exp(-log_ratio.low);
+    h = 0.5 * (log_ratio.high - log_ratio.low);
+    if (perf_is_finite_(h))                         /* 2.80 = z(.975) + z(.80)                    */
+        v->mde = perf_exp(h * (2.80 / 1.96)) - 1.0;
+    if (log_ratio.high < t) {
+        v->decision = PERF_ACCEPT;
+        v->reason = "the whole interval clears the threshold";
+    } else if (log_ratio.low > t) {
+        v->decision = PERF_REJECT;
+        v->reason = "the whole interval misses the threshold";
+    } else {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = perf_is_finite_(h) ? "the interval contains the threshold"
+                                       : "too few measurements for an interval";
+    }
+    v->more = 0.0;
+    if (v->decision == PERF_INCONCLUSIVE) {
+        double min = PERF_CAST_(double,
+                                perf_quantile_min_count(perf_metric_p_(v->rule.metric),
+                                                        v->confidence));
+        gap = log_ratio.estimate - t;
+        gap = gap < 0.0 ? -gap : gap;
+        v->more = PERF_INF_;
+        if (!perf_is_finite_(h))
+            v->more = min > n ? min - n : n;
+        else if (gap > 0.0)                         /* 2.04 = (2.80 / 1.96)^2                     */
+            v->more = n * (2.04 * (h / gap) * (h / gap) - 1.0);
+        if (v->more < 1.0)
+            v->more = 1.0;
+    }
+    if (!perf_is_finite_(h))
+        v->warnings |= PERF_WARN_UNBOUNDED;
+    perf_verdict_guard(v, &o->guard);
+}
+
+/* What caps a verdict whatever the numbers say. */
+PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
+{
+    if (v->decision == PERF_INCONCLUSIVE)
+        return;
+    v->decision = PERF_INCONCLUSIVE;
+    v->reason = reason;
+    v->more = PERF_INF_;
+}
+
+PERF_FN perf_interval perf_widen_(perf_interval x, double by)
+{
+    by += 1e-12;                                    /* rounding of the logs: ties stay ties       */
+    x.low -= by;
+    x.high += by;
+    return x;
+}
+
+/* 1 when one value carries so much of the sum that the mean is its hostage. */
+PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
+{
+    double sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        sum += sorted[i] / sorted[n - 1];
+    return 1.0 - perf_quantile(sorted, n, 0.5) / sorted[n - 1] > 0.1 * sum;
+}
+
+/* The log interval of the chosen metric for two arms held in a[] and b[] (both are sorted on the
+ * way); d holds log ratios per pair, or is NULL for separate samples.                            */
+PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b, size_t nb,
+                                double *d, const perf_compare_opts *o)
+{
+    perf_interval r = {0.0, 0.0, 0.0};
+    perf_metric   metric = o->rule.metric;
+    double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * o->confidence, tick, shrink = 1.0;
+    int           typical = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEMORY ||
+                            metric == PERF_METRIC_THROUGHPUT;
+
+    if (metric == PERF_METRIC_MEAN) {
+        r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
+    } else if (d && !typical) {                     /* needs the pairs: before sorting            */
+        double *s = d;                              /* the log ratios are not needed here         */
+        double  qa, qb;
+        memcpy(s, a, na * sizeof *a);
+        perf_sort_values(s, na);
+        qa = perf_quantile(s, na, p);
+        memcpy(s, b, nb * sizeof *b);
+        perf_sort_values(s, nb);
+        qb = perf_quantile(s, nb, p);
+        shrink = perf_pair_shrink_(a, b, na, qa, qb, p);
+    }
+    perf_sort_values(a, na);
+    perf_sort_values(b, nb);
+    tick = perf_tick_log_(a, na, b, nb, o->tick);
+    if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
+        v->warnings |= PERF_WARN_MEAN;
+    if (d && typical)
+        r = perf_signed_rank_(d, na, tail, a);      /* a is free now                              */
+    else if (metric != PERF_METRIC_MEAN)
+        r = perf_quantile_ratio_(a, na, b, nb, p, tail, shrink);
+    if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
+        v->warnings |= PERF_WARN_RESOLUTION;
+    v->pairs = na < nb ? na : nb;
+    perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
+    if (v->warnings & PERF_WARN_MEAN)
+        perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
+}
+
+PERF_FN int perf_is_duration_(double x)
+{
+    return perf_is_finite_(x) && x > 0.0;
+}
+
+PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+    double            small[3 * 128], *a, *b, *d;
+    size_t            i, k = 0;
+
+    if (v.status != PERF_OK)
+        return v;
+    if (!n || !baseline || !candidate) {
+        v.status = n ? PERF_EINVAL : PERF_ENODATA;
+        return v;
+    }
+    a = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                        : perf_scratch_(small, 3 * 128, 3 * n);
+    if (!a) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    if (o.rule.metric == PERF_METRIC_THROUGHPUT) {  /* rates: the larger one costs less           */
+        const double *t = baseline;
+        baseline = candidate;
+        candidate = t;
+    }
+    b = a + n;
+    d = b + n;
+    for (i = 0; i < n; i++) {
+        if (!perf_is_duration_(baseline[i]) || !perf_is_duration_(candidate[i]))
+            continue;
+        a[k] = baseline[i];
+        b[k] = candidate[i];
+        d[k] = perf_log(candidate[i]) - perf_log(baseline[i]);
+        k++;
+    }
+    v.bad = n - k;
+    if (k)
+        perf_verdict_arms_(&v, a, k, b, k, d, &o);
+    perf_scratch_free_(a, small);
+    if (v.bad) {
+        v.status = k ? PERF_ERANGE : PERF_ENODATA;
+        v.warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(&v, "some values are no positive numbers: measure again");
+    }
+    if (o.design == PERF_DESIGN_SEPARATE) {
+        v.warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(&v, "not interleaved: a drift between the two runs would look the same");
+    }
+    return v;
+}
+
+PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const double *candidate,
+                                  size_t nc, const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+    double            small[256], *a, *b;
+    size_t            i, na = 0, nk = 0;
+
+    if (v.status != PERF_OK)
+        return v;
+    if (!nb || !nc || !baseline || !candidate) {
+        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
+        return v;
+    }
+    if (o.rule.metric == PERF_METRIC_THROUGHPUT) {
+        const double *t = baseline;
+        size_t        c = nb;
+        baseline = candidate;
+        candidate = t;
+        nb = nc;
+        nc = c;
+    }
+    a = nb > PERF_CAST_(size_t, -1) / 32 || nc > PERF_CAST_(size_t, -1) / 32
+            ? PERF_CAST_(double *, PERF_NULL_)
+            : perf_scratch_(small, 256, nb + nc);
+    if (!a) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    b = a + nb;
+    for (i = 0; i < nb; i++)
+        if (perf_is_duration_(baseline[i]))
+            a[na++] = baseline[i];
+    for (i = 0; i < nc; i++)
+        if (perf_is_duration_(candidate[i]))
+            b[nk++] = candidate[i];
+    v.bad = nb - na + nc - nk;
+    if (na && nk)
+        perf_verdict_arms_(&v, a, na, b, nk, PERF_CAST_(double *, PERF_NULL_), &o);
+    perf_scratch_free_(a, small);
+    if (v.bad) {
+        v.status = na && nk ? PERF_ERANGE : PERF_ENODATA;
+        v.warnings |= PERF_WARN_BAD_VALUES;
+        perf_verdict_cap_(&v, "some values are no positive numbers: measure again");
+    }
+    if (o.design != PERF_DESIGN_RANDOM) {
+        v.warnings |= PERF_WARN_ORDER;
+        perf_verdict_cap_(&v, "not interleaved: a drift between the two runs would look the same");
+    }
+    return v;
+}
+
+PERF_FN const char *perf_decision_text(perf_decision d)
+{
+    return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
+}
+
+/* Decimals that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 5. */
+PERF_FN int perf_digits_of_(double width)
+{
+    int digits = 1;
+
+    while (digits < 5 && width < 10.0) {
+        width *= 10.0;
+        digits++;
+    }
+    return digits > 2 ? digits - 1 : digits;
+}
+
+PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
+{
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
+        return;
+    }
+    perf_put_fixed_(o, x, digits);
+    perf_put_char_(o, 'x');
+}
+
+PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
+{
+    double x = (ratio - 1.0) * 100.0;
+
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, "unbounded");
+        return;
+    }
+    if (x >= 0.0)
+        perf_put_char_(o, '+');
+    perf_put_fixed_(o, x, digits);
+    perf_put_(o, " %");
+}
+
+PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
+{
+    static const char *const what[] = {"time", "median", "p95", "p99", "mean", "memory",
+                                       "throughput"};
+    const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
+
+    if (r->kind == PERF_RULE_SPEEDUP) {
+        perf_put_(o, r->metric == PERF_METRIC_PAIR ? "speed-up" : m);
+        perf_put_(o, r->metric == PERF_METRIC_PAIR ? " >= " : " better by >= ");
+        perf_put_fixed_(o, r->amount, r->amount * 10.0 < 1e6 &&
+                        r->amount * 10.0 > PERF_CAST_(double, PERF_CAST_(int64_t,
+                        r->amount * 10.0 + 1e-9)) + 1e-6 ? 3 : 1);
+        perf_put_char_(o, 'x');
+    } else {
+        perf_put_(o, m);
+        perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " down by >= " : " no more than ");
+        perf_put_fixed_(o, r->amount, r->amount < 10.0 ? 1 : 0);
+        perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " %" : " % worse");
+    }
+}
+
+PERF_FN const char *perf_verdict_text(perf_verdict *v)
+{
+    perf_out_ o;
+    int       digits;
+
+    if (!v)
+        return "";
+    o.p = v->text;
+    o.len = 0;
+    o.cap = sizeof v->text;
+    v->text[0] = '\0';
+    perf_put_(&o, perf_decision_text(v->decision));
+    perf_put_(&o, ": ");
+    if (v->pairs && v->rule.kind == PERF_RULE_SPEEDUP) {
+        digits = perf_digits_of_(v->speedup.high - v->speedup.low);
+        perf_put_(&o, "speed-up ");
+        perf_put_factor_(&o, v->speedup.estimate, digits);
+        perf_put_(&o, " (");
+        perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
+        perf_put_(&o, " % CI ");
+        perf_put_factor_(&o, v->speedup.low, digits);
+        perf_put_(&o, " to ");
+        perf_put_factor_(&o, v->speedup.high, digits);
+        perf_put_(&o, "), ");
+    } else if (v->pairs) {
+        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
+        perf_put_percent_(&o, v->ratio.estimate, digits);
+        perf_put_(&o, " (");
+        perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
+        perf_put_(&o, " % CI ");
+        perf_put_percent_(&o, v->ratio.low, digits);
+        perf_put_(&o, " to ");
+        perf_put_percent_(&o, v->ratio.high, digits);
+        perf_put_(&o, "), ");
+    }
+    perf_put_(&o, "asked: ");
+    perf_put_rule_(&o, &v->rule);
+    perf_put_(&o, "; ");
+    perf_put_u64_(&o, v->pairs);
+    perf_put_(&o, v->pairs == 1 ? " pair; " : " pairs; ");
+    perf_put_(&o, v->status == PERF_OK || v->pairs ? v->reason : perf_status_text(v->status));
+    if (v->decision == PERF_INCONCLUSIVE && v->more > 0.0 && v->more < 1e9) {
+        perf_put_(&o, "; about ");
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->more + 1.0));
+        perf_put_(&o, " more would settle it");
+    }
+    return v->text;
+}
+
+/* Floating-point bits as integers in numeric order, so that a difference counts representable steps. */
+PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, int bits)
+{
+    uint64_t sign = UINT64_C(1) << (bits - 1);
+
+    a = a & sign ? sign - (a & (sign - 1)) : sign + a;
+    b = b & sign ? sign - (b & (sign - 1)) : sign + b;
+    return PERF_CAST_(double, a > b ? a - b : b - a);
+}
+
+PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
+{
+    double d = out - ref, mag = ref < 0.0 ? -ref : ref;
+
+    r->compared++;
+    if (perf_is_nan_(ref) && perf_is_nan_(out))
+        return;                                     /* both say "not a number": they agree        */
+    if (!perf_is_finite_(ref) || !perf_is_finite_(out)) {
+        if (ulp > 0.0 || perf_is_nan_(ref) || perf_is_nan_(out))
+            r->max_abs = r->max_rel = r->max_ulp = PERF_NAN_;
+        return;
+    }
+    if (perf_is_nan_(r->max_abs))
+        return;
+    d = d < 0.0 ? -d : d;
+    if (d > r->max_abs)
+        r->max_abs = d;
+    if (ulp > r->max_ulp)
+        r->max_ulp = ulp;
+    if (d > 0.0 && (!(mag > 0.0) || d / mag > r->max_rel))
+        r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+{
+    perf_accuracy r = PERF_ZERO;
+    size_t        i;
+
+    for (i = 0; reference && out && i < n; i++)
+        perf_accuracy_add_(&r, reference[i], out[i],
+                           perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]), 64));
+    return r;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
+{
+    perf_accuracy r = PERF_ZERO;
+    uint32_t      a, b;
+    size_t        i;
+
+    for (i = 0; reference && out && i < n; i++) {
+        memcpy(&a, &reference[i], sizeof a);
+        memcpy(&b, &out[i], sizeof b);
+        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
+                           perf_ulp_gap_(a, b, 32));
+    }
+    return r;
+}
+
+/* The value of a 16-bit float with `exp_bits` exponent bits: 5 is IEEE half, 8 is bfloat16. */
+PERF_FN double perf_small_float_(uint16_t h, int exp_bits)
+{
+    int    man_bits = 15 - exp_bits, bias = (1 << (exp_bits - 1)) - 1;
+    int    e = (h >> man_bits) & ((1 << exp_bits) - 1), m = h & ((1 << man_bits) - 1);
+    double x;
+
+    if (e == (1 << exp_bits) - 1)
+        x = m ? PERF_NAN_ : PERF_INF_;
+    else if (e)
+        x = perf_scale2_(PERF_CAST_(double, m + (1 << man_bits)), e - bias - man_bits);
+    else
+        x = perf_scale2_(PERF_CAST_(double, m), 1 - bias - man_bits);
+    return h >> 15 ? -x : x;
+}
+
+PERF_FN perf_accuracy perf_accuracy_16_(const uint16_t *ref, const uint16_t *out, size_t n,
+                                        int exp_bits)
+{
+    perf_accuracy r = PERF_ZERO;
+    size_t        i;
+
+    for (i = 0; ref && out && i < n; i++)
+        perf_accuracy_add_(&r, perf_small_float_(ref[i], exp_bits),
+                           perf_small_float_(out[i], exp_bits), perf_ulp_gap_(ref[i], out[i], 16));
+    return r;
+}
+
+PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n)
+{
+    return perf_accuracy_16_(reference, out, n, 5);
+}
+
+PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n)
+{
+    return perf_accuracy_16_(reference, out, n, 8);
+}
+
+PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
+{
+    perf_tolerance none = PERF_ZERO;
+
+    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs))
+        return 0;
+    if (!limit)
+        limit = &none;
+    if (!(limit->abs > 0.0) && !(limit->rel > 0.0) && !(limit->ulp > 0.0))
+        return !(seen->max_ulp > 0.0);
+    return (!(limit->abs > 0.0) || seen->max_abs <= limit->abs) &&
+           (!(limit->rel > 0.0) || seen->max_rel <= limit->rel) &&
+           (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
+}
+
+/* ---- sequential ---- */
+
+/* Bucket of |x|: 8 a factor of two from 2^-40 to 2^8, the ends take what lies beyond. */
+PERF_FN uint32_t perf_seq_bucket_(double x)
+{
+    uint64_t b = (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) >> 49;
+    uint64_t first = (1023 - 40) * 8;
+
+    return b < first ? 0u : b - first >= PERF_SEQ_BUCKETS_ ? PERF_SEQ_BUCKETS_ - 1u
+                                                           : PERF_CAST_(uint32_t, b - first);
+}
+
+/* Adds |x| and returns the running median of all |x| so far, this one included: it depends on no
+ * sign, so a bet scaled by it stays fair.  Right to 1/16, which costs the bet nothing.           */
+PERF_FN double perf_seq_scale_(perf_seq_side_ *s, double x)
+{
+    uint32_t b = perf_seq_bucket_(x), half;
+
+    s->seen[b]++;
+    s->n++;
+    if (b < s->median)
+        s->below++;
+    half = s->n - s->n / 2;
+    while (s->below >= half)
+        s->below -= s->seen[--s->median];
+    while (s->below + s->seen[s->median] < half)
+        s->below += s->seen[s->median++];
+    return perf_from_bits_((PERF_CAST_(uint64_t, s->median) + (1023 - 40) * 8) << 49) * 1.0625;
+}
+
+/* One round: stake a fixed share of each capital on the sign `toward`.  Returns the mean capital,
+ * which exceeds L with probability at most 1/L if the signs were fair (Ville 1939).  The stakes
+ * cover weak and strong effects (a mixture needs no tuning).                                     */
+PERF_FN double perf_seq_bet_(perf_seq_side_ *s, double x, double toward)
+{
+    static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 0.95, 1.0};
+    double psi = x / perf_seq_scale_(s, x) * toward, sum = 0.0;
+    int    i;
+
+    psi = psi > 1.0 ? 1.0 : psi < -1.0 ? -1.0 : psi;
+    for (i = 0; i < PERF_SEQ_BETS_; i++)
+        sum += s->capital[i] *= 1.0 + stake[i] * psi;
+    return sum / PERF_SEQ_BETS_;
+}
+
+PERF_FN void perf_seq_side_start_(perf_seq_side_ *s)
+{
+    int i;
+
+    memset(s, 0, sizeof *s);
+    for (i = 0; i < PERF_SEQ_BETS_; i++)
+        s->capital[i] = 1.0;
+}
+
+PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
+                                  double tick)
+{
+    double t = perf_rule_threshold(rule), c = perf_confidence_(confidence);
+
+    if (!s)
+        return PERF_EINVAL;
+    memset(s, 0, sizeof *s);
+    perf_seq_side_start_(&s->accept);
+    perf_seq_side_start_(&s->reject);
+    s->level = PERF_INF_;
+    if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
+        return PERF_EINVAL;
+    s->log_threshold = perf_log(t);
+    s->tick = tick + 1e-12;                         /* rounding of the logs: ties stay ties       */
+    s->level = 2.0 / (1.0 - c);
+    return PERF_OK;
+}
+
+PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate)
+{
+    double d;
+
+    if (!s)
+        return PERF_INCONCLUSIVE;
+    if (!perf_is_duration_(baseline) || !perf_is_duration_(candidate)) {
+        s->bad++;
+        return s->decision;
+    }
+    s->pairs++;
+    if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
+        return s->decision;
+    d = perf_log(candidate) - perf_log(baseline) - s->log_threshold;
+    if (perf_seq_bet_(&s->accept, d + s->tick, -1.0) >= s->level)
+        s->decision = PERF_ACCEPT;
+    if (perf_seq_bet_(&s->reject, d - s->tick, 1.0) >= s->level)
+        s->decision = s->decision == PERF_ACCEPT ? PERF_INCONCLUSIVE : PERF_REJECT;
+    if (s->decision != PERF_INCONCLUSIVE)
+        s->decided_at = s->pairs;
+    return s->decision;
+}
+
+/* 1 when the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
+PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
+{
+    perf_seq_side_ s;
+    size_t         i;
+
+    perf_seq_side_start_(&s);
+    for (i = 0; i < n; i++)
+        if (perf_seq_bet_(&s, d[i] - theta, toward) >= level)
+            return 1;
+    return 0;
+}
+
+PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
+{
+    perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
+    double        c = perf_confidence_(confidence), small[256], *s, far_off, in, out, mid;
+    size_t        i;
+    int           side, turn;
+
+    if (!log_ratio || !n || perf_is_nan_(c))
+        return r;
+    s = perf_scratch_(small, 256, n);
+    if (!s)
+        return r;
+    for (i = 0; i < n; i++)
+        s[i] = perf_is_finite_(log_ratio[i]) ? log_ratio[i] : 0.0;
+    perf_sort_values(s, n);
+    r.estimate = perf_quantile(s, n, 0.5);
+    far_off = 2.0 * (s[n - 1] - s[0]) + 1.0;
+    perf_scratch_free_(s, small);
+    for (side = -1; side <= 1; side += 2) {
+        in = r.estimate;                            /* not excluded; out is, if anything is       */
+        out = in + side * far_off;
+        if (!perf_seq_excludes_(log_ratio, n, out, -side, 2.0 / (1.0 - c)))
+            continue;
+        for (turn = 0; turn < 60 && (out - in) * side > 1e-7 * far_off; turn++) {
+            mid = 0.5 * (in + out);
+            if (perf_seq_excludes_(log_ratio, n, mid, -side, 2.0 / (1.0 - c)))
+                out = mid;
+            else
+                in = mid;
+        }
+        if (side < 0)
+            r.low = out;
+        else
+            r.high = out;
+    }
+    return r;
 }
 
 PERF_END_DECLS

@@ -1,0 +1,22 @@
+/* Four files open one scope each.  Their call counts are primes of three digits, so that no time,
+ * percentage or percentile in the report is mistaken for one.                                   */
+#ifndef WORK_H
+#define WORK_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+void work_main(void);           /* main.c:    first C file   */
+void work_second(void);         /* second.c:  second C file  */
+void work_cpp(void);            /* cpp.cpp                   */
+void work_cu(void);             /* cu.cu, when WITH_CU       */
+void work_off(void);            /* off.c, built with PERF_DISABLE=1: must not appear */
+
+#ifdef __cplusplus
+}
+#endif
+
+enum { CALLS_MAIN = 617, CALLS_SECOND = 523, CALLS_CPP = 941, CALLS_CU = 859, CALLS_OFF = 773 };
+
+#endif /* WORK_H */
