@@ -2029,7 +2029,7 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-PERF_COLD_FN_ void perf_report_results_(perf_out_ *o);
+static void perf_report_results_(perf_out_ *o) PERF_ATTR_((__nothrow__));
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
