@@ -2029,7 +2029,7 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-static void perf_report_results_(perf_out_ *o) PERF_ATTR_((__nothrow__));
+PERF_FN void perf_report_results_(perf_out_ *o);
 
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
@@ -2781,7 +2781,7 @@ PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
 PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
-PERF_COLD_FN_ void perf_report_results_(perf_out_ *o)
+PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_);

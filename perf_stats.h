@@ -148,7 +148,7 @@ PERF_FN const char *perf_status_text(perf_status s);
  * the formulas and their sources.                                                                */
 PERF_FN double perf_sqrt(double x);             /* correctly rounded on x86-64 and AArch64        */
 PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
-PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
+PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing local x; 4e-16       */
 PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
 PERF_FN double perf_erf(double x);              /* 1e-15                                          */
 PERF_FN double perf_erfc(double x);             /* 1 - erf(x) kept exact in the tail; 1e-13       */
@@ -167,7 +167,7 @@ PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest
 /* >>summary: one sample of durations (or bytes, or anything >= 0) ---------------------------------
  * Values that are NaN, infinite or negative are left out and counted in `bad`.  Intervals are exact
  * binomial order-statistic intervals: right for any distribution of independent values, and
- * infinite on the side for which n is too small (95 %: p50 needs 6 values, p95 72, p99 368).     */
+ * infinite on the side for which n is too local (95 %: p50 needs 6 values, p95 72, p99 368).     */
 typedef struct perf_summary {
     uint64_t    count;                  /* values used; 0: no data, every other number is 0       */
     uint64_t    bad;                    /* values left out                                        */
@@ -465,7 +465,7 @@ PERF_FN double perf_log(double x)
     }
     k += PERF_CAST_(int, u >> 52) - 1023;
     u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
-    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
+    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays local */
         u -= UINT64_C(0x0010000000000000);
         k++;
     }
@@ -1094,19 +1094,19 @@ PERF_FN void perf_sort_values(double *x, size_t n)
     }
 }
 
-/* `small` when it is large enough, else allocated; NULL when that fails. */
-PERF_FN double *perf_scratch_(double *small, size_t small_n, size_t n)
+/* `local` when it is large enough, else allocated; NULL when that fails. */
+PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
-    if (n <= small_n)
-        return small;
+    if (n <= local_n)
+        return local;
     if (n > PERF_CAST_(size_t, -1) / sizeof(double))
         return PERF_CAST_(double *, PERF_NULL_);
     return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
 }
 
-PERF_FN void perf_scratch_free_(double *p, const double *small)
+PERF_FN void perf_scratch_free_(double *p, const double *local)
 {
-    if (p != small)
+    if (p != local)
         PERF_FREE(p);
 }
 
@@ -1179,12 +1179,12 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
                                                     double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        small[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
+    double        local[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
     size_t        i, j, batch = n / 10, below = 0;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
         return r;
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s)
         return r;
     memcpy(s, x, n * sizeof *s);
@@ -1221,7 +1221,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
         r.estimate = q;
         r.high = PERF_INF_;
     }
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     return r;
 }
 
@@ -1230,7 +1230,7 @@ typedef struct perf_moments_ {
 } perf_moments_;
 
 /* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
- * small that their squares leave the range are scaled by a power of two first.                   */
+ * local that their squares leave the range are scaled by a power of two first.                   */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ m = PERF_ZERO;
@@ -1296,7 +1296,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     perf_summary  r = PERF_ZERO;
     perf_interval q;
     perf_moments_ m;
-    double        small[256], *s;
+    double        local[256], *s;
     size_t        i, k = 0;
 
     r.confidence = 0.95;
@@ -1304,7 +1304,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         r.status = x || !n ? PERF_ENODATA : PERF_EINVAL;
         return r;
     }
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s) {
         r.status = PERF_ENOMEM;
         return r;
@@ -1347,7 +1347,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     } else {
         r.status = PERF_ENODATA;
     }
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     return r;
 }
 
@@ -1843,7 +1843,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
     perf_verdict      v = perf_verdict_start_(&o);
-    double            small[3 * 128], *a, *b, *d;
+    double            local[3 * 128], *a, *b, *d;
     size_t            i, k = 0;
 
     if (v.status != PERF_OK)
@@ -1853,7 +1853,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
         return v;
     }
     a = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
-                                        : perf_scratch_(small, 3 * 128, 3 * n);
+                                        : perf_scratch_(local, 3 * 128, 3 * n);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;
@@ -1876,7 +1876,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
     v.bad = n - k;
     if (k)
         perf_verdict_arms_(&v, a, k, b, k, d, &o);
-    perf_scratch_free_(a, small);
+    perf_scratch_free_(a, local);
     if (v.bad) {
         v.status = k ? PERF_ERANGE : PERF_ENODATA;
         v.warnings |= PERF_WARN_BAD_VALUES;
@@ -1894,7 +1894,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
     perf_verdict      v = perf_verdict_start_(&o);
-    double            small[256], *a, *b;
+    double            local[256], *a, *b;
     size_t            i, na = 0, nk = 0;
 
     if (v.status != PERF_OK)
@@ -1913,7 +1913,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
     }
     a = nb > PERF_CAST_(size_t, -1) / 32 || nc > PERF_CAST_(size_t, -1) / 32
             ? PERF_CAST_(double *, PERF_NULL_)
-            : perf_scratch_(small, 256, nb + nc);
+            : perf_scratch_(local, 256, nb + nc);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;
@@ -1928,7 +1928,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
     v.bad = nb - na + nc - nk;
     if (na && nk)
         perf_verdict_arms_(&v, a, na, b, nk, PERF_CAST_(double *, PERF_NULL_), &o);
-    perf_scratch_free_(a, small);
+    perf_scratch_free_(a, local);
     if (v.bad) {
         v.status = na && nk ? PERF_ERANGE : PERF_ENODATA;
         v.warnings |= PERF_WARN_BAD_VALUES;
@@ -2276,13 +2276,13 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = perf_confidence_(confidence), small[256], *s, far_off, in, out, mid;
+    double        c = perf_confidence_(confidence), local[256], *s, far_off, in, out, mid;
     size_t        i;
     int           side, turn;
 
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s)
         return r;
     for (i = 0; i < n; i++)
@@ -2290,7 +2290,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     perf_sort_values(s, n);
     r.estimate = perf_quantile(s, n, 0.5);
     far_off = 2.0 * (s[n - 1] - s[0]) + 1.0;
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     for (side = -1; side <= 1; side += 2) {
         in = r.estimate;                            /* not excluded; out is, if anything is       */
         out = in + side * far_off;
