@@ -506,7 +506,7 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
 #endif
@@ -3158,8 +3158,34 @@ PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, r.warnings);
 }
 
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__cplusplus) && !PERF_TCC_
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic pop
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call is looked at by the compiler, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#elif PERF_SCOPE_EMPTY_
+extern perf_scope perf_none_;   /* no bytes: never read, never linked                              */
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#endif
+#if defined(__GNUC__) && !defined(__cplusplus)
+#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                   */
+#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
+#endif
+#define perf_scope_end(scope) PERF_OFF_(perf_scope_end(scope))
+#define perf_enable(on)       PERF_OFF_(perf_enable(on))
+#define perf_report()         PERF_OFF_CODE_(perf_report())
+#define perf_report_to(...)   PERF_OFF_CODE_(perf_report_to(__VA_ARGS__))
+#define perf_trace_save(path) PERF_OFF_CODE_(perf_trace_save(path))
 #endif
 
 PERF_END_DECLS
