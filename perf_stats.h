@@ -33,7 +33,7 @@
 #ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
-#define PERF_FREE(p)       __builtin_free(p)
+#define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
 #else
 #include <stdlib.h>
 #define PERF_MALLOC(bytes) malloc(bytes)
@@ -44,8 +44,8 @@
 /* >>platform --------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
-#define PERF_BEGIN_DECLS extern "C" {
-#define PERF_END_DECLS   }
+#define PERF_BEGIN_DECLS extern "C" {           /* around declarations that C and C++ share       */
+#define PERF_END_DECLS   }                      /* closes PERF_BEGIN_DECLS                        */
 #define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
@@ -109,6 +109,7 @@ PERF_BEGIN_DECLS
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")
 
 #define PERF_STATUS_ENUM_(name, text) name,
+/* The result of a call that can fail; PERF_OK is 0. */
 typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
 #undef PERF_STATUS_ENUM_
 
@@ -128,6 +129,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_DROPPED,     11, "events were dropped: a buffer was full")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
+/* The bits by name; `warnings` fields hold any number of them. */
 typedef enum perf_warning { PERF_WARN_LIST_(PERF_WARN_ENUM_) PERF_WARN_NONE = 0 } perf_warning;
 #undef PERF_WARN_ENUM_
 
@@ -268,6 +270,7 @@ typedef struct perf_compare_opts {      /* zero = default                       
     perf_guard  guard;
 } perf_compare_opts;
 
+/* The answer, with everything it rests on.  Valid as long as you keep it; no pointer into data. */
 typedef struct perf_verdict {
     perf_decision decision;
     perf_status   status;               /* PERF_OK or why nothing can be said                     */
@@ -290,9 +293,10 @@ typedef struct perf_verdict {
 PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
 PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
 
+/* Rules spelled out; an amount of 0 takes the default of its kind. */
 PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
-PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);
-PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);
+PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);      /* down by >= %   */
+PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  /* worse by <= %  */
 
 /* The rule as the largest acceptable ratio candidate / baseline; NaN when the amount is not one. */
 PERF_FN double perf_rule_threshold(const perf_rule *rule);
