@@ -405,7 +405,7 @@ typedef struct perf_bench {             /* private; lives in registers, so never
 } perf_bench;
 
 PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython      */
-PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  /* what runs       */
 
 /* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.           */
@@ -493,7 +493,7 @@ typedef struct perf_ab {                /* private; lives in registers          
 } perf_ab;
 
 PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython      */
-PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);  /* what really runs         */
 
 /* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
 PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);

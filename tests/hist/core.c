@@ -1,0 +1,635 @@
+/* Does the histogram say what the sorted values say?  Every form, every precision, against plain
+ * arrays: buckets, percentiles, extremes, mean, std, merging, subtracting, correcting, walking.  */
+#include "samples.h"
+#include "../check.h"
+
+#include <stdlib.h>
+
+#define N 100000
+
+static uint64_t values[N], sorted[N];
+static perf_hist fixed_a, fixed_b, fixed_c;
+
+/* A histogram in memory of exactly the stated size; the caller frees it.  bits 0: fixed form. */
+static perf_hist *make(int bits, int bytes, uint64_t highest)
+{
+    perf_hist_opts o = PERF_ZERO;
+    size_t         need;
+    void          *mem;
+
+    if (bits == 0)
+        return PERF_CAST_(perf_hist *, calloc(1, sizeof(perf_hist)));
+    o.bits = bits;
+    o.counter_bytes = bytes;
+    o.highest = highest;
+    need = perf_hist_bytes(&o);
+    mem = malloc(need);
+    return perf_hist_init(mem, need, &o);
+}
+
+static int bits_of(const perf_hist *h)
+{
+    return PERF_CAST_(int, perf_hist_shape_of_(h).bits);
+}
+
+static double near_rank(double q, size_t n)
+{
+    size_t rank = PERF_CAST_(size_t, perf_hist_rank_(q, n));
+    return PERF_CAST_(double, sorted[rank - 1]);
+}
+
+static void buckets_nest(void)
+{
+    rng r = {1};
+    int bits, i;
+
+    for (bits = 0; bits <= 14; bits++) {
+        perf_hist       *h = make(bits, 4, UINT64_C(1) << 62);
+        perf_hist_shape_ s = perf_hist_shape_of_(h);
+        uint64_t         width, next = 0;
+        size_t           b;
+
+        for (i = 0; i < 20000; i++) {
+            uint64_t v = rng_magnitude(&r, bits ? 62 : 42), lower;
+            uint64_t index = perf_hist_index_(&s, v);
+            CHECK(index < s.counters, "bits %d: index of %llu", bits, (unsigned long long)v);
+            lower = perf_hist_lower_(&s, index, &width);
+            CHECK(lower <= v && v - lower < width, "bits %d: bucket of %llu", bits,
+                  (unsigned long long)v);
+            CHECK(width == 1 || width << s.bits <= lower, "bits %d: width at %llu", bits,
+                  (unsigned long long)v);
+            if (!(v >> 53) && v >> s.bits) {    /* the inlined record takes this other way         */
+                uint64_t u = perf_bits_(PERF_CAST_(double, v)) >> (52 - s.bits);
+                u -= bits ? (1022u + s.bits) << s.bits : 1023u << s.bits;
+                CHECK(u == index, "bits %d: double index of %llu", bits, (unsigned long long)v);
+            }
+        }
+        if (bits && bits <= 10) {               /* the compact form has no hole                    */
+            for (b = 0; b < s.counters; b++) {
+                uint64_t lower = perf_hist_lower_(&s, b, &width);
+                CHECK(lower == next, "bits %d bucket %zu", bits, b);
+                next = lower + width;
+            }
+            CHECK(next > s.highest, "bits %d: end", bits);
+        }
+        free(h);
+    }
+}
+
+static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v, size_t n)
+{
+    static const double q[] = {0.0,  0.5,   0.01, 0.99,   0.9999, 0.1,     0.25, 0.75,
+                               0.95, 0.999, 0.9,  1e-300, 1.0,    0.99999, 0.07, 0.5};
+    double              out[16], exact_mean = 0.0, exact_var = 0.0, bound;
+    int                 bits = bits_of(h);
+    size_t              i;
+    perf_status         st;
+    perf_hist_frozen   *f;
+    void               *mem;
+
+    bound = 1.0 / PERF_CAST_(double, 2 << bits);
+    st = perf_hist_quantiles(h, q, 16, out);
+    CHECK(st == PERF_OK, "%s: %s", name, perf_status_text(st));
+    mem = malloc(perf_hist_frozen_bytes(h));
+    f = perf_hist_freeze(h, mem, perf_hist_frozen_bytes(h));
+    CHECK(f != NULL, "%s: freeze", name);
+    for (i = 0; i < 16; i++) {
+        double want = near_rank(q[i], n), err = out[i] - want;
+        CHECK((err < 0 ? -err : err) <= bound * want, "%s bits %d q %g: %g for %g", name, bits, q[i],
+              out[i], want);
+        CHECK(out[i] == perf_hist_quantile(h, q[i]), "%s q %g: alone", name, q[i]);
+        CHECK(out[i] == perf_hist_frozen_quantile(f, q[i]), "%s q %g: frozen", name, q[i]);
+    }
+    free(mem);
+    CHECK(out[0] == PERF_CAST_(double, sorted[0]) && out[12] == PERF_CAST_(double, sorted[n - 1]),
+          "%s: extremes", name);
+    for (i = 0; i < n; i++)
+        exact_mean += PERF_CAST_(double, v[i]);
+    exact_mean /= PERF_CAST_(double, n);
+    for (i = 0; i < n; i++) {
+        double d = PERF_CAST_(double, v[i]) - exact_mean;
+        exact_var += d * d;
+    }
+    if (perf_hist_peek_(h)->sum) {
+        double e = perf_hist_mean(h) / exact_mean - 1.0;
+        CHECK((e < 0 ? -e : e) < 1e-12, "%s: mean off by %g", name, e);
+    }
+    if (bits >= 10) {
+        double e = perf_hist_std(h) / perf_sqrt(exact_var / PERF_CAST_(double, n - 1)) - 1.0;
+        CHECK((e < 0 ? -e : e) < 1e-3, "%s: std off by %g", name, e);
+    }
+    CHECK(perf_hist_count(h) == n, "%s: count", name);
+}
+
+static void against_sorted(void)
+{
+    static const struct {
+        const char *name;
+        uint64_t (*draw)(rng *);
+    } kinds[] = {{"lognormal", lognormal}, {"bimodal", bimodal}, {"pareto", pareto}};
+    int    bits, bytes;
+    size_t kind, i;
+
+    for (kind = 0; kind < 3; kind++) {
+        rng r = {kind + 7};
+        for (i = 0; i < N; i++)
+            sorted[i] = values[i] = kinds[kind].draw(&r);
+        qsort(sorted, N, sizeof *sorted, by_value);
+        for (bits = 0; bits <= 14; bits++) {
+            for (bytes = 4; bytes <= 8; bytes += 4) {
+                perf_hist *h = make(bits, bytes, 0), *g = make(bits, bytes, 0);
+                for (i = 0; i < N; i++)
+                    perf_hist_add(h, values[i]);
+                one_against_sorted(kinds[kind].name, h, values, N);
+                for (i = 0; i < N; i++)
+                    perf_hist_add32(g, values[i]);
+                one_against_sorted(kinds[kind].name, g, values, N);
+                free(h);
+                free(g);
+            }
+        }
+    }
+}
+
+/* Every way to record puts a value into the same bucket. */
+static void records_agree(void)
+{
+    rng        r = {11};
+    perf_hist *h[7];
+    int        bits, i, k;
+
+    for (bits = 0; bits <= 9; bits += 3) {
+        size_t size;
+        for (k = 0; k < 7; k++)
+            h[k] = make(bits, 4, 0);
+        size = perf_hist_size(h[0]);
+        for (i = 0; i < 50000; i++) {
+            uint64_t v = i % 10 ? rng_magnitude(&r, 63) : rng_below(&r, 4);
+            if (i % 1000 == 0)
+                v = ~v;                         /* bit 63: invalid */
+            perf_hist_add(h[0], v);
+            perf_hist_add_nosum(h[1], v);
+            perf_hist_add32(h[2], v);
+            perf_hist_add_live(h[3], v);
+            perf_hist_add_shared(h[4], v);
+            perf_hist_add_n(h[5], v, 1);
+            perf_hist_add_corrected(h[6], v, 0);
+        }
+        for (k = 1; k < 7; k++) {
+            perf_hist_head_ a = *perf_hist_peek_(h[0]), b = *perf_hist_peek_(h[k]);
+            CHECK(a.not_min == b.not_min && a.max == b.max && a.zeros == b.zeros &&
+                      a.over == b.over && a.invalid == b.invalid && b.lost == 0,
+                  "bits %d way %d: head", bits, k);
+            CHECK(!memcmp(perf_hist_peek_cells_(h[0]), perf_hist_peek_cells_(h[k]),
+                          size - sizeof(perf_hist_head_)),
+                  "bits %d way %d: counters", bits, k);
+        }
+        CHECK(perf_hist_invalid(h[0]) == 50, "invalid");
+        for (k = 0; k < 7; k++)
+            free(h[k]);
+    }
+}
+
+static void strange_values(void)
+{
+    perf_hist  *h = &fixed_a, *small;
+    double      q[2] = {0.5, 2.0}, out[2] = {5.0, 5.0};
+    uint64_t    v;
+    perf_status st;
+
+    perf_hist_reset(h);
+    st = perf_hist_quantiles(h, q, 1, out);
+    CHECK(st == PERF_ENODATA && out[0] == PERF_HIST_NO_DATA, "empty: %s", perf_status_text(st));
+    CHECK(perf_hist_quantile(h, 0.5) == PERF_HIST_NO_DATA, "empty");
+    CHECK(perf_hist_min(h) == PERF_HIST_NO_DATA && perf_hist_max(h) == PERF_HIST_NO_DATA, "empty");
+    CHECK(perf_hist_mean(h) == PERF_HIST_NO_DATA && perf_hist_std(h) == PERF_HIST_NO_DATA &&
+              perf_hist_sum(h) == PERF_HIST_NO_DATA, "empty");
+    CHECK(perf_hist_count(NULL) == 0 && perf_hist_quantile(NULL, 0.5) == PERF_HIST_NO_DATA, "NULL");
+    CHECK(perf_hist_mean(NULL) == PERF_HIST_NO_DATA && perf_hist_std(NULL) == PERF_HIST_NO_DATA,
+          "NULL");
+    CHECK(perf_hist_count_between(NULL, 0, 9) == 0 && perf_hist_mean_between(h, 0, 9) < 0, "NULL");
+    CHECK(perf_hist_frozen_bytes(h) == 0 && perf_hist_freeze(h, values, 16) == NULL, "freeze nothing");
+    CHECK(perf_hist_frozen_quantile(NULL, 0.5) == PERF_HIST_NO_DATA, "NULL");
+
+    perf_hist_add_double(h, PERF_NAN_);
+    perf_hist_add_double(h, -1.0);
+    perf_hist_add_double(h, -PERF_INF_);
+    perf_hist_add(h, PERF_CAST_(uint64_t, PERF_CAST_(int64_t, -5)));
+    CHECK(perf_hist_count(h) == 0 && perf_hist_invalid(h) == 4, "invalid ones");
+    CHECK(perf_hist_quantile(h, 0.5) == PERF_HIST_NO_DATA, "only invalid ones");
+
+    perf_hist_add(h, 0);
+    CHECK(perf_hist_count(h) == 1 && perf_hist_quantile(h, 0.5) == 0.0, "a zero");
+    CHECK(perf_hist_max(h) == 0.0 && perf_hist_mean(h) == 0.0 && perf_hist_std(h) == 0.0, "a zero");
+    perf_hist_add_double(h, 0.49999999999999994);
+    perf_hist_add_double(h, -0.25);
+    CHECK(perf_hist_max(h) == 0.0 && perf_hist_count(h) == 3, "rounds to zero");
+    perf_hist_add_double(h, 0.5);
+    CHECK(perf_hist_max(h) == 1.0, "rounds up");
+    perf_hist_add_double(h, PERF_INF_);
+    perf_hist_add(h, UINT64_C(1) << 42);
+    perf_hist_add(h, (UINT64_C(1) << 42) - 1);
+    CHECK(perf_hist_over(h) == 2 && perf_hist_count(h) == 7, "above the range");
+    CHECK(perf_hist_quantile(h, 1.0) == perf_hist_max(h), "p100");
+    CHECK(perf_hist_quantile(h, 6.0 / 7.0) == perf_hist_max(h), "above the range: the maximum");
+    CHECK(perf_hist_quantile(h, 5.0 / 7.0) > 4.38e12, "last bucket of the range");
+    CHECK(perf_hist_count_between(h, 0, 0) == 3 && perf_hist_count_between(h, 0, UINT64_MAX) == 7,
+          "between");
+    st = perf_hist_quantiles(h, q, 2, out);
+    CHECK(st == PERF_EINVAL && out[0] == 1.0 && out[1] == PERF_HIST_NO_DATA, "q out of range");
+    CHECK(perf_hist_quantile(h, PERF_NAN_) == PERF_HIST_NO_DATA, "q NaN");
+    CHECK(perf_hist_quantile(h, -0.01) == PERF_HIST_NO_DATA, "q < 0");
+    CHECK(perf_hist_quantiles(NULL, q, 1, out) == PERF_EINVAL, "NULL");
+
+    /* Past 2^64 the mean is still the mean. */
+    perf_hist_reset(h);
+    perf_hist_add_n(h, UINT64_C(3600000000000), 40000000);
+    perf_hist_add_n(h, UINT64_C(3600000000002), 40000000);
+    CHECK(perf_hist_mean(h) == 3600000000001.0, "mean %.17g", perf_hist_mean(h));
+
+    /* Sums that were not kept for all are not believed. */
+    perf_hist_reset(h);
+    for (v = 1000; v < 3000; v++)
+        perf_hist_add_nosum(h, v);
+    CHECK(perf_hist_mean(h) > 1995 && perf_hist_mean(h) < 2004, "mean %g", perf_hist_mean(h));
+    perf_hist_add(h, 5);
+    CHECK(perf_hist_mean(h) > 1995 && perf_hist_mean(h) < 2004, "mean %g", perf_hist_mean(h));
+
+    /* A full 32-bit counter. */
+    small = make(6, 4, 0);
+    perf_hist_add_n(small, 1000, UINT32_MAX);
+    perf_hist_add32(small, 1000);
+    perf_hist_add32(small, 1001);
+    perf_hist_add(small, 1000);
+    CHECK(perf_hist_lost(small) == 3 && perf_hist_count(small) == UINT32_MAX, "lost");
+    perf_hist_add_n(small, 5000, UINT64_C(0x100000000));
+    CHECK(perf_hist_lost(small) == 4, "lost");
+    perf_hist_add_shared(small, 1000);
+    CHECK(perf_hist_lost(small) == 5 && perf_hist_count_between(small, 1000, 1000) == UINT32_MAX,
+          "lost, shared");
+    free(small);
+}
+
+static void options(void)
+{
+    perf_hist_opts o = perf_hist_opts_default(), bad[5];
+    uint64_t       mem[200];
+    perf_hist     *h;
+    int            i;
+
+    CHECK(perf_hist_bits_for(0.01) == 6 && perf_hist_bits_for(0.001) == 9, "bits for an error");
+    CHECK(perf_hist_bits_for(0.5) == 1 && perf_hist_bits_for(0.0) == 14, "bits for an error");
+    o.bits = 6;
+    CHECK(perf_hist_bytes(&o) <= 9500, "1 %%: %zu bytes", perf_hist_bytes(&o));
+    printf("1 %%: %zu bytes; ", perf_hist_bytes(&o));
+    o.bits = 9;
+    CHECK(perf_hist_bytes(&o) <= 70000, "0.1 %%: %zu bytes", perf_hist_bytes(&o));
+    printf("0.1 %%: %zu bytes; fixed: %zu bytes\n", perf_hist_bytes(&o), sizeof(perf_hist));
+    for (i = 0; i < 5; i++)
+        bad[i] = o;
+    bad[0].bits = 15;
+    bad[1].bits = -1;
+    bad[2].counter_bytes = 2;
+    bad[3].highest = 1;
+    bad[4].highest = UINT64_C(1) << 63;
+    for (i = 0; i < 5; i++)
+        CHECK(perf_hist_bytes(&bad[i]) == 0 && !perf_hist_init(mem, sizeof mem, &bad[i]), "%d", i);
+    o.bits = 3;
+    o.highest = 1000;
+    CHECK(!perf_hist_init(NULL, 4096, &o), "no memory");
+    CHECK(!perf_hist_init(PERF_PTR_(char *, mem) + 4, 1000, &o), "misaligned");
+    CHECK(!perf_hist_init(mem, perf_hist_bytes(&o) - 1, &o), "too small");
+    h = perf_hist_init(mem, perf_hist_bytes(&o), &o);
+    CHECK(h != NULL && perf_hist_size(h) == perf_hist_bytes(&o), "fits");
+    perf_hist_add32(h, 100);
+    perf_hist_add(h, 200);
+    CHECK(perf_hist_attach(mem, sizeof mem) == h, "attach");
+    CHECK(!perf_hist_attach(mem, perf_hist_size(h) - 1), "attach: short");
+    for (i = 0; i < 14; i++) {                  /* each wrong word of the head is seen             */
+        uint64_t kept = mem[i];
+        if (i == 2 || i == 3 || i >= 11) {
+            mem[i] ^= UINT64_C(0x8000000180808080);
+            CHECK(!perf_hist_attach(mem, sizeof mem), "attach: word %d", i);
+        }
+        mem[i] = kept;
+    }
+    memset(&fixed_a, 0, sizeof fixed_a);
+    CHECK(perf_hist_attach(&fixed_a, sizeof fixed_a) == &fixed_a, "zeros are the fixed form");
+    CHECK(!perf_hist_attach(&fixed_a, sizeof fixed_a - 1), "short");
+    fixed_a.head.lo = 1;
+    fixed_a.head.width = UINT64_C(1) << 42;
+    CHECK(!perf_hist_attach(&fixed_a, sizeof fixed_a), "window out of range");
+    memset(&fixed_a, 0, sizeof fixed_a);
+}
+
+static int same_content(const perf_hist *a, const perf_hist *b)
+{
+    perf_hist_head_ x = *perf_hist_peek_(a), y = *perf_hist_peek_(b);
+
+    x.lo = x.width = x.lo32 = x.width32 = y.lo = y.width = y.lo32 = y.width32 = 0;
+    return perf_hist_size(a) == perf_hist_size(b) && !memcmp(&x, &y, sizeof x) &&
+           !memcmp(perf_hist_peek_cells_(a), perf_hist_peek_cells_(b),
+                   perf_hist_size(a) - sizeof x);
+}
+
+static void merging(void)
+{
+    rng  r = {21};
+    int  bits, bytes, i, k;
+
+    for (bits = 0; bits <= 10; bits += 5) {
+        for (bytes = 4; bytes <= 8; bytes += 4) {
+            perf_hist *p[3], *ab = make(bits, bytes, 0), *ba = make(bits, bytes, 0);
+            perf_hist *direct = make(bits, bytes, 0);
+            for (k = 0; k < 3; k++) {
+                p[k] = make(bits, bytes, 0);
+                for (i = 0; i < 20000; i++) {
+                    uint64_t v = i % 50 ? lognormal(&r) : rng_magnitude(&r, 64);
+                    perf_hist_add(p[k], v);
+                    perf_hist_add(direct, v);
+                }
+                perf_hist_add(p[k], 0);
+                perf_hist_add(direct, 0);
+            }
+            for (k = 0; k < 3; k++) {
+                CHECK(perf_hist_merge(ab, p[k]) == PERF_OK, "merge");
+                CHECK(perf_hist_merge(ba, p[2 - k]) == PERF_OK, "merge");
+            }
+            CHECK(same_content(ab, ba), "bits %d bytes %d: order", bits, bytes);
+            CHECK(same_content(ab, direct), "bits %d bytes %d: merged = recorded", bits, bytes);
+            perf_hist_add(ab, 123456);          /* windows are still right after a merge           */
+            perf_hist_add(direct, 123456);
+            CHECK(same_content(ab, direct), "record after merge");
+
+            CHECK(perf_hist_subtract(ba, p[0]) == PERF_OK, "subtract");
+            CHECK(perf_hist_subtract(ba, p[1]) == PERF_OK, "subtract");
+            CHECK(!memcmp(perf_hist_peek_cells_(ba), perf_hist_peek_cells_(p[2]),
+                          perf_hist_size(ba) - sizeof(perf_hist_head_)), "inverse: counters");
+            CHECK(perf_hist_peek_(ba)->sum == perf_hist_peek_(p[2])->sum, "inverse: sum");
+            CHECK(perf_hist_over(ba) == perf_hist_over(p[2]) &&
+                      perf_hist_invalid(ba) == perf_hist_invalid(p[2]), "inverse: the rest");
+            CHECK(perf_hist_subtract(ba, p[2]) == PERF_OK && perf_hist_count(ba) == 0, "nothing left");
+            CHECK(perf_hist_quantile(ba, 0.5) == PERF_HIST_NO_DATA, "nothing left");
+
+            CHECK(perf_hist_copy(ba, p[0]) == PERF_OK && same_content(ba, p[0]), "copy");
+            CHECK(perf_hist_subtract(ba, p[1]) == PERF_ERANGE && same_content(ba, p[0]),
+                  "underflow: reported and undone");
+            CHECK(perf_hist_snapshot(ba, p[1]) == PERF_OK && same_content(ba, p[1]), "snapshot");
+            perf_hist_reset(ba);
+            perf_hist_reset(direct);
+            CHECK(same_content(ba, direct), "reset");
+            for (i = 0; PERF_CAST_(size_t, i) < perf_hist_size(ba) - sizeof(perf_hist_head_); i++)
+                if (PERF_CAST_(const char *, perf_hist_peek_cells_(ba))[i])
+                    break;
+            CHECK(PERF_CAST_(size_t, i) == perf_hist_size(ba) - sizeof(perf_hist_head_), "all zero");
+            CHECK(perf_hist_merge(ba, ba) == PERF_EINVAL, "into itself");
+            CHECK(perf_hist_merge(ba, NULL) == PERF_EINVAL, "NULL");
+            CHECK(perf_hist_merge(NULL, ba) == PERF_EINVAL, "NULL");
+            for (k = 0; k < 3; k++)
+                free(p[k]);
+            free(ab);
+            free(ba);
+            free(direct);
+        }
+    }
+}
+
+static void other_precisions(void)
+{
+    rng        r = {31};
+    int        fine, coarse, i;
+    perf_hist *a, *b, *direct, *wide;
+
+    for (fine = 0; fine <= 12; fine += 3) {
+        for (coarse = 1; coarse <= 14; coarse += 2) {
+            uint64_t v;
+            a = make(fine, 8, 0);
+            b = make(coarse, 4, 0);
+            direct = make(coarse, 4, 0);
+            for (i = 0; i < 20000; i++) {
+                v = rng_magnitude(&r, 40);
+                perf_hist_add(a, v);
+                perf_hist_add(direct, v);
+            }
+            perf_hist_add(a, 0);
+            perf_hist_add(direct, 0);
+            if (bits_of(a) < coarse) {
+                CHECK(perf_hist_merge(b, a) == PERF_EINVAL && perf_hist_count(b) == 0, "too coarse");
+            } else {
+                CHECK(perf_hist_copy(b, a) == PERF_OK, "%d to %d", bits_of(a), coarse);
+                CHECK(same_content(b, direct), "%d to %d bits: as if recorded there", bits_of(a),
+                      coarse);
+                CHECK(perf_hist_subtract(b, a) == PERF_OK && perf_hist_count(b) == 0, "inverse");
+                perf_hist_add(b, 12345);
+                CHECK(perf_hist_subtract(b, a) == PERF_ERANGE && perf_hist_count(b) == 1,
+                      "underflow undone");
+            }
+            free(a);
+            free(b);
+            free(direct);
+        }
+    }
+    wide = make(7, 8, 0);                       /* a 64-bit count does not fit 32 bits             */
+    b = make(5, 4, 0);
+    perf_hist_add_n(wide, 10, 3);
+    perf_hist_add_n(wide, 1000, UINT64_C(5000000000));
+    CHECK(perf_hist_merge(b, wide) == PERF_ERANGE && perf_hist_count(b) == 0, "overflow undone");
+    a = make(5, 4, 0);
+    perf_hist_add_n(a, 1000, UINT32_C(3000000000));
+    perf_hist_add_n(a, 9, 1);
+    perf_hist_add_n(b, 1000, UINT32_C(3000000000));
+    CHECK(perf_hist_merge(b, a) == PERF_ERANGE && perf_hist_count(b) == UINT32_C(3000000000),
+          "overflow undone");
+    direct = make(7, 8, 1000000);               /* a smaller range: what is above it goes to over  */
+    perf_hist_add(wide, 2000000);
+    CHECK(perf_hist_merge(direct, wide) == PERF_OK && perf_hist_over(direct) == 1 &&
+              perf_hist_max(direct) == 2000000.0, "other range");
+    CHECK(perf_hist_subtract(direct, wide) == PERF_OK && perf_hist_count(direct) == 0, "and back");
+    CHECK(perf_hist_snapshot(direct, wide) == PERF_EINVAL, "snapshot of another form");
+    free(a);
+    free(b);
+    free(wide);
+    free(direct);
+}
+
+static void coordinated_omission(void)
+{
+    rng        r = {41};
+    int        i;
+    perf_hist *a = make(7, 8, 0), *b = make(7, 8, 0), *c = make(7, 8, 0);
+
+    for (i = 0; i < 3000; i++) {
+        uint64_t v = rng_magnitude(&r, 24), interval = 1 + rng_magnitude(&r, 20), x;
+        perf_hist_add_corrected(a, v, interval);
+        perf_hist_add(b, v);
+        for (x = v; x >= 2 * interval;) {
+            x -= interval;
+            perf_hist_add(b, x);
+        }
+    }
+    CHECK(perf_hist_count(a) == perf_hist_count(b) && perf_hist_sum(a) == perf_hist_sum(b), "sums");
+    CHECK(same_content(a, b), "the same as one by one");
+    perf_hist_reset(a);
+    perf_hist_add_corrected(a, (UINT64_C(1) << 62) + 12345, 1);     /* must not take 2^62 steps    */
+    CHECK(perf_hist_count(a) == (UINT64_C(1) << 62) + 12345, "every integer once");
+    CHECK(perf_hist_min(a) == 1.0, "down to the interval");
+    perf_hist_reset(a);
+    perf_hist_reset(b);
+    for (i = 0; i < 200; i++) {
+        uint64_t v = 1 + rng_below(&r, 120);    /* buckets of one integer: midpoints are the values */
+        perf_hist_add(a, v);
+        perf_hist_add_corrected(b, v, 10);
+    }
+    perf_hist_add(a, UINT64_MAX);
+    perf_hist_add(b, UINT64_MAX);
+    CHECK(perf_hist_merge_corrected(c, a, 10) == PERF_OK && same_content(b, c), "afterwards");
+    CHECK(perf_hist_merge_corrected(a, a, 10) == PERF_EINVAL, "into itself");
+    free(a);
+    free(b);
+    free(c);
+}
+
+static void walking(void)
+{
+    rng              r = {51};
+    perf_hist       *h = make(8, 4, 100000000);
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         total = 0, last = 0;
+    size_t           i, n = 5000;
+    int              k;
+
+    for (i = 0; i < n; i++)
+        perf_hist_add(h, sorted[i] = i % 7 ? rng_magnitude(&r, 28) : 0);
+    qsort(sorted, n, sizeof *sorted, by_value);
+    while (perf_hist_next(h, &b)) {
+        size_t inside = 0;
+        for (i = 0; i < n; i++)
+            inside += sorted[i] >= b.lower && sorted[i] <= b.upper;
+        CHECK(b.count == inside, "bucket %llu", (unsigned long long)b.lower);
+        CHECK(b.below == total && (total == 0 || b.lower > last), "ascending");
+        last = b.upper;
+        total += b.count;
+    }
+    CHECK(total == n && perf_hist_over(h) > 0, "all of them");
+    CHECK(perf_hist_next(h, &b) == 0 && perf_hist_next(NULL, &b) == 0, "stays at the end");
+    for (k = 0; k < 300; k++) {
+        uint64_t lo = rng_magnitude(&r, 29), hi = lo + rng_magnitude(&r, 29), want = 0, got;
+        double   sum = 0.0, mean;
+        perf_hist_bucket w = PERF_ZERO;
+        if (k % 10 == 0)
+            lo = 0;
+        while (perf_hist_next(h, &w)) {
+            if (w.upper < lo || w.lower > hi)
+                continue;
+            want += w.count;
+            sum += PERF_CAST_(double, w.count) *
+                   perf_hist_middle_(h, w.lower, w.upper - w.lower + 1);
+        }
+        got = perf_hist_count_between(h, lo, hi);
+        CHECK(got == want, "between %llu and %llu", (unsigned long long)lo, (unsigned long long)hi);
+        mean = perf_hist_mean_between(h, lo, hi);
+        if (want && (lo > 0 || hi < sorted[n - 1]))
+            CHECK(mean >= sum / PERF_CAST_(double, want) * (1 - 1e-12) &&
+                      mean <= sum / PERF_CAST_(double, want) * (1 + 1e-12), "mean between");
+    }
+    CHECK(perf_hist_mean_between(h, 0, UINT64_MAX) == perf_hist_mean(h), "mean of all");
+    CHECK(perf_hist_count_between(h, 9, 8) == 0, "empty range");
+    free(h);
+}
+
+/* Random operations against a plain array. */
+static void random_programs(void)
+{
+    rng r = {61};
+    int program, step;
+
+    for (program = 0; program < 200; program++) {
+        int        bits = PERF_CAST_(int, rng_below(&r, 13)), bytes = rng_below(&r, 2) ? 4 : 8;
+        perf_hist *h = make(bits, bytes, 0), *other = make(bits, bytes, 0);
+        size_t     n = 0, i;
+
+        for (step = 0; step < 200; step++) {
+            uint64_t v = rng_magnitude(&r, 41);
+            switch (rng_below(&r, 8)) {
+            case 0:
+                perf_hist_add32(h, v);
+                values[n++] = v;
+                break;
+            case 1:
+                perf_hist_add_shared(h, v);
+                values[n++] = v;
+                break;
+            case 2:
+                perf_hist_reset(other);
+                perf_hist_add(other, v);
+                perf_hist_add_live(other, v / 2);
+                CHECK(perf_hist_merge(h, other) == PERF_OK, "merge");
+                values[n++] = v;
+                values[n++] = v / 2;
+                break;
+            case 3:
+                if (rng_below(&r, 20) == 0) {
+                    perf_hist_reset(h);
+                    n = 0;
+                }
+                break;
+            case 4:
+                perf_hist_add(h, 0);
+                values[n++] = 0;
+                break;
+            case 5:                             /* there and back: closes the windows              */
+                perf_hist_reset(other);
+                perf_hist_add_nosum(other, v);
+                if (n && v < PERF_CAST_(uint64_t, perf_hist_max(h)) &&
+                    v > PERF_CAST_(uint64_t, perf_hist_min(h))) {
+                    uint64_t max = PERF_CAST_(uint64_t, perf_hist_max(h));
+                    uint64_t min = PERF_CAST_(uint64_t, perf_hist_min(h));
+                    CHECK(perf_hist_merge(h, other) == PERF_OK, "merge");
+                    CHECK(perf_hist_subtract(h, other) == PERF_OK, "subtract");
+                    CHECK(PERF_CAST_(uint64_t, perf_hist_max(h)) == max &&
+                              PERF_CAST_(uint64_t, perf_hist_min(h)) == min, "extremes kept");
+                }
+                break;
+            default:
+                perf_hist_add(h, v);
+                values[n++] = v;
+                break;
+            }
+        }
+        if (n) {
+            memcpy(sorted, values, n * sizeof *values);
+            qsort(sorted, n, sizeof *sorted, by_value);
+            CHECK(perf_hist_count(h) == n, "program %d: count", program);
+            CHECK(perf_hist_max(h) == PERF_CAST_(double, sorted[n - 1]), "program %d: max", program);
+            CHECK(perf_hist_min(h) == PERF_CAST_(double, sorted[0]), "program %d: min", program);
+            for (i = 0; i <= 10; i++) {
+                double q = PERF_CAST_(double, i) / 10.0, got = perf_hist_quantile(h, q);
+                double want = near_rank(q, n), err = got > want ? got - want : want - got;
+                CHECK(err <= want / PERF_CAST_(double, 2 << bits_of(h)), "program %d: q %g: %g for %g",
+                      program, q, got, want);
+            }
+        }
+        free(h);
+        free(other);
+    }
+}
+
+int main(void)
+{
+    printf("seeds 1, 7..9, 11, 21, 31, 41, 51, 61\n");
+    buckets_nest();
+    against_sorted();
+    records_agree();
+    strange_values();
+    options();
+    merging();
+    other_precisions();
+    coordinated_omission();
+    walking();
+    random_programs();
+    perf_hist_reset(&fixed_b);
+    perf_hist_add(&fixed_b, 42);
+    fixed_c = fixed_b;                          /* the fixed form is a plain value                 */
+    CHECK(perf_hist_quantile(&fixed_c, 0.5) == 42.0, "assigned");
+    return check_done();
+}

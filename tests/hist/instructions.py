@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""How many instructions does one record cost, with its loop?  callgrind counts them exactly: no
+clock, no noise.  Two loop lengths are compared, so that everything else cancels.
+usage: instructions.py SOURCE_ROOT      exit status 77 (skipped) without valgrind"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = r"""
+#include "perf_stats.h"
+#include <stdlib.h>
+static perf_hist fixed;
+static uint64_t v[65536];
+int main(int argc, char **argv)
+{
+    long n = atol(argv[1]) * 65536, i;
+    uint64_t x = 88172645463325252u, mem[4000];
+    perf_hist_opts o = PERF_ZERO;
+    perf_hist *small;
+    (void)argc;
+    o.bits = 6;
+    small = perf_hist_init(mem, sizeof mem, &o);
+    for (i = 0; i < 65536; i++) {
+        x ^= x << 13; x ^= x >> 7; x ^= x << 17;
+        v[i] = 1000 + x % 50000;
+        perf_hist_add(&fixed, v[i]);
+        perf_hist_add32(small, v[i]);
+    }
+    for (i = 0; i < n; i += 65536) {
+        long j;
+        for (j = 0; j < 65536; j++)
+            RECORD;
+    }
+    return perf_hist_count(&fixed) == 0 || perf_hist_count(small) == 0;
+}
+"""
+# record, most instructions allowed
+RECORDS = [
+    ("perf_hist_add(&fixed, v[j])", 16),
+    ("perf_hist_add_nosum(&fixed, v[j])", 14),
+    ("perf_hist_add_live(&fixed, v[j])", 18),
+    ("perf_hist_add32(small, v[j])", 22),
+]
+BUILDS = [["-O2"], ["-O3"], ["-O2", "-march=haswell"], ["-O3", "-march=haswell"]]
+
+
+def count(program, loops):
+    with tempfile.NamedTemporaryFile() as out:
+        run = subprocess.run(
+            ["valgrind", "--tool=callgrind", "--callgrind-out-file=" + out.name, program, str(loops)],
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True)
+    return int(re.search(r"Collected : (\d+)", run.stdout).group(1))
+
+
+def main():
+    root = sys.argv[1]
+    if not shutil.which("valgrind"):
+        print("no valgrind")
+        return 77
+    compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
+    passed = failed = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        exe = os.path.join(scratch, "record")
+        for compiler in compilers:
+            for record, most in RECORDS:
+                row = []
+                for flags in BUILDS if os.uname().machine == "x86_64" else BUILDS[:2]:
+                    subprocess.run([compiler, *flags, "-std=c99", "-I", root, "-x", "c", "-", "-o",
+                                    exe], input=PROGRAM.replace("RECORD", record), text=True,
+                                   check=True)
+                    # The program that records more often, less the one that records less often.
+                    row.append((count(exe, 4) - count(exe, 2)) / (2 * 65536))
+                ok = max(row) <= most + 0.1
+                passed, failed = passed + ok, failed + (not ok)
+                print(f"{compiler:6} {record:38} " + " ".join(f"{x:5.2f}" for x in row) +
+                      f"   {'' if ok else 'FAILED: '}at most {most}")
+    print(f"{passed} passed, {failed} failed")
+    return failed != 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
