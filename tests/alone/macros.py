@@ -14,8 +14,8 @@ def main(path):
     code = api.blank_comments(source)
     bad = 0
     for macro, line in api.macros(source):
-        if not macro.startswith("PERF_"):
-            print(f"{name}:{line}: macro {macro} does not begin with PERF_")
+        if not macro.startswith(("PERF_", "perf_")):
+            print(f"{name}:{line}: macro {macro} does not begin with PERF_ or perf_")
             bad = 1
     for match in re.finditer(r"^[ \t]*#[ \t]*undef[ \t]+(?!PERF_)(\w+)", code, flags=re.M):
         print(f"{name}:{code.count(chr(10), 0, match.start()) + 1}: undefines {match.group(1)}")

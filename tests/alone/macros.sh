@@ -1,5 +1,6 @@
 #!/bin/sh
-# Every macro that our headers define begins with PERF_, keeps clear of the prefixes that
+# Every macro that our headers define begins with PERF_ (with perf_ where it stands for a function:
+# perf_keep, and several that are off), keeps clear of the prefixes that
 # <linux/perf_event.h> owns, and no header drags in a system header beyond those of ISO C.
 . "$(dirname "$0")/../lib.sh"
 
@@ -26,7 +27,7 @@ do
         printf '#include "%s"\n' "$header" >"$work/f.c"
         # shellcheck disable=SC2086
         $cc -dM -E -I"$root" "$work/f.c" | awk '{ sub(/[(].*/, "", $2); print $2 }' | sort |
-            comm -13 "$work/before" - | grep -Ev '^(PERF_|__|_[A-Z])' >"$work/leaked" || true
+            comm -13 "$work/before" - | grep -Ev '^(PERF_|perf_|__|_[A-Z])' >"$work/leaked" || true
         tried=$((tried + 1))
         [ ! -s "$work/leaked" ] ||
             fail "$cc: $header brings $(wc -l <"$work/leaked") foreign macros:" \

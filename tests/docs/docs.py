@@ -235,7 +235,7 @@ def list_blocks():
 # ---- names -------------------------------------------------------------------------------------
 
 DECLARATION = re.compile(r"""
-      ^[ \t]*\#[ \t]*define[ \t]+(?P<macro>PERF_\w*[A-Z0-9])\b
+      ^[ \t]*\#[ \t]*define[ \t]+(?P<macro>PERF_\w*[A-Z0-9]|perf_\w*[a-z0-9])\b
     | ^[ \t]*PERF_(?:HD_)?FN\b[^;{}()=]*?\b(?P<function>perf_\w*[a-z0-9])\s*\(
     | ^[ \t]*typedef\b[^;{}]*?\b(?P<type>perf_\w*[a-z0-9])\s*(?=;|\[|\))
     | ^[ \t]*(?:typedef\s+)?(?:struct|enum|union)\s+(?P<tag>perf_\w*[a-z0-9])\s*\{

@@ -14,11 +14,22 @@ done >"$work/all.c"
 public_macros()
 {
     gcc -dM -E -I"$root" "$1" "$work/all.c" |
-        sed -n 's/^#define \(PERF_[A-Z0-9_]*[A-Z0-9]\)[ (].*/\1/p' | sort
+        sed -n "s/^#define \($2\)[ (].*/\1/p" | sort
 }
-public_macros -DPERF_DISABLE=0 >"$work/on"
-public_macros -DPERF_DISABLE=1 >"$work/off"
+public_macros -DPERF_DISABLE=0 'PERF_[A-Z0-9_]*[A-Z0-9]' >"$work/on"
+public_macros -DPERF_DISABLE=1 'PERF_[A-Z0-9_]*[A-Z0-9]' >"$work/off"
 try 'macros with PERF_DISABLE=0 (<) and 1 (>)' diff "$work/on" "$work/off"
+
+# A macro in lower case stands for a function: in the other state it may be either.
+for state in 0 1; do
+    cp "$work/all.c" "$work/either.c"
+    for name in $(public_macros -DPERF_DISABLE=$((1 - state)) 'perf_[a-z0-9_]*[a-z0-9]'); do
+        printf '#ifndef %s\nvoid (*const %s_there)(void) = (void (*)(void))%s;\n#endif\n' \
+            "$name" "$name" "$name" >>"$work/either.c"
+    done
+    try "macros like functions, with PERF_DISABLE=$state" \
+        gcc -std=c99 -Wall -Werror -I"$root" -DPERF_DISABLE=$state -fsyntax-only "$work/either.c"
+done
 
 # Both lists of functions, each touched in both states.
 for list in 0 1; do

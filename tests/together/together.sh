@@ -8,8 +8,10 @@
 
 kind=${1:?which kind?}
 need gcc g++
-[ "$kind" = gcc ] || need clang clang++
-[ "$kind" != cuda ] || need_nvcc
+case $kind in
+clang | mixed) need clang clang++ ;;
+cuda) need_nvcc ;;
+esac
 start_work
 here=$root/tests/together
 link=g++
@@ -83,7 +85,7 @@ cuda)
         name="with a .cu, $level"
         link=nvcc
         object main.c 'gcc -std=c99' "$level -DWITH_CU"
-        object second.c 'clang -std=c99' "$level"
+        object second.c 'gcc -std=c11' "$level"
         object cpp.cpp 'g++ -std=c++11' "$level"
         object cu.cu nvcc "$level"
         program ''
