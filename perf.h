@@ -2319,8 +2319,8 @@ typedef struct perf_slice_ {
     double   cold_ns;
     int      readings;                  /* at this batch                                          */
     int      steady;                    /* the batch is chosen                                    */
-    double  *ns;                        /* ns per iteration, by slice                             */
-    size_t   count, room;
+    double  *ns;                        /* ns per iteration, by slice; room for all that may come */
+    size_t   count;
 } perf_slice_;
 
 /* Every finished or running loop, newest first; perf_report walks them. */
@@ -2362,6 +2362,7 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
+#define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_MAX_SAMPLES_ 1000000
 
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
@@ -2411,21 +2412,11 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
         *tick = *cost;
 }
 
-PERF_FN int perf_slice_push_(perf_slice_ *s, double ns)
+/* A loop's state with room for its samples behind it, in fresh pages: kept for the report until the
+ * program ends, and touched only as far as it is used.                                           */
+PERF_COLD_FN_ void *perf_loop_pages_(size_t state, size_t samples)
 {
-    if (s->count == s->room) {
-        size_t  room = s->room ? 2 * s->room : 64;
-        double *more = PERF_CAST_(double *, PERF_MALLOC(room * sizeof(double)));
-        if (!more)
-            return 0;
-        if (s->count)
-            memcpy(more, s->ns, s->count * sizeof(double));
-        PERF_FREE(s->ns);
-        s->ns = more;
-        s->room = room;
-    }
-    s->ns[s->count++] = ns;
-    return 1;
+    return perf_pages_(state + samples * sizeof(double), 0);
 }
 
 /* Finds the batch: grow until three readings in a row are long enough; a single one may have been
@@ -2518,12 +2509,14 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
 PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
                                                   int optimised)
 {
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_MALLOC(sizeof *s));
+    perf_bench_opts    o = perf_bench_opts_resolved(opts);
+    size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, room));
 
     if (!s)
         return s;
-    memset(s, 0, sizeof *s);
-    s->opts = perf_bench_opts_resolved(opts);
+    s->opts = o;
+    s->slice.ns = PERF_PTR_(double *, s + 1);
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
     s->look_at = 30;
@@ -2545,7 +2538,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
         return 1;
     if (s->opts.samples)
         return p->count >= PERF_CAST_(size_t, s->opts.samples);
-    if (p->count >= 1000)
+    if (p->count >= PERF_LOOP_SAMPLES_)
         return 1;
     if (p->count < s->look_at)
         return 0;
@@ -2597,11 +2590,7 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
             s->phase = PERF_LOOP_SAMPLE_;
         break;
     default:
-        if (!perf_slice_push_(p, ns / PERF_CAST_(double, p->batch))) {
-            s->status = PERF_ENOMEM;
-            s->phase = PERF_LOOP_DONE_;
-            return 0;
-        }
+        p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
         if (perf_bench_enough_(s, late)) {
             s->phase = PERF_LOOP_DONE_;
             return 0;
@@ -2881,12 +2870,15 @@ PERF_FN int perf_coin_(uint64_t *state)
 PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,
                                             int optimised)
 {
-    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, PERF_MALLOC(sizeof *s));
+    perf_ab_opts    o = perf_ab_opts_resolved(opts);
+    size_t          room = PERF_CAST_(size_t, o.max_pairs);
+    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
 
     if (!s)
         return s;
-    memset(s, 0, sizeof *s);
-    s->opts = perf_ab_opts_resolved(opts);
+    s->opts = o;
+    s->arm[0].ns = PERF_PTR_(double *, s + 1);
+    s->arm[1].ns = s->arm[0].ns + room;
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
     s->began = perf_now();
@@ -2988,9 +2980,8 @@ PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
             if (--s->left_to_warm <= 0 || late)
                 s->phase = PERF_LOOP_SAMPLE_;
         } else {
-            if (!perf_slice_push_(&s->arm[s->variant ^ 1], s->pending_ns) ||
-                !perf_slice_push_(p, ns / PERF_CAST_(double, p->batch)))
-                return perf_ab_stop_(s, PERF_ENOMEM);
+            s->arm[s->variant ^ 1].ns[s->arm[s->variant ^ 1].count++] = s->pending_ns;
+            p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
             if (perf_ab_pair_(s, late))
                 return perf_ab_stop_(s, PERF_OK);
         }
