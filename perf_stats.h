@@ -121,7 +121,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_MEAN,        3, "one value carries over 10 % of the sum: the mean means little")  \
     X(PERF_WARN_ORDER,       4, "not measured in random order")                                   \
     X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
-    X(PERF_WARN_EMPTY_BODY,  6, "hardly more than an empty loop: was the body deleted? perf_keep() it") \
+    X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_CLOCK,       8, "the cycle counter cannot be trusted here; clock_gettime is used") \
     X(PERF_WARN_STOPPED,     9, "the loop was left before it was done")                           \
