@@ -2859,14 +2859,9 @@ PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
     return o;
 }
 
-/* A fair coin: splitmix64 (Steele, Lea, Flood 2014). */
 PERF_FN int perf_coin_(uint64_t *state)
 {
-    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return PERF_CAST_(int, (z ^ (z >> 31)) >> 63);
+    return PERF_CAST_(int, perf_random_(state) >> 63);
 }
 
 PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,

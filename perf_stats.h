@@ -518,6 +518,56 @@ PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16
 /* 1 only when something was compared and every limit that was set holds. */
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
 
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
+ * Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time p50 p95 p99
+ * mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
+
+/* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE. */
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n);
+
+/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
+ * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts);
+
+/* p-values of a family of n questions, adjusted: Holm 1979 (any false answer at most alpha; for
+ * gates), Benjamini and Hochberg 1995 (share of false answers; for dashboards).  out may be p;
+ * NaN counts as 1.  PERF_EINVAL for NULL, PERF_ENOMEM above 256 without memory.                  */
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out);     /* see above      */
+
+/* Results of several processes: values of one run share its id, 0 and up.  The median of each run
+ * is one value, runs with the same id in both arms are one pair.  Fewer than 6 pairs of runs:
+ * INCONCLUSIVE.  The runs must have taken turns in random order (design SEPARATE: they did not). */
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts);
+
+/* Control: a1[i] and a2[i] are the same code, measured in turns like a pair.  If even they differ
+ * (their interval at v->confidence excludes 1) the verdict is withheld.  Returns 1 when it was.  */
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n);
+
+/* Chance of a difference in quantile p (0..1) as large as seen, if each pair's coin had fallen the
+ * other way now and then: exact for equal arms, any tail.  resamples 0 -> 999; NaN on bad input. */
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed);
+
+/* Pairs needed to tell a true ratio from the threshold with the given chance (0 -> 0.8), sd being
+ * the standard deviation of the log ratios.  inf when they are equal; NaN on bad input.          */
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance);
+
+/* Autocorrelation at a lag, -1..1: above 0.1 neighbours are alike and plain intervals too narrow. */
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag);
+
+/* Percentile bootstrap, for statistics without a formula and for comparison with other tools:
+ * under-covers small samples (Efron 1979).  resamples 0 -> 9,999.  Allocates.                    */
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed);
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed);
+
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * A betting process on the signs of log(candidate / baseline) - log(threshold): fair signs (coin
  * order) make it a martingale whatever the noise, so it may be looked at after every pair with any
@@ -553,6 +603,14 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 /* Interval of the typical log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  Infinite below 7 pairs.  About 60 passes over the data.                           */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
+
+/* Known budget: look only at 9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360 and 480
+ * pairs (Pocock's equal levels, one-sided 0.00321 each for 2.5 % over all).  1 at such an n.     */
+PERF_FN int perf_group_is_look(size_t n);
+
+/* The verdict at such a look, for the 95 % the levels were computed for; INCONCLUSIVE in between. */
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts);
 
 /* >>private: bodies, in the order of the prototypes --------------------------------------------- */
 
@@ -1506,14 +1564,14 @@ PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t v)
 
 #if defined(__GNUC__) && !defined(__TINYC__)
     __asm__("" : "+r"(u));      /* for a constant v outside the window gcc warns of a bad subscript,
-                                   not seeing that the window keeps it out; no instruction         */
+                                   not seeing that the window keeps it out; no instruction        */
 #endif
     return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (u - PERF_HIST_BIAS_);
 }
 
 /* The sum and one counter are all that a record writes.  Two neighbouring accumulators would be
  * joined into one vector by clang and by gcc -march=native, and the next load would wait for both
- * stores: 8.9 cycles in place of 1.9 (bench/hist.c guards it).                                    */
+ * stores: 8.9 cycles in place of 1.9 (bench/hist.c guards it).                                   */
 PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
@@ -1623,7 +1681,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     } else if (s.bytes == 4) {
         uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns);
         if (perf_shared_add32_(c, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                        */
+            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                       */
             perf_shared_add_(&d->lost, 1);
         }
     } else {
@@ -1709,7 +1767,7 @@ PERF_FN uint64_t perf_sum32_(const uint32_t *c, size_t n)
             part += c[j];
             any |= c[j];
         }
-        if (PERF_LIKELY_(any < UINT32_C(1) << 26)) {    /* 64 of them cannot wrap                  */
+        if (PERF_LIKELY_(any < UINT32_C(1) << 26)) {    /* 64 of them cannot wrap                 */
             sum += part;
         } else {
             for (j = 0; j < 64; j++)
@@ -1865,20 +1923,20 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     if (n < 1.0)
         return PERF_HIST_NO_DATA;
     mean = perf_hist_mean(h);
-    pivot = mean;                   /* deviations from near the mean: no cancellation              */
+    pivot = mean;                   /* deviations from near the mean: no cancellation             */
     while (perf_hist_next(h, &b)) {
         double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
         double x = perf_hist_middle_(h, b.lower, b.upper - b.lower + 1) - pivot;
         s1 += c * x;
         s2 += c * x * x;
-        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                          */
+        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                         */
     }
     if (n < 2.0)
         return 0.0;
     var = s2 - s1 * s1 / n - within;
     if (var < 0.0)
         var = 0.0;
-    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis        */
+    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis       */
     if (var > limit)
         var = limit;
     return perf_sqrt(var / (n - 1.0));
@@ -1887,7 +1945,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
 /* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
-    size_t           first, end, block;     /* counters; `block` of them per sum                   */
+    size_t           first, end, block;     /* counters; `block` of them per sum                  */
     size_t           blocks;
     uint64_t         total;
     uint64_t         sums[256];
@@ -1953,7 +2011,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             out[i] = rank == 1 && s.total > 1 ? perf_hist_min(h) : perf_hist_max(h);
             continue;
         }
-        if (rank <= below) {                    /* the list went back: start again                 */
+        if (rank <= below) {                    /* the list went back: start again                */
             k = 0;
             below = zeros;
         }
@@ -1964,7 +2022,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         while (k < s.blocks && rank - below > s.sums[k])
             below += s.sums[k++];
         if (k == s.blocks) {
-            out[i] = perf_hist_max(h);          /* above the range                                 */
+            out[i] = perf_hist_max(h);          /* above the range                                */
             continue;
         }
         j = s.first + k * s.block;
@@ -2031,7 +2089,7 @@ PERF_FN double perf_hist_mean_between(const perf_hist *h, uint64_t lo, uint64_t 
 /* ---- histogram: combine ---- */
 
 /* a[i] += b[i], or -= ; the top bit of the result is set if any sum carried or borrowed.  Blocks
- * of a known count, so that the inner loop becomes vector code at -O2.                            */
+ * of a known count, so that the inner loop becomes vector code at -O2.                           */
 #define PERF_HIST_COMBINE_(name, T, op, spill)                                                    \
     PERF_FN T name(T *PERF_RESTRICT_ a, const T *PERF_RESTRICT_ b, size_t n)                      \
     {                                                                                             \
@@ -2079,7 +2137,7 @@ PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
 }
 
 /* The same bucket by bucket, into an equal or coarser shape, at most `limit` buckets of `from`.
- * Returns how many were done: fewer than there are means that the next one did not fit.           */
+ * Returns how many were done: fewer than there are means that the next one did not fit.          */
 PERF_FN size_t perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus, size_t limit,
                                 int *whole)
 {
@@ -2158,7 +2216,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
 
-    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme   */
+    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
         d->not_min = f->not_min > d->not_min ? f->not_min : d->not_min;
         d->max = f->max > d->max ? f->max : d->max;
     }
@@ -2187,7 +2245,7 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
     d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
     if (b.below == 1)
-        d->not_min = ~d->max;                   /* one value has no two extremes                   */
+        d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
@@ -2261,7 +2319,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
     d->invalid = PERF_RELAXED_LOAD_(&f->invalid);
     d->lost = PERF_RELAXED_LOAD_(&f->lost);
     d->sum = PERF_RELAXED_LOAD_(&f->sum);
-    d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range      */
+    d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range     */
     d->max = PERF_RELAXED_LOAD_(&f->max);
     perf_hist_settle_(into, ~d->not_min, d->max);
     return PERF_OK;
@@ -2283,7 +2341,7 @@ PERF_FN perf_status perf_hist_merge_corrected(perf_hist *into, const perf_hist *
 
 /* ---- histogram: frozen ---- */
 
-struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket       */
+struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket      */
     perf_hist_shape_ shape;
     double           min, max;
     uint64_t         zeros, total;
@@ -2346,7 +2404,7 @@ PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q)
     cells = PERF_PTR_(const char *, f) + sizeof *f;
     below = PERF_CAST_(const uint64_t *, cells);
     n = f->n;
-    while (n > 0) {                             /* first bucket with below[] >= rank               */
+    while (n > 0) {                             /* first bucket with below[] >= rank              */
         size_t half = n / 2;
         if (below[a + half] < rank) {
             a += half + 1;
@@ -2377,7 +2435,7 @@ PERF_FN double perf_confidence_(double c)
 {
     if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
         return 0.95;
-    return c >= 0.5 && c <= 0.9999 ? c : PERF_NAN_;
+    return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
 PERF_FN void perf_sort_insert_(double *x, size_t n)
@@ -2998,10 +3056,10 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     k -= below;
-    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
+    found = perf_select_(pool, m, k - 1);
     if (next && k < m) {
         *next = pool[k];
-        for (i = PERF_CAST_(size_t, k); i < m; i++)
+        for (i = k; i < m; i++)
             *next = pool[i] < *next ? pool[i] : *next;
     } else if (next) {
         *next = perf_walsh_kth_(d, n, k + below + 1, pool, PERF_CAST_(double *, PERF_NULL_));
@@ -3014,7 +3072,7 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
-    double        next;
+    double        next = 0.0;
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
@@ -3613,6 +3671,447 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
 }
 
+/* ---- families, runs, controls, planning ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++)
+        if ((*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) != *word)
+            return PERF_CAST_(const char *, PERF_NULL_);
+    return s;
+}
+
+/* A plain decimal number; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 1.0;
+    int    digits = 0;
+
+    s = perf_skip_(s, "");
+    for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
+        x = 10.0 * x + (*s - '0');
+    if (*s == '.')
+        for (s++; *s >= '0' && *s <= '9' && digits < 15; s++, digits++) {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+        }
+    *out = x / unit;
+    return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
+{
+    static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
+                                         "throughput"};
+    perf_rule   r = PERF_ZERO;
+    const char *s = text, *t;
+    int         i;
+
+    if (!s || !out)
+        return PERF_EINVAL;
+    t = perf_skip_(s, "speedup");
+    if (!t)
+        t = perf_skip_(s, "speed-up");
+    if (t) {
+        r.kind = PERF_RULE_SPEEDUP;
+        s = perf_skip_(t, ">=");
+    } else if ((t = perf_skip_(s, "no regression")) != PERF_NULL_) {
+        r.kind = PERF_RULE_NO_REGRESSION;
+        s = perf_skip_(t, "beyond");
+    } else {
+        if ((t = perf_skip_(s, "latency")) != PERF_NULL_)
+            s = t;
+        r.kind = PERF_RULE_REDUCTION;
+        s = perf_skip_(s, "down");
+        s = s ? perf_skip_(s, ">=") : s;
+    }
+    s = s ? perf_skip_number_(s, &r.amount) : s;
+    if (!s || !(r.amount > 0.0))
+        return PERF_EFORMAT;
+    if ((t = perf_skip_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
+        s = t;
+    if ((t = perf_skip_(s, "on")) != PERF_NULL_) {
+        for (i = 0; i < 7 && !perf_skip_(t, metric[i]); i++)
+            ;
+        if (i == 7)
+            return PERF_EFORMAT;
+        r.metric = PERF_CAST_(perf_metric, i);
+        s = perf_skip_(t, metric[i]);
+    }
+    if (*perf_skip_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
+        return PERF_EFORMAT;
+    *out = r;
+    return PERF_OK;
+}
+
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
+{
+    perf_decision d = v && n ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    size_t        i;
+
+    for (i = 0; v && i < n; i++)
+        if (v[i].decision == PERF_REJECT)
+            return PERF_REJECT;
+        else if (v[i].decision != PERF_ACCEPT)
+            d = PERF_INCONCLUSIVE;
+    return d;
+}
+
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v;
+    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
+    int               i;
+
+    memset(&o.guard, 0, sizeof o.guard);
+    o.confidence = 0.5;
+    v = perf_compare_pairs(baseline, candidate, n, &o);
+    if (v.decision == PERF_INCONCLUSIVE)
+        return 1.0;
+    for (i = 0; i < 30; i++) {
+        mid = 0.5 * (lo + hi);
+        o.confidence = 1.0 - perf_exp(mid);
+        v = perf_compare_pairs(baseline, candidate, n, &o);
+        if (v.decision == PERF_INCONCLUSIVE)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return perf_exp(hi);
+}
+
+/* Both adjustments: order[] sorts p ascending, then Holm takes running maxima of (n - i) p from
+ * the smallest up, Benjamini-Hochberg running minima of n p / (i + 1) from the largest down.     */
+PERF_FN perf_status perf_adjust_(const double *p, size_t n, double *out, int holm)
+{
+    double  local[2 * 256], *sorted, *adjusted, run = holm ? 0.0 : 1.0, a, nn = PERF_CAST_(double, n);
+    size_t  i, k, low, high;
+
+    if (!p || !out || !n)
+        return n ? PERF_EINVAL : PERF_ENODATA;
+    sorted = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                             : perf_scratch_(local, 2 * 256, 2 * n);
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++)
+        sorted[i] = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+    perf_sort_values(sorted, n);
+    for (k = 0; k < n; k++) {
+        i = holm ? k : n - 1 - k;
+        a = sorted[i] * (holm ? nn - PERF_CAST_(double, i) : nn / (PERF_CAST_(double, i) + 1.0));
+        a = a > 1.0 ? 1.0 : a;
+        run = holm ? (a > run ? a : run) : (a < run ? a : run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++) {                       /* equal p share a value: look up the first   */
+        a = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+        low = 0;
+        high = n;
+        while (low < high) {
+            k = low + (high - low) / 2;
+            if (sorted[k] < a)
+                low = k + 1;
+            else
+                high = k;
+        }
+        out[i] = adjusted[low];
+    }
+    perf_scratch_free_(sorted, local);
+    return PERF_OK;
+}
+
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 1);
+}
+
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 0);
+}
+
+/* Median of the values of one run; NaN when it has none or one that is no positive number. */
+PERF_FN double perf_run_median_(const double *x, const uint32_t *run, size_t n, uint32_t id,
+                                double *pool)
+{
+    size_t i, k = 0;
+
+    for (i = 0; i < n; i++)
+        if (run[i] == id) {
+            if (!perf_is_duration_(x[i]))
+                return PERF_NAN_;
+            pool[k++] = x[i];
+        }
+    perf_sort_values(pool, k);
+    return perf_quantile(pool, k, 0.5);
+}
+
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+    size_t            n = nb > nc ? nb : nc, i, j, pairs = 0;
+    double           *pool;
+
+    if (v.status != PERF_OK)
+        return v;
+    if (!nb || !nc || !baseline || !baseline_run || !candidate || !candidate_run) {
+        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
+        return v;
+    }
+    pool = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                           : PERF_CAST_(double *, PERF_MALLOC(3 * n * sizeof *pool));
+    if (!pool) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    for (i = 0; i < nb; i++) {                      /* each run id at its first appearance        */
+        uint32_t id = baseline_run[i];
+        for (j = 0; j < i && baseline_run[j] != id; j++)
+            ;
+        if (j < i)
+            continue;
+        for (j = 0; j < nc && candidate_run[j] != id; j++)
+            ;
+        if (j == nc)
+            continue;
+        pool[n + pairs] = perf_run_median_(baseline, baseline_run, nb, id, pool);
+        pool[2 * n + pairs] = perf_run_median_(candidate, candidate_run, nc, id, pool);
+        pairs++;
+    }
+    if (o.rule.metric == PERF_METRIC_P50 || o.rule.metric == PERF_METRIC_MEAN)
+        o.rule.metric = PERF_METRIC_PAIR;           /* of medians of runs: pairs are the tool     */
+    v = perf_compare_pairs(pool + n, pool + 2 * n, pairs, &o);
+    PERF_FREE(pool);
+    if (pairs < 6) {
+        v.warnings |= PERF_WARN_UNBOUNDED;
+        perf_verdict_cap_(&v, "fewer than 6 pairs of runs: the run is the unit");
+    }
+    return v;
+}
+
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      c;
+
+    if (!v)
+        return 0;
+    o.confidence = v->confidence;
+    o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    c = perf_compare_pairs(a1, a2, n, &o);
+    if (c.status == PERF_OK && c.decision == PERF_INCONCLUSIVE)
+        return 0;
+    perf_verdict_cap_(v, "the control failed: even the same code differed from itself");
+    return 1;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed)
+{
+    double  *a, *b, seen = 0.0, gap;
+    uint64_t bits = 0;
+    size_t   i, at = PERF_CAST_(size_t, p * PERF_CAST_(double, n));
+    int      round, as_large = 0;
+
+    if (!baseline || !candidate || n < 2 || !(p > 0.0 && p < 1.0) ||
+        n > PERF_CAST_(size_t, -1) / 32)
+        return PERF_NAN_;
+    for (i = 0; i < n; i++)
+        if (!perf_is_duration_(baseline[i]) || !perf_is_duration_(candidate[i]))
+            return PERF_NAN_;
+    a = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *a));
+    if (!a)
+        return PERF_NAN_;
+    b = a + n;
+    resamples = resamples > 0 ? resamples : 999;
+    for (round = 0; round <= resamples; round++) {  /* round 0: as measured                       */
+        for (i = 0; i < n; i++) {
+            int swap;
+            if (i % 64 == 0)
+                bits = round ? perf_random_(&seed) : 0;
+            swap = PERF_CAST_(int, bits >> (i % 64) & 1);
+            a[i] = swap ? candidate[i] : baseline[i];
+            b[i] = swap ? baseline[i] : candidate[i];
+        }
+        gap = perf_log(perf_select_(b, n, at)) - perf_log(perf_select_(a, n, at));
+        gap = gap < 0.0 ? -gap : gap;
+        if (!round)
+            seen = gap;
+        else
+            as_large += gap >= seen * (1.0 - 1e-12);
+    }
+    PERF_FREE(a);
+    return (as_large + 1.0) / (resamples + 1.0);
+}
+
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance)
+{
+    double gap = perf_log(ratio / threshold), z;
+
+    if (!(chance > 0.0))
+        chance = 0.8;
+    if (perf_is_nan_(gap) || !(sd >= 0.0) || !perf_is_finite_(sd) || !(chance < 1.0))
+        return PERF_NAN_;
+    z = 1.959963984540054 + perf_normal_quantile(chance);
+    z = 1.047 * (z * sd / gap) * (z * sd / gap);    /* 1.047 = pi / 3: the signed-rank test       */
+    if (!(gap < 0.0) && !(gap > 0.0))
+        return PERF_INF_;
+    return z < 6.0 ? 6.0 : z;
+}
+
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
+{
+    perf_moments_ m;
+    double        sum = 0.0, all = 0.0, lost = 0.0;
+    size_t        i;
+
+    if (!x || lag >= n)
+        return PERF_NAN_;
+    m = perf_moments_of_(x, n);
+    for (i = 0; i < n; i++)                         /* the mean rounds: take its error out of     */
+        lost += x[i] - m.mean;                      /* every deviation                            */
+    lost /= PERF_CAST_(double, n);
+    for (i = 0; i < n; i++) {
+        double d = (x[i] - m.mean) - lost;
+        all += d * d;
+        if (i + lag < n)
+            sum += d * ((x[i + lag] - m.mean) - lost);
+    }
+    return all > 0.0 ? sum / all : PERF_NAN_;
+}
+
+/* xoshiro256++ (Blackman and Vigna 2021). */
+PERF_FN uint64_t perf_xoshiro_(uint64_t *s)
+{
+    uint64_t sum = s[0] + s[3], r = ((sum << 23) | (sum >> 41)) + s[0], t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 45) | (s[3] >> 19);
+    return r;
+}
+
+PERF_FN perf_interval perf_bootstrap_limits_(double *draw, size_t r, double estimate, double c)
+{
+    perf_interval q;
+
+    perf_sort_values(draw, r);
+    q.low = perf_quantile(draw, r, 0.5 - 0.5 * c);
+    q.estimate = estimate;
+    q.high = perf_quantile(draw, r, 0.5 + 0.5 * c);
+    return q;
+}
+
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw;
+    uint64_t      s[4], m = n;
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!x || !n || n > 0xffffffffu || perf_is_nan_(c) || resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    for (r = 0; r < resamples; r++) {
+        double even = 0.0, odd = 0.0;               /* two indices a draw, two sums: no chain     */
+        for (i = 0; i + 1 < n; i += 2) {
+            uint64_t z = perf_xoshiro_(s);
+            even += x[(z >> 32) * m >> 32];
+            odd += x[(z & 0xffffffffu) * m >> 32];
+        }
+        if (i < n)
+            even += x[(perf_xoshiro_(s) >> 32) * m >> 32];
+        draw[r] = (even + odd) / PERF_CAST_(double, n);
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_moments_of_(x, n).mean, c);
+    PERF_FREE(draw);
+    return q;
+}
+
+PERF_FN double perf_uniform_(uint64_t *s)
+{
+    return (PERF_CAST_(double, perf_xoshiro_(s) >> 11) + 0.5) * 1.1102230246251565e-16;
+}
+
+/* A gamma variate of shape a >= 1 by Marsaglia and Tsang (2000); its normal by inversion. */
+PERF_FN double perf_gamma_draw_(uint64_t *s, double a)
+{
+    double d = a - 1.0 / 3.0, k = 1.0 / (3.0 * perf_sqrt(d)), x, v, u;
+
+    for (;;) {
+        x = perf_normal_quantile(perf_uniform_(s));
+        v = 1.0 + k * x;
+        if (!(v > 0.0))
+            continue;
+        v = v * v * v;
+        u = perf_uniform_(s);
+        if (u < 1.0 - 0.0331 * x * x * x * x ||
+            perf_log(u) < 0.5 * x * x + d * (1.0 - v + perf_log(v)))
+            return d * v;
+    }
+}
+
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw, k, rest, x, y;
+    uint64_t      s[4];
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0) ||
+        resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    /* The k-th order statistic of n uniform draws is Beta(k, n - k + 1), and a resample's k-th value
+     * is the one at that share of the sample: one draw replaces n.                               */
+    k = PERF_CAST_(double, PERF_CAST_(int64_t, p * PERF_CAST_(double, n - 1) + 1.5));
+    rest = PERF_CAST_(double, n) - k + 1.0;
+    for (r = 0; r < resamples; r++) {
+        x = perf_gamma_draw_(s, k);
+        y = perf_gamma_draw_(s, rest);
+        i = PERF_CAST_(size_t, x / (x + y) * PERF_CAST_(double, n));
+        draw[r] = sorted[i < n ? i : n - 1];
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_quantile(sorted, n, p), c);
+    PERF_FREE(draw);
+    return q;
+}
+
 /* ---- sequential ---- */
 
 /* Bucket of |x|: 8 a factor of two from 2^-40 to 2^8, the ends take what lies beyond. */
@@ -3758,6 +4257,32 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
             r.high = out;
     }
     return r;
+}
+
+PERF_FN int perf_group_is_look(size_t n)
+{
+    static const uint16_t look[] = {9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360, 480};
+    size_t i;
+
+    for (i = 0; i < sizeof look / sizeof *look; i++)
+        if (n == look[i])
+            return 1;
+    return 0;
+}
+
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+
+    if (v.status == PERF_OK && !(o.confidence > 0.9499 && o.confidence < 0.9501))
+        v.status = PERF_EINVAL;
+    v.reason = v.status == PERF_OK ? "not one of the planned looks" : v.reason;
+    if (v.status != PERF_OK || !perf_group_is_look(n))
+        return v;
+    o.confidence = 1.0 - 2.0 * 0.00321;
+    return perf_compare_pairs(baseline, candidate, n, &o);
 }
 
 PERF_END_DECLS
