@@ -235,17 +235,19 @@ PERF_FN const char *perf_clock_warning_text(uint32_t bit);
  *     PERF_FUNCTION();               the same, named after the function
  *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
  *
- * Any thread, any depth, recursion, early return, exceptions; a longjmp or a forgotten end leaves
- * its time in the scope around it and is counted.  Scopes of one name are one row in the report.
- * Every call is cheap, never fails, never prints; what went wrong is kept: perf_error().
- * The time of a scope is its own thread's; spans that change threads: perf_async_begin.          */
+ * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
+ * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
+ * Scopes of one name are one row in the report.  A scope costs what reading the counter twice
+ * costs; calls never fail visibly, print or throw, and allocate only when a thread or name is new:
+ * what went wrong is kept, see perf_error() and the notes under the report.                       */
 
 struct perf_recorder_;
+struct perf_cell_;
 
-typedef struct perf_site_ {     /* what a scope is called; one static object a call site           */
+typedef struct perf_site_ {     /* what is measured; one static object a call site                 */
     const char *name;
     const char *file;
-    uint32_t    line;
+    uint32_t    line;           /* kind : 8, line : 24                                             */
     uint32_t    id;             /* 0 until the registry has seen it                                */
 } perf_site_;
 
@@ -265,11 +267,12 @@ struct
 #endif
 {                               /* every field private                                             */
     uint64_t               start;   /* ticks                                                       */
-    uint64_t               nested;  /* the thread's running total of closed scopes at the begin    */
     struct perf_recorder_ *rec;     /* NULL: not recording                                         */
-    perf_site_            *site;
+    uint64_t               nested;  /* the thread's running total of closed scopes at the begin    */
+    struct perf_cell_     *cell;
+    uint64_t               total;   /* of the cell at the begin                                    */
     uint32_t               depth;
-    uint32_t               weight;  /* calls this one stands for                                   */
+    uint32_t               weight;  /* sampled scopes: calls this one stands for                   */
 };
 
 #if PERF_SCOPE_EMPTY_
@@ -296,31 +299,117 @@ PERF_FN perf_scope perf_scope_begin(const char *name);
 /* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
+/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
+ * since perf_lap_begin() or the last PERF_LAP.                                                    */
+typedef struct perf_lap {
+    uint64_t               start, nested;       /* private                                         */
+    struct perf_recorder_ *rec;
+} perf_lap;
+PERF_FN perf_lap perf_lap_begin(void);
+
+/* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
+ * flight.  The struct may be copied and passed on; the end counts in the thread that calls it, once.
+ * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                           */
+typedef struct perf_async {
+    uint64_t start, id;                         /* private                                         */
+    uint32_t name, open;
+} perf_async;
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);
+PERF_FN void       perf_async_end(perf_async *span);
+
+/* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
+ * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.            */
+PERF_FN void perf_count(const char *name, double value);
+
+/* A moment worth seeing in the trace. */
+PERF_FN void perf_instant(const char *name);
+
+/* What the trace calls this thread; copied, cut to 31 bytes. */
+PERF_FN void perf_thread_name(const char *name);
+
+/* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
+ * A switched-off scope costs one compare.  Take a lock.                                           */
+PERF_FN void perf_enable(int on);
+PERF_FN void perf_trace_enable(int on);
+
+/* Forgets all that was recorded, in every thread; scopes open now count from here on. */
+PERF_FN void perf_reset(void);
+
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
 PERF_FN perf_status perf_error(void);
 
-/* Run-time switch of all recording in this process; on at the start.  Takes a lock. */
-PERF_FN void perf_enable(int on);
+/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, processor
+ * time, blocks read and written since the mark before, as a table of the report.  Reads /proc: some
+ * 30 us.  PERF_ENODATA where the system does not tell.                                            */
+PERF_FN perf_status perf_memory_mark(const char *phase);
 
+/*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
+ *                                    right, at 1.6 times the cost
+ *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
+ *     PERF_WAIT("read")              a scope that waits for data: its share is in the report
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                      */
+#define PERF_NOTHING_ PERF_CAST_(void, 0)
 #if PERF_DISABLE
-#define PERF_SCOPE(name) PERF_NOTHING_
-#define PERF_FUNCTION()  PERF_NOTHING_
-#elif defined(__cplusplus) || (defined(__GNUC__) || PERF_TCC_)
-#define PERF_SCOPE(name) PERF_SCOPE_(name, __COUNTER__)
-#define PERF_FUNCTION()  PERF_SCOPE_(__func__, __COUNTER__)
+#define PERF_SCOPE(name)            PERF_NOTHING_
+#define PERF_FUNCTION()             PERF_NOTHING_
+#define PERF_SCOPE_PRECISE(name)    PERF_NOTHING_
+#define PERF_SCOPE_SAMPLED(name, n) PERF_NOTHING_
+#define PERF_WAIT(name)             PERF_NOTHING_
+#define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
+#define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
+#define PERF_INSTANT(name)          PERF_NOTHING_
+#else
+#if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
+#define PERF_SCOPE(name)            PERF_SCOPE_(name, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_(name, PERF_KIND_SCOPE_, precise_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_(name, PERF_KIND_WAIT_, , __COUNTER__)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_(name, n, __COUNTER__)
 #else
 #define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
-#define PERF_FUNCTION()  PERF_SCOPE(0)
+#define PERF_FUNCTION()             PERF_SCOPE("")
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE(name)
+#define PERF_WAIT(name)             PERF_SCOPE(name)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
 #endif
-#define PERF_NOTHING_ PERF_CAST_(void, 0)
+#define PERF_LAP(lap, name)     PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+#define PERF_COUNT(name, value) PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+#define PERF_INSTANT(name)      PERF_AT_SITE_(name, PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+#endif
 
-/* Two variables: `span` lives in memory, the pointer in a register, so that a scope which is
+#define PERF_KIND_SCOPE_   0u
+#define PERF_KIND_WAIT_    1u
+#define PERF_KIND_ASYNC_   2u
+#define PERF_KIND_COUNT_   3u
+#define PERF_KIND_INSTANT_ 4u
+
+#define PERF_SITE_(site, name, kind) static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+#define PERF_AT_SITE_(name, kind, call)                                                            \
+    do {                                                                                           \
+        PERF_SITE_(perf_site_here_, name, kind);                                                   \
+        call;                                                                                      \
+    } while (0)
+
+/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, n)  PERF_SCOPE2_(name, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n), PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, site, span, open)                                                      \
-    static perf_site_ site = {name, __FILE__, __LINE__, 0};                                       \
-    perf_span_        span;                                                                       \
-    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
+#define PERF_SCOPE_(name, kind, how, n)                                                            \
+    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n), PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, how, site, span, open)                                            \
+    PERF_SITE_(site, name, kind);                                                                  \
+    perf_span_ span;                                                                               \
+    PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
+#define PERF_SAMPLED_(name, n, k)                                                                  \
+    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k), PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
+#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                            \
+    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                      \
+    static PERF_THREAD_ perf_skip_ skip;                                                           \
+    perf_span_ span;                                                                               \
+    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0) ? perf_begin_sampled_(&(span), &(site), &(skip), n) : PERF_NULL_)
+
+typedef struct perf_skip_ {     /* of a sampled scope and thread                                   */
+    int32_t  left;              /* calls until the next one is measured                            */
+    uint32_t gap;               /* calls that one will stand for                                   */
+} perf_skip_;
 
 /* >>report ------------------------------------------------------------------------------------
  * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
@@ -338,15 +427,25 @@ typedef enum perf_sort {
     PERF_SORT_NAME              /* by name, a to z                                                 */
 } perf_sort;
 
+typedef enum perf_view {
+    PERF_VIEW_TABLE,
+    PERF_VIEW_TREE,             /* who called whom, from the events still in the trace             */
+    PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns      */
+    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                        */
+} perf_view;
+
 typedef struct perf_report_opts {   /* zero = default                                              */
     perf_sort sort;             /* 0 -> PERF_SORT_SELF                                             */
-    int       rows;             /* 0 -> 50 scopes; negative: all                                   */
+    int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all   */
+    perf_view view;             /* 0 -> PERF_VIEW_TABLE                                            */
 } perf_report_opts;
 
 PERF_FN perf_report_opts perf_report_opts_default(void);
 PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);
 
-/* The table on stderr.  PERF_ENODATA when nothing was recorded (it says so). */
+/* The table on stderr; with the environment variable PERF_REPORT=tree (csv, json) another view.
+ * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
+ * all self; mean; the time below which 50, 95 and 99 % of the calls stay (within 1.6 %); longest. */
 PERF_FN perf_status perf_report(void);
 
 /* The same to any stream; opts NULL means defaults. */
@@ -361,7 +460,8 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 
 /* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
  * file appears whole or not at all (written beside, then renamed; devices are written directly).
- * PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path.                       */
+ * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
+ * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path. */
 PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>bench: how long does one iteration take? -----------------------------------------------------
@@ -587,9 +687,9 @@ PERF_FN uint64_t perf_ticks(void)
 #elif PERF_MSVC_
     return __rdtsc();
 #elif PERF_ARCH_X86_
-    uint32_t lo, hi;
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask     */
     __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
-    return PERF_CAST_(uint64_t, hi) << 32 | lo;
+    return (UINT64_C(0) + hi) << 32 | lo;
 #elif defined(__aarch64__)
     uint64_t t;
     __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
@@ -609,9 +709,9 @@ PERF_FN uint64_t perf_ticks_precise(void)
     _mm_lfence();
     return __rdtsc();
 #elif PERF_ARCH_X86_
-    uint32_t lo, hi;
+    uintptr_t lo, hi;
     __asm__ __volatile__("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
-    return PERF_CAST_(uint64_t, hi) << 32 | lo;
+    return (UINT64_C(0) + hi) << 32 | lo;
 #elif defined(__aarch64__)
     uint64_t t;
     __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
@@ -797,7 +897,9 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 
 /* What one thread knows about one name.  Only the owner writes.  `low` and `span` bound the
  * durations seen below 2^32 ticks; anything outside, and every longer one, takes the cold path,
- * so one unsigned compare proves the bucket valid and keeps both extremes exact.                  */
+ * so one unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
+ * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
+ * the store (8.9 instead of 1.9 cycles).                                                          */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most        */
 #define PERF_CELL_OCTAVES_ 44
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
@@ -805,64 +907,88 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare      */
 
 typedef struct perf_cell_ {
-    uint64_t count;
-    uint64_t total;
-    uint64_t self;
-    uint64_t low, span;
-    uint64_t min, max;
-    uint64_t zero, over;        /* durations of 0 ticks and of more than the last bucket           */
+    uint64_t count, low;
+    uint64_t sum, span;         /* sum: of all calls                                               */
+    uint64_t total, tag;        /* total: recursive calls once; tag: the id as an event wants it   */
+    uint64_t self, min, max;
+    uint64_t last, least, most, values; /* of a counter: bits of doubles; max: time of the last    */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_cell_;
 
+/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
+ * the true one, a counter's value or an async span's length and id stand in the entries before it;
+ * those have name 0.                                                                              */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                           */
-    uint64_t what;              /* duration : 32, depth : 8, name id : 24                          */
+    uint64_t what;
 } perf_event_;
-#define PERF_EV_DEPTH_ 247u     /* deeper ones are written as this deep                            */
-#define PERF_EV_LONG_  255u     /* in place of the depth: `start` is the duration of the next one  */
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 
-/* One thread.  The first fields are the hot path's and sit in one or two cache lines.  After a
- * fork the child finds all of it zero (MADV_WIPEONFORK), and `ready` 0 sends it to the cold path. */
+struct perf_registry_;
+
+/* A thread's name cache in front of the interned ones. */
+typedef struct perf_known_ {
+    const char        *key;
+    struct perf_name_ *name;
+} perf_known_;
+
+/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child finds
+ * all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.                      */
 typedef struct perf_recorder_ {
-    uint32_t     ready;         /* 1: scopes may begin here, timed by the counter                  */
+    perf_cell_ **cell;          /* by name id; NULL for [0] and unseen ones                        */
+    uint32_t     cells;         /* entries of it; 0: go to the cold path                           */
     uint32_t     depth;
     uint64_t     closed;        /* running total of closed scopes, for self time                   */
-    perf_cell_ **cell;          /* by name id; [0] and unseen ones point to `blank`                */
-    uint32_t     cells;         /* 0: go to the cold path                                          */
-    uint32_t     room;          /* entries of `cell` when `cells` is 0                             */
     uint64_t     late;          /* the previous duration: its bucket is counted one scope later,   */
-    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs)  */
     perf_event_ *ring;
-    uint64_t     ring_mask;     /* 0: no trace                                                     */
-    uint64_t     ring_head;     /* events written so far                                           */
+    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs)  */
+    uint64_t     ring_mask;     /* bytes; 0: no trace                                              */
+    uint64_t     ring_head;     /* bytes written so far                                            */
     /* cold */
+    uint32_t     room;          /* entries of `cell`, also when `cells` is 0                       */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                             */
-    uint64_t     birth;         /* ticks; scopes begun before belong to a parent process           */
+    uint64_t     made, birth;   /* ticks; birth: or of the last reset                              */
+    uint64_t     birth_closed;  /* `closed` at birth                                               */
     uint64_t     thread;        /* id of the owner                                                 */
     uint64_t     number;        /* 1, 2, ... in order of appearance                                */
-    uint64_t     abandoned;     /* scopes never ended (longjmp, forgotten)                         */
-    uint64_t     disordered;    /* ended after a scope around them                                 */
-    uint64_t     foreign;       /* ended by another thread                                         */
-    uint64_t     orphans;       /* begun before a fork                                             */
-    uint64_t     lost;          /* no memory for them                                              */
-    uint64_t     misused;       /* ended twice or without a begin                                  */
-    uint64_t     ring_lost;     /* events overwritten before the last reset                        */
+    uint64_t     ring_lost;     /* bytes written before the last reset                             */
+    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_        */
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                   */
     struct perf_registry_ *home;
     char        *pool, *pool_end;               /* room for cells                                  */
-    perf_cell_   blank;                         /* low = max, span = 0: nothing passes             */
+    uint32_t     gone;                          /* its thread has ended: to be taken over          */
+    uint32_t     dice;                          /* state of the random distances of sampling       */
+    char         name[32];
+    perf_known_  known[64];
+    perf_cell_   blank;                         /* the first `late_cell`                           */
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
+#define PERF_ASK_TRACE_ 2u
 
 typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to      */
     perf_site_         site;
     struct perf_name_ *next_same;
     uint32_t           hash;
     uint32_t           length;  /* the text follows the struct                                     */
+    uint32_t           kind;
 } perf_name_;
 
-#define PERF_NAME_MAX_ 255
+#define PERF_NAME_MAX_  255
 #define PERF_NAMES_MAX_ (1u << 22)
+
+typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now     */
+    struct perf_retired_ *next;
+    uint64_t              thread, number, count;
+    char                  name[32];             /* the events follow, oldest first                 */
+} perf_retired_;
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                       */
+
+typedef struct perf_mark_ {     /* one perf_memory_mark()                                          */
+    struct perf_mark_ *next;
+    perf_name_        *name;
+    uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+} perf_mark_;
 
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
@@ -874,11 +1000,14 @@ typedef struct perf_registry_ {
     uint32_t        error;      /* first perf_status that was not PERF_OK                          */
     uint32_t        warnings;   /* PERF_CLOCK_ bits                                                */
     uint64_t        ring_events;
-    uint64_t        threads;    /* recorders made                                                  */
-    uint64_t        misused;    /* ends without begin where no recorder was at hand                */
+    uint32_t        trace_off;
+    uint32_t        async_ids;
+    uint64_t        threads;    /* recorders and take-overs so far                                 */
+    uint64_t        alive;      /* recorders not known to be gone                                  */
+    uint64_t        scan_at;    /* look for ended threads when so many are alive                   */
     uint64_t        lost;       /* scopes without a recorder: no memory                            */
     uint64_t        cut_names;
-    uint64_t        scan_at;    /* look for dead threads when there are so many recorders          */
+    uint64_t        retired_bytes, retired_lost;
     perf_recorder_ *recorders;
     perf_recorder_ *by_thread[256];
     perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock        */
@@ -887,16 +1016,20 @@ typedef struct perf_registry_ {
     char           *pool, *pool_end;
     void           *results;    /* atomic list head: what the bench and A/B loops have finished    */
     uint64_t      (*custom)(void);
+    perf_retired_  *retired;
+    perf_mark_     *marks;      /* newest first                                                    */
+    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                       */
+    uint64_t        spare[8];
 } perf_registry_;
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
-#if defined(__APPLE__) || defined(__FreeBSD__)
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
-#else
+#if defined(__linux__)
     void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve     */
+#else
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
 #endif
     if (PERF_PTR_(intptr_t, p) == -1)
         return PERF_NULL_;
@@ -961,17 +1094,23 @@ PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
-/* The child starts clean: its recorders were wiped, or start over when they next end a scope. */
+/* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
+ * over when they next begin a scope. */
 PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 {
-    size_t i;
+    perf_recorder_ *t, *next;
 
+    for (t = r->recorders; t; t = next) {
+        next = t->next;
+        t->cells = 0;
+        t->home = PERF_NULL_;
+    }
     r->recorders = PERF_NULL_;
-    for (i = 0; i < sizeof r->by_thread / sizeof r->by_thread[0]; i++)
-        r->by_thread[i] = PERF_NULL_;
-    r->threads = 0;
-    r->misused = 0;
-    r->lost = 0;
+    memset(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->marks = PERF_NULL_;
     r->error = PERF_OK;
     PERF_SET_(&r->process, process);
     PERF_REL_(&r->lock, 0u);
@@ -1011,6 +1150,8 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->process = perf_process_id_();
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
+    r->ticks = perf_anchor_v1_.clock.ticks;
+    r->ns = perf_anchor_v1_.clock.ns;
 #if defined(PERF_CLOCK_FN)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
@@ -1030,29 +1171,125 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     return r;
 }
 
+/* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
+ * image that uses scopes carries an ELF note with the distance to its anchor, and the registry is
+ * found by walking the notes of all images.  perf_images_ calls `visit` for each anchor until it
+ * returns something else than 0.                                                                  */
+typedef struct perf_search_ {
+    perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there  */
+    perf_registry_ *found;
+    uint32_t        off;
+    int             set_off;
+} perf_search_;
+
+PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
+{
+    if (!s->leader)
+        s->leader = a;
+    if (!s->found)
+        s->found = PERF_ACQ_(&a->registry);
+    if (s->set_off)
+        PERF_SET_(&a->off, s->off);
+}
+
+#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                           \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+#define PERF_NOTES_ 1
+struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                   */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+struct perf_image_info_ {
+    uint64_t                    base;
+    const char                 *name;
+    const struct perf_segment_ *segment;
+    uint16_t                    segments;
+};
+extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
+                                 void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
+
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+{
+    uint16_t i;
+
+    (void)size;
+    for (i = 0; i < image->segments; i++) {
+        const struct perf_segment_ *s = &image->segment[i];
+        uint64_t                    at = image->base + s->vaddr, end = at + s->memsz;
+        uint64_t                    pad = s->align == 8 ? 7 : 3;
+
+        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type   */
+            uint32_t head[3];
+            int64_t  distance;
+            uint64_t data;
+            memcpy(head, PERF_PTR_(const void *, at), sizeof head);
+            data = at + ((12 + head[0] + pad) & ~pad);
+            if (head[0] == 7 && head[1] == 8 && head[2] == 0x50455246 && data + 8 <= end &&
+                !memcmp(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
+                memcpy(&distance, PERF_PTR_(const void *, data), sizeof distance);
+                perf_image_(PERF_PTR_(perf_anchor_ *, data + PERF_CAST_(uint64_t, distance)),
+                            PERF_CAST_(perf_search_ *, search));
+                break;
+            }
+            at = data + ((head[1] + pad) & ~pad);
+        }
+    }
+    return 0;
+}
+#else
+#define PERF_NOTES_ 0
+#endif
+
+/* Every image that takes part.  The note is written here, into whatever file uses this function:
+ * a file that only includes the header gets none.                                                 */
+PERF_COLD_FN_ void perf_images_(perf_search_ *s)
+{
+#if PERF_NOTES_
+    __asm__ __volatile__(".ifndef perf_note_v1_\n"
+                         ".pushsection .note.perf_h,\"aG\",%note,perf_note_v1_,comdat\n"
+                         ".balign 4\n"
+                         ".weak perf_note_v1_\n"
+                         ".hidden perf_note_v1_\n"
+                         "perf_note_v1_:\n"
+                         ".long 7, 8, 0x50455246\n"
+                         ".asciz \"perf.h\"\n"
+                         ".byte 0\n"
+                         ".quad perf_anchor_v1_ - .\n"
+                         ".popsection\n"
+                         ".endif\n");
+    (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+#endif
+    perf_image_(&perf_anchor_v1_, s);
+}
+
 /* The registry of the process, made by whoever asks first; NULL without memory. */
 PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
 {
-    perf_anchor_   *a = &perf_anchor_v1_;
-    perf_registry_ *r = PERF_ACQ_(&a->registry);
+    perf_search_    s;
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
     if (r)
         return r;
     (void)perf_calibrate_();
-    r = perf_registry_make_();
-    if (!r)
-        return PERF_NULL_;
+    memset(&s, 0, sizeof s);
+    perf_images_(&s);
+    if (!s.found) {
+        r = perf_registry_make_();
+        if (!r)
+            return PERF_NULL_;
 #if PERF_MSVC_ || PERF_TCC_
-    a->registry = r;
+        s.leader->registry = s.found = r;
 #else
-    {
-        perf_registry_ *none = PERF_NULL_;
-        if (!__atomic_compare_exchange_n(&a->registry, &none, r, 0, __ATOMIC_ACQ_REL,
-                                         __ATOMIC_ACQUIRE))
-            r = none;                           /* lost a race: ours stays unused, once            */
-    }
+        if (__atomic_compare_exchange_n(&s.leader->registry, &s.found, r, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            s.found = r;                        /* else lost a race: ours stays unused             */
 #endif
-    PERF_SET_(&a->off, r->off);
+    }
+    r = s.found;
+    PERF_REL_(&perf_anchor_v1_.registry, r);
+    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
+    if ((PERF_COUNTER_ == 0) != (r->clock != 0) && !(r->warnings & PERF_CLOCK_NOT_INVARIANT))
+        r->warnings |= PERF_CLOCK_MIXED;
     return r;
 }
 
@@ -1079,36 +1316,42 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
     return 1;
 }
 
-/* Id of a name, given on first sight; 0: no room.  Called with the lock held. */
-PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const char *name, const char *file,
-                                            uint32_t line)
+/* Length of the name as kept: at most PERF_NAME_MAX_ bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
 {
-    uint32_t    length = 0, hash = UINT32_C(2166136261);
+    uint32_t n = 0;
+
+    while (name[n] && n < PERF_NAME_MAX_)
+        n++;
+    if (name[n])
+        while (n > PERF_NAME_MAX_ - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
+{
+    const char *name = site->name;
+    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
     perf_name_ *n;
     char       *text;
 
-    if (!name) {
-        name = "(null)";
-        perf_fail_(r, PERF_EINVAL);
+    if (!name || !*name) {
+        if (!name)
+            perf_fail_(r, PERF_EINVAL);
+        name = name ? "(empty)" : "(null)";
     }
-    if (!*name)
-        name = "(empty)";
-    for (; name[length]; length++) {
-        if (length == PERF_NAME_MAX_) {         /* cut before the lead byte of a cut character     */
-            while (length > PERF_NAME_MAX_ - 4 && (name[length] & 0xc0) == 0x80)
-                length--;
-            r->cut_names++;
-            perf_fail_(r, PERF_ELIMIT);
-            break;
-        }
-    }
-    {
-        uint32_t i;
-        for (i = 0; i < length; i++)
-            hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    length = perf_name_length_(name);
+    for (i = 0; i < length; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    if (name[length]) {
+        r->cut_names++;
+        perf_fail_(r, PERF_ELIMIT);
     }
     for (n = r->by_hash[hash % 4096]; n; n = n->next_same)
-        if (n->hash == hash && n->length == length && !memcmp(n->site.name, name, length))
+        if (n->hash == hash && n->kind == kind && n->length == length &&
+            !memcmp(n->site.name, name, length))
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
@@ -1120,10 +1363,10 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const char *name,
     memcpy(text, name, length);
     text[length] = '\0';
     n->site.name = text;
-    n->site.file = file;
-    n->site.line = line;
+    n->site.line = site->line;
     n->hash = hash;
     n->length = length;
+    n->kind = kind;
     n->site.id = r->count;
     n->next_same = r->by_hash[hash % 4096];
     r->by_hash[hash % 4096] = n;
@@ -1132,13 +1375,13 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const char *name,
     return n;
 }
 
-PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const char *name)
+PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const perf_site_ *site)
 {
     perf_name_ *n;
 
     if (!perf_lock_(r))
         return PERF_NULL_;
-    n = perf_name_intern_(r, name, PERF_NULL_, 0);
+    n = perf_name_intern_(r, site);
     perf_unlock_(r);
     if (!n)
         perf_fail_(r, PERF_ELIMIT);
@@ -1150,7 +1393,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     uint32_t id = PERF_GET_(&site->id);
 
     if (!id) {
-        perf_name_ *n = perf_name_find_(r, site->name);
+        perf_name_ *n = perf_name_find_(r, site);
         id = n ? n->site.id : 0;
         PERF_SET_(&site->id, id);
     }
@@ -1159,68 +1402,152 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 
 /* ---- recorders ---- */
 
+/* The ring as the switch wants it; touched pages come one by one, so a large one costs nothing
+ * until it is used. */
+PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
+{
+    if (!t->ring && r->ring_events && !r->trace_off) {
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(r->ring_events * sizeof *t->ring, 1));
+        if (!t->ring)
+            perf_fail_(r, PERF_ENOMEM);
+    }
+    PERF_SET_(&t->ring_mask,
+              t->ring && !r->trace_off ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+}
+
 /* Sets up a recorder that is new, or that a fork has wiped. */
 PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
 {
     perf_recorder_ **same = &r->by_thread[thread % 256];
 
-    t->blank.low = PERF_NO_LOW_;
+    memset(t, 0, sizeof *t);
     t->late_cell = &t->blank;
     t->late = 1;
     t->home = r;
     t->thread = thread;
+    t->dice = thread * UINT32_C(2654435761) | 1;
     t->number = ++r->threads;
-    t->birth = perf_scope_ticks_(r);
-    if (r->ring_events) {
-        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(r->ring_events * sizeof *t->ring, 1));
-        if (t->ring)
-            PERF_SET_(&t->ring_mask, r->ring_events - 1);
-        else
-            perf_fail_(r, PERF_ENOMEM);
-    }
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    perf_ring_set_(r, t);
     t->next_same = *same;
     PERF_REL_(same, t);
     t->next = r->recorders;
     PERF_REL_(&r->recorders, t);
-    PERF_SET_(&t->ready, r->clock ? 0u : 1u);
 }
 
-/* A recorder whose thread has ended, to be taken over by a new one; its numbers stay in the sum.
- * The kernel is asked only when the number of recorders has doubled. */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r)
+/* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
+PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    (void)r;
-    return PERF_NULL_;
+    uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
+    uint64_t       i;
+    perf_retired_ *old;
+    char          *to;
+
+    if (bytes > size) {
+        r->retired_lost += (bytes - size) / sizeof(perf_event_);
+        bytes = size;
+    }
+    old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
+              ? PERF_CAST_(perf_retired_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *old + bytes,
+                                                       65536, 0))
+              : PERF_NULL_;
+    if (old) {
+        old->thread = t->thread;
+        old->number = t->number;
+        old->count = bytes / sizeof(perf_event_);
+        memcpy(old->name, t->name, sizeof old->name);
+        to = PERF_PTR_(char *, old + 1);
+        for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
+            memcpy(to + (i - (t->ring_head - bytes)), PERF_PTR_(char *, t->ring) + (i & (size - 1)),
+                   sizeof(perf_event_));
+        old->next = r->retired;
+        PERF_REL_(&r->retired, old);
+        r->retired_bytes += bytes;
+    } else {
+        r->retired_lost += bytes / sizeof(perf_event_);
+    }
+    PERF_SET_(&t->ring_head, UINT64_C(0));
+    t->ring_lost = 0;
 }
+
+/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about all
+ * of them only when their number has doubled.                                                     */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
+{
+#if PERF_SYS_GETTID_
+    perf_recorder_  *t;
+    perf_recorder_ **p;
+
+    if (r->alive >= r->scan_at) {
+        for (t = r->recorders; t; t = t->next)
+            if (!t->gone && perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                                          PERF_CAST_(long, t->thread), 0L)) {
+                t->gone = 1;
+                r->alive--;
+            }
+        r->scan_at = 2 * r->alive + 64;
+    }
+    if (r->alive == r->threads)                 /* none has ever gone                              */
+        return PERF_NULL_;
+    for (t = r->recorders; t && !t->gone; t = t->next) {
+    }
+    if (!t)
+        return PERF_NULL_;
+    perf_recorder_retire_(r, t);
+    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
+    }
+    if (*p)
+        *p = t->next_same;
+    t->gone = 0;
+    t->depth = 0;
+    t->thread = thread;
+    t->name[0] = '\0';
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = perf_scope_ticks_(r);
+    t->next_same = r->by_thread[thread % 256];
+    r->by_thread[thread % 256] = t;
+    return t;
+#else
+    (void)r;
+    (void)thread;
+    return PERF_NULL_;
+#endif
+}
+
+#if PERF_TCC_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
+#else
+#define PERF_SELF_ perf_self_v1_
+#endif
 
 /* The calling thread's recorder; NULL without memory. */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_recorder_ *t;
+    perf_registry_ *r;
+    perf_recorder_ *t = PERF_SELF_;
     uint32_t        thread;
 
-#if !PERF_TCC_
-    t = perf_self_v1_;
     if (t && t->home)
         return t;
-#endif
+    r = perf_registry_get_();
     if (!r || !perf_lock_(r))
         return PERF_NULL_;
     thread = perf_thread_id_();
-#if !PERF_TCC_
-    t = perf_self_v1_;
     if (t) {                                    /* wiped by a fork: start over in the same place   */
         perf_recorder_start_(r, t, thread);
         perf_unlock_(r);
         return t;
     }
-#endif
-    for (t = r->by_thread[thread % 256]; t; t = t->next_same)
-        if (t->thread == thread)
-            break;
+    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
+    }
+    if (t && t->gone) {                         /* the system has given the id to a new thread     */
+        t->gone = 0;
+        r->alive++;
+    }
     if (!t)
-        t = perf_recorder_adopt_(r);
+        t = perf_recorder_adopt_(r, thread);
     if (!t) {
         t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
         if (t)
@@ -1237,13 +1564,13 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
     return t;
 }
 
-/* Makes room for name `id` and gives it a cell of its own. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_new_(perf_recorder_ *t, uint32_t id)
+/* The cell of a name, with room made for it; NULL without memory or for id 0. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ *c;
 
     if (id >= t->room) {
-        uint32_t     room = t->room ? t->room : 64, i;
+        uint32_t     room = t->room ? t->room : 64;
         perf_cell_ **table;
 
         while (room <= id)
@@ -1254,217 +1581,216 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_new_(perf_recorder_ *t, uint32_t id)
             return PERF_NULL_;
         if (t->room)
             memcpy(table, t->cell, t->room * sizeof *table);
-        for (i = t->room; i < room; i++)
-            table[i] = &t->blank;
         PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table       */
         PERF_REL_(&t->room, room);
-        PERF_SET_(&t->cells, room);
     }
     c = t->cell[id];
-    if (c == &t->blank) {
+    if (!c && id) {
         c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
         if (!c)
             return PERF_NULL_;
         c->low = PERF_NO_LOW_;
         c->min = ~UINT64_C(0);
+        c->tag = PERF_CAST_(uint64_t, id) << 32;
         PERF_REL_(&t->cell[id], c);
     }
     return c;
 }
 
-/* ---- one scope ---- */
-
-PERF_FN uint32_t perf_cell_index_(uint64_t ticks)
-{
-    return PERF_CAST_(uint32_t, perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>
-                                    (52 - PERF_CELL_BITS_)) - PERF_CELL_BIAS_;
-}
-
-PERF_COLD_FN_ void perf_cell_reset_(perf_cell_ *c)
-{
-    size_t i;
-
-    PERF_SET_(&c->count, UINT64_C(0));
-    PERF_SET_(&c->total, UINT64_C(0));
-    PERF_SET_(&c->self, UINT64_C(0));
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
-    PERF_SET_(&c->min, ~UINT64_C(0));
-    PERF_SET_(&c->max, UINT64_C(0));
-    PERF_SET_(&c->zero, UINT64_C(0));
-    PERF_SET_(&c->over, UINT64_C(0));
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        PERF_SET_(&c->bucket[i], UINT64_C(0));
-}
-
-/* What other threads have asked for, done by the owner the next time it ends a scope. */
+/* What other threads have asked for, done by the owner when it next begins a scope. */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
 {
-    uint32_t i;
+    perf_registry_ *r = t->home;
+    uint32_t        i, ask;
 
     do {
-        uint32_t ask = PERF_GET_(&t->request);
+        ask = PERF_GET_(&t->request);
         if (ask & PERF_ASK_RESET_) {
             for (i = 0; i < t->room; i++)
-                if (t->cell[i] != &t->blank)
-                    perf_cell_reset_(t->cell[i]);
+                if (t->cell[i]) {
+                    perf_cell_ *c = t->cell[i];
+                    memset(c, 0, sizeof *c);
+                    c->low = PERF_NO_LOW_;
+                    c->min = ~UINT64_C(0);
+                    c->tag = PERF_CAST_(uint64_t, i) << 32;
+                }
             t->late_cell = &t->blank;
             t->late = 1;
-            t->ring_lost = PERF_GET_(&t->ring_head);
+            t->ring_lost = t->ring_head;
             t->abandoned = t->disordered = t->foreign = t->orphans = t->lost = t->misused = 0;
+            t->birth = perf_scope_ticks_(r);
+            t->birth_closed = t->closed;
+            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
         }
-        PERF_SET_(&t->cells, t->room);
-        if (perf_claim_(&t->request, ask, 0))
-            break;
-    } while (1);
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+    } while (!perf_claim_(&t->request, ask, 0));
+    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
 }
 
-PERF_FN void perf_add_(uint64_t *p, uint64_t n)
+/* ---- one scope ---- */
+
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
+#endif
+
+/* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
+ * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions.  */
+#if PERF_TSAN_
+#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then           */
+#else
+#define PERF_PEEK_(x)   (x)
+#define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
+
+/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+#define PERF_BUCKET_(cell, ticks)                                                                  \
+    (cell)->bucket[(perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>                  \
+                    (52 - PERF_CELL_BITS_)) - PERF_CELL_BIAS_]
+
+PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
 {
-    PERF_SET_(p, PERF_GET_(p) + n);
+    return PERF_PTR_(char *, t->ring) + byte;
 }
 
-PERF_FN void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    uint64_t     head = PERF_GET_(&t->ring_head);
-    perf_event_ *e = &t->ring[head & t->ring_mask];
+    uint64_t     head = t->ring_head;
+    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, head & t->ring_mask));
 
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
-    PERF_REL_(&t->ring_head, head + 1);
+    PERF_REL_(&t->ring_head, head + sizeof *e);
 }
 
-/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more. */
+/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+ * moved into the range of the buckets.                                                            */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
 {
-    if (d < PERF_GET_(&c->min))
+    if (d < c->min)
         PERF_SET_(&c->min, d);
-    if (d > PERF_GET_(&c->max))
+    if (d > c->max)
         PERF_SET_(&c->max, d);
-    if (d == 0) {
-        perf_add_(&c->zero, 1);
+    if (d == 0)
         return 1;
-    }
-    if (d >> PERF_CELL_OCTAVES_) {
-        perf_add_(&c->over, 1);
+    if (d >> PERF_CELL_OCTAVES_)
         return (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
-    }
     if (!(d >> 32)) {
         uint64_t low = c->low, high = c->low + c->span;
         if (low == PERF_NO_LOW_)
             low = high = d;
-        low = d < low ? d : low;
-        high = d > high ? d : high;
-        c->low = low;
-        c->span = high - low;
+        c->low = d < low ? d : low;
+        c->span = (d > high ? d : high) - c->low;
     }
     return d;
 }
 
-/* Counts a closed scope at once, weight times: the cold twin of the end of perf_end_at_(). */
-PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_span_ *s, uint32_t id, uint64_t d,
-                                uint64_t self)
+/* Counts a closed scope `weight` times, at once: the cold twin of the end of perf_end_at_(). */
+PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_span_ *s, uint64_t d,
+                                uint64_t weight)
 {
-    perf_cell_ *c = id < t->room ? t->cell[id] : &t->blank;
-    uint64_t    n = s->weight, clipped, depth = s->depth - 1;
-
-    if (c == &t->blank)
-        c = id ? perf_cell_new_(t, id) : PERF_NULL_;
-    if (!c) {
-        perf_add_(&t->lost, 1);
-        perf_fail_(t->home, PERF_ENOMEM);
-        return;
-    }
-    clipped = perf_cell_extend_(c, d);
-    perf_add_(&c->count, n);
-    perf_add_(&c->total, d * n);
-    perf_add_(&c->self, self * n);
-    perf_add_(&c->bucket[perf_cell_index_(clipped)], n);
+    PERF_ADD_(c->count, weight);
+    PERF_ADD_(c->sum, d * weight);
+    PERF_SET_(&c->total, s->total + d * weight);
+    PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), weight);
     if (t->ring_mask) {
-        if (d >> 32)
-            perf_event_put_(t, d, PERF_CAST_(uint64_t, PERF_EV_LONG_) << 32);
-        if (depth > PERF_EV_DEPTH_)
-            depth = PERF_EV_DEPTH_;
-        perf_event_put_(t, s->start, (d >> 32 ? UINT64_C(0xffffffff) : d) | depth << 32 |
-                                         PERF_CAST_(uint64_t, id) << 40);
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(t, d, 0);
+        perf_event_put_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+                                         PERF_CAST_(uint64_t, s->depth) << 56);
     }
 }
 
-/* Everything that is not the common case of a scope's end. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
-{
-    perf_recorder_ *t = s->rec, *mine = perf_recorder_get_();
-    perf_registry_ *r;
-    uint64_t        d, self;
-    uint32_t        id;
+#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times            */
 
-    s->rec = PERF_NULL_;
-    if (!mine)
+/* Everything that is not the common case of a scope's end. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
+{
+    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                   */
+    perf_registry_ *r;
+    perf_cell_     *c;
+    uint64_t        d, self;
+    int             ours = t == s->rec;         /* the time is self time of this thread            */
+
+    if (!t)
         return;
-    r = mine->home;
+    r = t->home;
     if (r->clock)
         end = perf_scope_ticks_(r);
-    if (mine->cells == 0 || PERF_GET_(&mine->request))
-        perf_recorder_serve_(mine);
-    if (s->start < mine->birth && t == mine) {
-        perf_add_(&mine->orphans, 1);
-        perf_fail_(r, PERF_ESTATE);
+    s->depth &= ~PERF_SLOW_CLOCK_;
+    if (ours && s->start < t->made) {
+        PERF_ADD_(t->orphans, 1);               /* begun before a fork                             */
         return;
     }
-    id = perf_site_id_(r, s->site);
+    c = ours ? s->cell : perf_cell_get_(t, PERF_CAST_(uint32_t, s->cell->tag >> 32));
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, PERF_ENOMEM);
+        return;
+    }
+    if (!ours) {
+        PERF_ADD_(t->foreign, 1);
+        s->total = c->total;
+    } else if (s->start < t->birth) {           /* begun before a reset: counts from there         */
+        s->start = t->birth;
+        s->nested = t->birth_closed;
+        s->total = c->total;
+        t->depth--;
+    } else if (t->depth < s->depth) {           /* the scope around it has ended                   */
+        PERF_ADD_(t->disordered, 1);
+        perf_fail_(r, PERF_ESTATE);
+        s->total = c->total;
+        ours = 0;
+    } else {
+        PERF_ADD_(t->abandoned, t->depth - s->depth);
+        t->depth = s->depth - 1;
+    }
+    if (s->total > c->total)                    /* a reset while it was open                       */
+        s->total = c->total;
     d = end - s->start;
     if (d >> 63) {
         d = 0;
         r->warnings |= PERF_CLOCK_BACKWARDS;
     }
-    if (t != mine) {                            /* its own thread keeps the time as self           */
-        perf_add_(&mine->foreign, 1);
-        perf_record_(mine, s, id, d, 0);
-        return;
+    if (ours) {
+        self = weight * (s->nested + d - t->closed);
+        PERF_ADD_(c->self, self);
+        t->closed += self;
     }
-    if (t->depth < s->depth) {                  /* a scope around it has ended: the time is there  */
-        perf_add_(&t->disordered, 1);
-        perf_fail_(r, PERF_ESTATE);
-        perf_record_(t, s, id, d, 0);
-        return;
-    }
-    perf_add_(&t->abandoned, t->depth - s->depth);
-    t->depth = s->depth - 1;
-    self = d - (t->closed - s->nested);
-    t->closed = s->nested + d;
-    perf_record_(t, s, id, d, self);
+    perf_record_(t, c, s, d, weight);
 }
 
-/* The end of a scope: 50 instructions, most of them in the shadow of the counter's 40 cycles. */
+/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
 PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
-    uint64_t        d = end - s->start, depth = s->depth;
-    uint32_t        id = PERF_GET_(&s->site->id);
-    perf_cell_     *c, *late = t->late_cell;
+    perf_cell_     *c = s->cell, *late = t->late_cell;
+    uint64_t        d = end - s->start, closed = s->nested + d;
+    uint32_t        depth = s->depth;
 
-    if (PERF_UNLIKELY_(t->depth != depth || id >= PERF_GET_(&t->cells))) {
-        perf_end_slow_(s, end);
+    if (PERF_UNLIKELY_(t->depth != depth || d - c->low > c->span)) {
+        perf_end_slow_(s, end, 1);
         return;
     }
-    c = t->cell[id];
-    if (PERF_UNLIKELY_(d - c->low > c->span)) {
-        perf_end_slow_(s, end);
-        return;
-    }
-    s->rec = PERF_NULL_;
-    t->depth = PERF_CAST_(uint32_t, depth - 1);
-    perf_add_(&c->count, 1);
-    perf_add_(&c->total, d);
-    perf_add_(&c->self, d - (t->closed - s->nested));
-    t->closed = s->nested + d;
-    perf_add_(&late->bucket[perf_cell_index_(t->late)], 1);
+    t->depth = depth - 1;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added     */
+    PERF_ADD_(c->self, closed - t->closed);
+    t->closed = closed;
+    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
     PERF_SET_(&t->late, d);
     PERF_SET_(&t->late_cell, c);
-    if (t->ring_mask) {
-        depth = depth > PERF_EV_DEPTH_ ? PERF_EV_DEPTH_ : depth - 1;
-        perf_event_put_(t, s->start, d | depth << 32 | PERF_CAST_(uint64_t, id) << 40);
-    }
+    if (PERF_PEEK_(t->ring_mask))
+        perf_event_put_(t, s->start, d | c->tag | PERF_CAST_(uint64_t, depth) << 56);
 }
 
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
@@ -1472,88 +1798,166 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_end_at_(s, perf_ticks());
 }
 
+PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks_precise());
+}
+
+PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
+{
+    perf_end_slow_(s, perf_ticks(), s->weight);
+}
+
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = perf_recorder_get_();
+    perf_registry_ *r;
+    uint32_t        id;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    r = t->home;
+    id = perf_site_id_(r, site);
+    s->cell = perf_cell_get_(t, id);
+    if (!s->cell) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
+        return PERF_NULL_;
+    }
+    perf_recorder_serve_(t);
     s->rec = t;
-    s->site = site;
-    s->weight = 1;
-    s->depth = ++t->depth;
+    s->total = s->cell->total;
+    s->depth = ++t->depth | (r->clock ? PERF_SLOW_CLOCK_ : 0);
     s->nested = t->closed;
-    s->start = perf_scope_ticks_(t->home);
+    s->start = perf_scope_ticks_(r);
     return s;
 }
 
-#if PERF_TCC_
-#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
-#else
-#define PERF_SELF_ perf_self_v1_
-#endif
-#define PERF_ON_() PERF_LIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_cell_     *c;
+
+    if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
+        return 0;
+    c = t->cell[id];
+    if (PERF_UNLIKELY_(!c))
+        return 0;
+    PERF_SET_(&s->cell, c);
+    PERF_SET_(&s->rec, t);
+    s->total = c->total;
+    s->depth = ++t->depth;
+    s->nested = t->closed;
+    return 1;
+}
 
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
-    perf_recorder_ *t = PERF_SELF_;
-
-    if (PERF_UNLIKELY_(!t || !t->ready))
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
         return perf_begin_slow_(s, site);
-    s->rec = t;
-    s->site = site;
-    s->weight = 1;
-    s->depth = ++t->depth;
-    s->nested = t->closed;
     s->start = perf_ticks();
     return s;
 }
 
-#if defined(__cplusplus)
-struct perf_guard_ {
-    perf_span_ *span;
-    explicit perf_guard_(perf_span_ *s) : span(s)
-    {
-    }
-    perf_guard_(const perf_guard_ &) = delete;
-    perf_guard_ &operator=(const perf_guard_ &) = delete;
-    ~perf_guard_()
-    {
-        if (span)
-            perf_end_(span);
-    }
-};
-#define PERF_OPEN_(open, span)                                                                    \
-    const perf_guard_ open(span)
-#else
-PERF_INLINE_FN_ void perf_close_(perf_span_ *const *open)
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
 {
-    if (*open)
-        perf_end_(*open);
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
+        return perf_begin_slow_(s, site);
+    s->start = perf_ticks_precise();
+    return s;
 }
-#define PERF_OPEN_(open, span)                                                                    \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_close_), __unused__)) = span
+
+/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
+ * (2 instructions instead of 5); a scope that is on does not notice (measured).                   */
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+
+/* One call in n, at random distances of n/2 .. 3n/2, so that no rhythm of the program is in step. */
+PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
+                                              uint32_t n)
+{
+    perf_recorder_ *t = PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    s->weight = skip->gap ? skip->gap : 1;
+    skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
+    if (t && n > 1) {
+        t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
+        skip->gap = skip->gap / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) *
+                                                          (skip->gap + 1)) >> 32);
+        skip->gap += !skip->gap;
+    }
+    skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
+    return t ? perf_begin_(s, site) : PERF_NULL_;
+}
+
+#if defined(__cplusplus)
+#define PERF_GUARD_(guard, end)                                                                    \
+    struct guard {                                                                                 \
+        perf_span_ *const span;                                                                    \
+        explicit guard(perf_span_ *s) : span(s)                                                    \
+        {                                                                                          \
+        }                                                                                          \
+        guard(const guard &) = delete;                                                             \
+        guard &operator=(const guard &) = delete;                                                  \
+        ~guard()                                                                                   \
+        {                                                                                          \
+            if (span)                                                                              \
+                end(span);                                                                         \
+        }                                                                                          \
+    };
+#define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
+#else
+#define PERF_GUARD_(guard, end)                                                                    \
+    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                            \
+    {                                                                                              \
+        if (*open)                                                                                 \
+            end(*open);                                                                            \
+    }
+#define PERF_OPEN_(how, open, span)                                                                \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
 #endif
+PERF_GUARD_(perf_guard_, perf_end_)
+PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
+PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
+
+/* ---- scopes by name ---- */
 
 PERF_COLD_FN_ void perf_misuse_(void)
 {
     perf_recorder_ *t = perf_recorder_get_();
 
     if (t) {
-        perf_add_(&t->misused, 1);
+        PERF_ADD_(t->misused, 1);
         perf_fail_(t->home, PERF_ESTATE);
     }
 }
 
-/* The site of a name that is not a static object: a small table by address in front of the
- * interned names; the text is compared, so the caller may reuse a buffer.                        */
-PERF_COLD_FN_ perf_site_ *perf_site_find_(const char *name)
+/* The site of a name that is no static object: a small table by address in front of the interned
+ * names; the text is compared, so the caller may use its buffer again.  NULL: no room.            */
+PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 {
-    perf_registry_ *r = perf_registry_get_();
-    perf_name_     *n = r ? perf_name_find_(r, name) : PERF_NULL_;
+    perf_recorder_ *t = PERF_SELF_ && PERF_SELF_->home ? PERF_SELF_ : perf_recorder_get_();
+    uintptr_t       at = PERF_PTR_(uintptr_t, name);
+    perf_known_    *k;
+    perf_site_      site = PERF_ZERO;
+    perf_name_     *n;
 
-    return n ? &n->site : PERF_NULL_;
+    if (!t)
+        return PERF_NULL_;
+    k = &t->known[(at ^ at >> 6) % 64];
+    if (k->key == name && k->name && k->name->kind == kind && !strcmp(k->name->site.name, name))
+        return &k->name->site;
+    site.name = name;
+    site.line = kind << 24;
+    n = perf_name_find_(t->home, &site);
+    if (!n) {
+        PERF_ADD_(t->lost, 1);
+        return PERF_NULL_;
+    }
+    k->key = name;
+    k->name = name ? n : PERF_CAST_(perf_name_ *, PERF_NULL_);
+    return &n->site;
 }
 
 #if PERF_DISABLE
@@ -1574,7 +1978,7 @@ PERF_FN void perf_scope_end(perf_scope *scope)
 PERF_FN perf_scope perf_scope_begin(const char *name)
 {
     perf_scope  s = PERF_ZERO;
-    perf_site_ *site = PERF_ON_() ? perf_site_find_(name) : PERF_NULL_;
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one    */
     if (site)
@@ -1586,15 +1990,197 @@ PERF_FN void perf_scope_end(perf_scope *scope)
 {
     if (!scope)
         return;
-    if (scope->rec && (PERF_SELF_ == scope->rec || PERF_TCC_))
+    if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
         perf_end_(scope);
     else if (scope->rec)
-        perf_end_slow_(scope, perf_ticks());
+        perf_end_slow_(scope, perf_ticks(), 1);
     else if (scope->depth != ~UINT32_C(0))
         perf_misuse_();
+    scope->rec = PERF_NULL_;
     scope->depth = 0;
 }
 #endif
+
+/* ---- laps, spans, counters ---- */
+
+PERF_FN perf_lap perf_lap_begin(void)
+{
+    perf_lap        l = PERF_ZERO;
+    perf_recorder_ *t = PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    if (t) {
+        l.rec = t;
+        l.nested = t->closed;
+        l.start = perf_scope_ticks_(t->home);
+    }
+    return l;
+}
+
+/* One reading closes a phase and opens the next. */
+PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
+{
+    perf_recorder_ *t = l->rec;
+    perf_span_      s;
+    uint64_t        now = perf_ticks(), start = l->start, d = now - start;
+    uint32_t        id = PERF_GET_(&site->id);
+
+    if (!t || !PERF_ON_())
+        return;
+    if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
+        perf_cell_ *c = t->cell[id], *late = t->late_cell;
+        if (PERF_LIKELY_(c && d - c->low <= c->span)) {
+            uint64_t closed = l->nested + d;
+            l->start = now;
+            l->nested = closed;
+            PERF_ADD_(c->count, 1);
+            PERF_ADD_(c->sum, d);
+            PERF_SET_(&c->total, c->total + d);
+            PERF_ADD_(c->self, closed - t->closed);
+            t->closed = closed;
+            PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+            PERF_SET_(&t->late, d);
+            PERF_SET_(&t->late_cell, c);
+            if (PERF_GET_(&t->ring_mask))
+                perf_event_put_(t, start, d | c->tag | PERF_CAST_(uint64_t, t->depth + 1) << 56);
+            return;
+        }
+    }
+    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did          */
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    if (perf_begin_slow_(&s, site)) {
+        s.start = l->start;
+        s.nested = l->nested;
+        perf_end_slow_(&s, now, 1);
+        l->nested = t->closed;
+    }
+    l->start = now;
+}
+
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
+{
+    perf_async      a = PERF_ZERO;
+    perf_site_     *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
+    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_NULL_;
+
+    if (!t)
+        return a;
+    a.name = site->id;
+    a.open = 1;
+    a.id = id;
+    if (!id && perf_lock_(t->home)) {
+        a.id = ++t->home->async_ids;
+        perf_unlock_(t->home);
+    }
+    a.start = perf_scope_ticks_(t->home);
+    return a;
+}
+
+PERF_FN void perf_async_end(perf_async *span)
+{
+    perf_recorder_ *t;
+    perf_cell_     *c;
+    uint64_t        d;
+
+    if (!span || !span->open) {
+        if (span && PERF_ON_())
+            perf_misuse_();
+        return;
+    }
+    span->open = 0;
+    t = perf_recorder_get_();
+    c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
+    if (!c)
+        return;
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    d = perf_scope_ticks_(t->home) - span->start;
+    if (d >> 63)
+        d = 0;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->total, d);
+    PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), 1);
+    if (t->ring_mask) {
+        perf_event_put_(t, span->id, 0);
+        perf_event_put_(t, d, 0);
+        perf_event_put_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
+{
+    perf_recorder_ *t = site && PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    *c = t ? perf_cell_get_(t, perf_site_id_(t->home, site)) : PERF_NULL_;
+    if (t && PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return *c ? t : PERF_NULL_;
+}
+
+PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+    uint64_t        now;
+
+    if (!t)
+        return;
+    if (perf_is_nan_(value)) {
+        perf_misuse_();
+        return;
+    }
+    now = perf_scope_ticks_(t->home);
+    if (!c->count || value < perf_from_bits_(c->least))
+        PERF_SET_(&c->least, perf_bits_(value));
+    if (!c->count || value > perf_from_bits_(c->most))
+        PERF_SET_(&c->most, perf_bits_(value));
+    PERF_SET_(&c->last, perf_bits_(value));
+    PERF_SET_(&c->max, now);
+    PERF_SET_(&c->values, perf_bits_(perf_from_bits_(c->values) + value));
+    PERF_ADD_(c->count, 1);
+    if (t->ring_mask) {
+        perf_event_put_(t, perf_bits_(value), 0);
+        perf_event_put_(t, now, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+
+    if (!t)
+        return;
+    PERF_ADD_(c->count, 1);
+    if (t->ring_mask)
+        perf_event_put_(t, perf_scope_ticks_(t->home), c->tag);
+}
+
+PERF_FN void perf_count(const char *name, double value)
+{
+    if (PERF_ON_())
+        perf_count_at_(perf_site_find_(name, PERF_KIND_COUNT_), value);
+}
+
+PERF_FN void perf_instant(const char *name)
+{
+    if (PERF_ON_())
+        perf_instant_at_(perf_site_find_(name, PERF_KIND_INSTANT_));
+}
+
+PERF_FN void perf_thread_name(const char *name)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    size_t          i;
+
+    for (i = 0; t && name && name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    if (t)
+        t->name[i] = '\0';
+}
+
+/* ---- switches ---- */
 
 PERF_FN perf_status perf_error(void)
 {
@@ -1606,11 +2192,57 @@ PERF_FN perf_status perf_error(void)
 PERF_FN void perf_enable(int on)
 {
     perf_registry_ *r = perf_registry_get_();
+    perf_search_    s;
 
-    if (r) {
-        PERF_SET_(&r->off, on ? 0u : 1u);
-        PERF_SET_(&perf_anchor_v1_.off, on ? 0u : 1u);
+    if (!r)
+        return;
+    PERF_SET_(&r->off, on ? 0u : 1u);           /* images to come ask the registry                 */
+    memset(&s, 0, sizeof s);
+    s.set_off = 1;
+    s.off = on ? 0 : 1;
+    perf_images_(&s);
+}
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint32_t before;
+        do
+            before = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, before, before | what));
+        PERF_SET_(&t->cells, 0u);
     }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+PERF_FN void perf_trace_enable(int on)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    PERF_SET_(&r->trace_off, on ? 0u : 1u);
+    perf_ask_(r, PERF_ASK_TRACE_);
+    perf_unlock_(r);
+}
+
+PERF_FN void perf_reset(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    perf_ask_(r, PERF_ASK_RESET_);
+    r->lost = r->cut_names = r->retired_lost = 0;
+    r->retired = PERF_NULL_;
+    r->retired_bytes = 0;
+    r->marks = PERF_NULL_;
+    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
+    perf_unlock_(r);
 }
 
 #if PERF_ARCH_X86_
@@ -1669,16 +2301,18 @@ PERF_FN perf_clock_info perf_clock(void)
 
 typedef struct perf_row_ {      /* one name, all threads; times in ticks                           */
     const char *name;
-    uint64_t    count, total, self, min, max;
+    uint32_t    kind;
+    uint64_t    count, sum, total, self, min, max;
     double      p50, p95, p99;
+    double      last, least, most, values;      /* of a counter                                    */
 } perf_row_;
 
 typedef struct perf_losses_ {   /* what is missing from the numbers, and why                       */
-    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten;
+    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut;
 } perf_losses_;
 
 /* Middle of a bucket in ticks. */
-PERF_FN double perf_cell_value_(uint32_t index)
+PERF_FN double perf_bucket_value_(uint32_t index)
 {
     uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
     double   low = perf_from_bits_(bits);
@@ -1700,25 +2334,43 @@ PERF_FN double perf_cell_quantile_(const perf_cell_ *c, uint64_t calls, double q
         if (seen >= rank)
             break;
     }
-    value = perf_cell_value_(i);
+    value = perf_bucket_value_(i);
     if (value > PERF_CAST_(double, c->max))
         value = PERF_CAST_(double, c->max);
     return value < PERF_CAST_(double, c->min) ? PERF_CAST_(double, c->min) : value;
 }
 
 /* Adds what thread t has recorded for a name; its owner may be writing meanwhile. */
-PERF_COLD_FN_ void perf_cell_merge_(perf_cell_ *sum, perf_recorder_ *t, uint32_t id)
+PERF_COLD_FN_ void perf_cell_merge_(perf_cell_ *sum, perf_row_ *row, perf_recorder_ *t, uint32_t id)
 {
-    perf_cell_ *c;
+    perf_cell_ *c, **table;
     uint64_t    x;
     uint32_t    i;
 
     if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return;
-    c = PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
-    if (c == &t->blank)
+    table = PERF_ACQ_(&t->cell);
+    c = PERF_ACQ_(&table[id]);
+    if (!c || !PERF_GET_(&c->count))
         return;
     sum->count += PERF_GET_(&c->count);
+    if (row->kind == PERF_KIND_COUNT_) {
+        double v = perf_from_bits_(PERF_GET_(&c->least));
+        if (!row->count || v < row->least)
+            row->least = v;
+        v = perf_from_bits_(PERF_GET_(&c->most));
+        if (!row->count || v > row->most)
+            row->most = v;
+        row->values += perf_from_bits_(PERF_GET_(&c->values));
+        x = PERF_GET_(&c->max);
+        if (x >= sum->max) {
+            sum->max = x;
+            row->last = perf_from_bits_(PERF_GET_(&c->last));
+        }
+        row->count = sum->count;
+        return;
+    }
+    sum->sum += PERF_GET_(&c->sum);
     sum->total += PERF_GET_(&c->total);
     sum->self += PERF_GET_(&c->self);
     x = PERF_GET_(&c->min);
@@ -1728,48 +2380,56 @@ PERF_COLD_FN_ void perf_cell_merge_(perf_cell_ *sum, perf_recorder_ *t, uint32_t
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         sum->bucket[i] += PERF_GET_(&c->bucket[i]);
     if (PERF_GET_(&t->late_cell) == c)
-        sum->bucket[perf_cell_index_(PERF_GET_(&t->late))]++;
+        PERF_BUCKET_(sum, PERF_GET_(&t->late))++;
 }
 
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_cell_ *sum)
 {
+    perf_name_    **table = PERF_ACQ_(&r->names);
     perf_recorder_ *t;
     uint64_t        calls = 0;
     uint32_t        i;
 
     memset(sum, 0, sizeof *sum);
+    memset(row, 0, sizeof *row);
     sum->min = ~UINT64_C(0);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_cell_merge_(sum, t, id);
+        perf_cell_merge_(sum, row, t, id);
+    row->count = sum->count;
+    if (!row->count || row->kind >= PERF_KIND_COUNT_)
+        return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += sum->bucket[i];
-    row->name = PERF_ACQ_(&r->names)[id]->site.name;
-    row->count = sum->count;
+    row->sum = sum->sum;
     row->total = sum->total;
-    row->self = sum->self;
-    row->min = sum->count ? sum->min : 0;
+    row->self = sum->self >> 63 ? 0 : sum->self;        /* sampled scopes are estimates            */
+    row->min = sum->min;
     row->max = sum->max;
     row->p50 = perf_cell_quantile_(sum, calls, 0.50);
     row->p95 = perf_cell_quantile_(sum, calls, 0.95);
     row->p99 = perf_cell_quantile_(sum, calls, 0.99);
 }
 
-PERF_FN perf_losses_ perf_losses_sum_(perf_registry_ *r)
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 {
     perf_losses_    l = PERF_ZERO;
     perf_recorder_ *t;
 
     l.lost = PERF_GET_(&r->lost);
+    l.cut = PERF_GET_(&r->cut_names);
+    l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t written = PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost);
+        uint64_t written = (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost)) / sizeof(perf_event_);
         l.abandoned += PERF_GET_(&t->abandoned);
         l.disordered += PERF_GET_(&t->disordered);
         l.foreign += PERF_GET_(&t->foreign);
         l.orphans += PERF_GET_(&t->orphans);
         l.lost += PERF_GET_(&t->lost);
         l.misused += PERF_GET_(&t->misused);
-        if (written > t->ring_mask + 1)
-            l.overwritten += written - (t->ring_mask + 1);
+        if (written > r->ring_events)
+            l.overwritten += written - r->ring_events;
     }
     return l;
 }
@@ -1779,7 +2439,7 @@ PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
     switch (by) {
     case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
     case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, r->total) / PERF_CAST_(double, r->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, r->sum) / PERF_CAST_(double, r->count);
     case PERF_SORT_P50: return r->p50;
     case PERF_SORT_P95: return r->p95;
     case PERF_SORT_P99: return r->p99;
@@ -1828,8 +2488,7 @@ PERF_COLD_FN_ void perf_rows_sort_(perf_row_ *row, size_t n, perf_sort by)
 PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
 {
     uint32_t    id, count = PERF_ACQ_(&r->count);
-    size_t      bytes = sizeof(perf_cell_) + count * sizeof(perf_row_);
-    perf_row_  *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(bytes));
+    perf_row_  *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
     perf_cell_ *sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
 
     *n = 0;
@@ -1842,7 +2501,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
         perf_rows_sort_(row, *n, by);
     if (!sum) {
         PERF_FREE(row);
-        row = PERF_NULL_;
+        row = PERF_CAST_(perf_row_ *, PERF_NULL_);
     }
     PERF_FREE(sum);
     return row;
@@ -1870,7 +2529,7 @@ PERF_FN void perf_put_spaces_(perf_out_ *o, size_t n)
         perf_put_char_(o, ' ');
 }
 
-/* Right-aligned cell of the table. */
+/* Right-aligned cells of a table. */
 PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
 {
     size_t n = strlen(text);
@@ -1879,9 +2538,9 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
-PERF_FN void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
+PERF_COLD_FN_ void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
 {
-    char      text[40];
+    char      text[48];
     perf_out_ t = PERF_ZERO;
 
     t.p = text;
@@ -1890,8 +2549,21 @@ PERF_FN void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
     perf_put_cell_(o, text, width);
 }
 
+PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, const char *unit,
+                                         size_t width)
+{
+    char      text[48];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_fixed_(&t, x, decimals);
+    perf_put_(&t, unit);
+    perf_put_cell_(o, text, width);
+}
+
 /* A name in `width` columns: control characters shown as '?', long ones cut with "...". */
-PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
 {
     size_t columns = 0, i, shown = 0;
 
@@ -1907,17 +2579,6 @@ PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
         perf_put_(o, "...");
     else
         perf_put_spaces_(o, width - columns);
-}
-
-PERF_COLD_FN_ void perf_put_loss_(perf_out_ *o, uint64_t n, const char *what)
-{
-    if (!n)
-        return;
-    perf_put_(o, "note: ");
-    perf_put_u64_(o, n);
-    perf_put_char_(o, ' ');
-    perf_put_(o, what);
-    perf_put_char_(o, '\n');
 }
 
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
@@ -1943,27 +2604,37 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
         }
 }
 
-PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, double tick, double all)
-{
-    char      text[40];
-    perf_out_ t = PERF_ZERO;
+/* One snapshot, so that the text has the same length each time it is written. */
+typedef struct perf_snapshot_ {
+    perf_report_opts opts;
+    perf_clock_info  clock;
+    perf_registry_  *registry;
+    perf_row_       *row;
+    size_t           rows;
+    double           tick, self;        /* ns a tick; ticks of self time of all scopes             */
+    perf_losses_     losses;
+    perf_mark_      *marks;
+    struct perf_tree_ *tree;
+} perf_snapshot_;
 
-    t.p = text;
-    t.cap = sizeof text;
+PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
+{
+    double calls = PERF_CAST_(double, row->count);
+
     perf_put_name_(o, row->name, 28);
-    perf_put_u64_(&t, row->count);
-    perf_put_cell_(o, text, 10);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * tick, 10);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->self) * tick, 10);
-    t.len = 0;
-    perf_put_fixed_(&t, PERF_CAST_(double, row->self) / all * 100, 1);
-    perf_put_(&t, " %");
-    perf_put_cell_(o, text, 9);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * tick / PERF_CAST_(double, row->count), 10);
-    perf_put_time_cell_(o, row->p50 * tick, 10);
-    perf_put_time_cell_(o, row->p95 * tick, 10);
-    perf_put_time_cell_(o, row->p99 * tick, 10);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->max) * tick, 10);
+    perf_put_number_cell_(o, calls, 0, "", 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * s->tick, 10);
+    if (row->kind == PERF_KIND_ASYNC_) {
+        perf_put_(o, "     async         ");
+    } else {
+        perf_put_time_cell_(o, PERF_CAST_(double, row->self) * s->tick, 10);
+        perf_put_number_cell_(o, PERF_CAST_(double, row->self) / s->self * 100, 1, " %", 9);
+    }
+    perf_put_time_cell_(o, PERF_CAST_(double, row->sum) / calls * s->tick, 10);
+    perf_put_time_cell_(o, row->p50 * s->tick, 10);
+    perf_put_time_cell_(o, row->p95 * s->tick, 10);
+    perf_put_time_cell_(o, row->p99 * s->tick, 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->max) * s->tick, 10);
     perf_put_char_(o, '\n');
 }
 
@@ -1973,161 +2644,406 @@ PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
     return r && r->clock ? 1.0 : perf_tick_ns_();
 }
 
-PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, perf_registry_ *r, const perf_row_ *row, size_t n,
-                                   int limit, double tick)
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
 {
-    perf_losses_ l = perf_losses_sum_(r);
-    double       all = 0;
-    size_t       i;
+    const struct {
+        uint64_t    n;
+        const char *what;
+    } note[] = {
+        {l->abandoned, " scopes were never ended (longjmp?): their time is in the scope around them"},
+        {l->disordered, " scopes ended after the scope around them: no self time"},
+        {l->foreign, " scopes were ended by another thread: no self time"},
+        {l->orphans, " scopes were begun before a fork and not counted in the child"},
+        {l->misused, " ends without a begin and NaN counts were ignored"},
+        {l->lost, " scopes were not counted: no memory, or too many names"},
+        {l->cut, " names were cut to 255 bytes"},
+        {l->overwritten, " older trace events were overwritten: PERF_TRACE_EVENTS is the room"},
+    };
+    size_t i;
 
-    for (i = 0; i < n; i++)
-        all += PERF_CAST_(double, row[i].self);
-    if (!(all > 0))
-        all = 1;
-    if (n)
-        perf_put_(o, "scope                            calls     total      self    share"
-                     "      mean       p50       p95       p99       max\n");
-    for (i = 0; i < n && (limit < 0 || i < PERF_CAST_(size_t, limit)); i++)
-        perf_put_row_(o, &row[i], tick, all);
-    if (i < n) {
+    for (i = 0; i < sizeof note / sizeof note[0]; i++)
+        if (note[i].n) {
+            perf_put_(o, "note: ");
+            perf_put_u64_(o, note[i].n);
+            perf_put_(o, note[i].what);
+            perf_put_char_(o, '\n');
+        }
+}
+
+PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    int    title = 0;
+    size_t i;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (row->kind < PERF_KIND_COUNT_)
+            continue;
+        if (!title++)
+            perf_put_(o, "counter                      updates      last      mean       min       max\n");
+        perf_put_name_(o, row->name, 28);
+        perf_put_number_cell_(o, PERF_CAST_(double, row->count), 0, "", 8);
+        if (row->kind == PERF_KIND_COUNT_) {
+            perf_put_number_cell_(o, row->last, 2, "", 10);
+            perf_put_number_cell_(o, row->values / PERF_CAST_(double, row->count), 2, "", 10);
+            perf_put_number_cell_(o, row->least, 2, "", 10);
+            perf_put_number_cell_(o, row->most, 2, "", 10);
+        }
+        perf_put_char_(o, '\n');
+    }
+}
+
+static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((__nothrow__));
+
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    size_t   i, shown = 0, left = 0;
+    uint64_t wait = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (row->kind == PERF_KIND_WAIT_)
+            wait += row->self;
+        if (row->kind >= PERF_KIND_COUNT_)
+            continue;
+        if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_put_(o, "scope                            calls     total      self    share"
+                         "      mean       p50       p95       p99       max\n");
+        perf_put_row_(o, row, s);
+    }
+    if (left) {
         perf_put_(o, "... and ");
-        perf_put_u64_(o, n - i);
+        perf_put_u64_(o, left);
         perf_put_(o, " more\n");
     }
-    perf_put_loss_(o, l.abandoned, "scopes were never ended (longjmp?): their time is in the scope around them");
-    perf_put_loss_(o, l.disordered, "scopes ended after the scope around them: no self time");
-    perf_put_loss_(o, l.foreign, "scopes were ended by another thread: no self time");
-    perf_put_loss_(o, l.orphans, "scopes were begun before a fork or reset and not counted");
-    perf_put_loss_(o, l.misused, "ends without a begin were ignored");
-    perf_put_loss_(o, l.lost, "scopes were not counted: no memory");
-    perf_put_loss_(o, l.overwritten, "older trace events were overwritten: raise PERF_TRACE_EVENTS");
-}
-
-PERF_FN perf_report_opts perf_report_opts_default(void)
-{
-    perf_report_opts o = PERF_ZERO;
-    return o;
-}
-
-PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
-{
-    perf_report_opts o = PERF_ZERO;
-
-    if (opts)
-        o = *opts;
-    if (o.rows == 0)
-        o.rows = 50;
-    return o;
-}
-
-PERF_FN void perf_report_results_(perf_out_ *o);
-
-/* One snapshot, so that the text has the same length each time it is written. */
-typedef struct perf_snapshot_ {
-    perf_report_opts opts;
-    perf_clock_info  clock;
-    perf_registry_  *registry;
-    perf_row_       *row;
-    size_t           rows;
-} perf_snapshot_;
-
-PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
-{
-    perf_snapshot_ s;
-
-    memset(&s, 0, sizeof s);
-    s.opts = perf_report_opts_resolved(opts);
-    s.clock = perf_clock();
-    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
-    if (s.registry)
-        s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
-    return s;
-}
-
-PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
-{
-    perf_put_clock_(o, &s->clock);
-    if (s->registry)
-        perf_put_table_(o, s->registry, s->row, s->rows, s->opts.rows, s->clock.tick_ns);
-    perf_report_results_(o);
-}
-
-PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
-{
-    perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = PERF_ZERO;
-
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    perf_snapshot_put_(&o, &s);
-    PERF_FREE(s.row);
-    return o.len;
-}
-
-PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
-{
-    perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
-    perf_status    status = PERF_ENOMEM;
-
-    if (!file)
-        return PERF_EINVAL;
-    s = perf_snapshot_take_(opts);
-    perf_snapshot_put_(&o, &s);
-    again.cap = o.len + 4096;                   /* some slack: other threads go on                */
-    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
-    if (again.p) {
-        perf_snapshot_put_(&again, &s);
-        if (again.len >= again.cap)
-            again.len = again.cap - 1;
-        status = fwrite(again.p, 1, again.len, file) == again.len ? PERF_OK : PERF_EIO;
-        if (fflush(file))
-            status = PERF_EIO;
+    if (wait) {
+        perf_put_(o, "waiting for data: ");
+        perf_put_fixed_(o, PERF_CAST_(double, wait) / s->self * 100, 1);
+        perf_put_(o, " % of the time in scopes\n");
     }
-    PERF_FREE(again.p);
-    PERF_FREE(s.row);
-    return status;
+    perf_put_counters_(o, s);
+    perf_put_marks_(o, s->marks);
+    perf_put_losses_(o, &s->losses);
 }
 
-PERF_FN perf_status perf_report(void)
+/* ---- report: tree ---- */
+
+typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none              */
+    uint32_t name, parent, child, sibling;
+    uint64_t calls, total, inside;      /* ticks; inside: of its children                          */
+} perf_node_;
+
+typedef struct perf_tree_ {
+    perf_node_ *node;           /* [0] is the root                                                 */
+    uint32_t    count, room;
+    uint64_t    events;
+    perf_registry_ *registry;
+} perf_tree_;
+
+#define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth                */
+
+/* The child of `parent` with that name, made if need be; the parent itself without memory. */
+PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
 {
-    return perf_report_to(stderr, PERF_NULL_);
+    uint32_t i;
+
+    for (i = tree->node[parent].child; i; i = tree->node[i].sibling)
+        if (tree->node[i].name == name)
+            return i;
+    if (tree->count == tree->room) {
+        perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(2 * tree->room * sizeof *more));
+        if (!more)
+            return parent;
+        memcpy(more, tree->node, tree->count * sizeof *more);
+        PERF_FREE(tree->node);
+        tree->node = more;
+        tree->room *= 2;
+    }
+    i = tree->count++;
+    memset(&tree->node[i], 0, sizeof tree->node[i]);
+    tree->node[i].name = name;
+    tree->node[i].parent = parent;
+    tree->node[i].sibling = tree->node[parent].child;
+    tree->node[parent].child = i;
+    return i;
 }
 
-/* ---- trace ---- */
+/* A thread's events as they were at one moment, newest first. */
+typedef struct perf_events_ {
+    perf_event_ *event;
+    uint64_t     count;
+    uint64_t     thread, number;
+    const char  *name;
+} perf_events_;
 
-/* A file written through a buffer; the first failure sticks. */
-typedef struct perf_file_ {
-    FILE     *file;
-    perf_out_ out;
-    int       failed;
-} perf_file_;
+/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+typedef struct perf_zone_ {
+    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                 */
+    uint32_t name, kind, depth;
+} perf_zone_;
 
-PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
 {
-    if (f->out.len && fwrite(f->out.p, 1, f->out.len, f->file) != f->out.len)
-        f->failed = 1;
-    f->out.len = 0;
+    uint64_t at = (*i)++, what = e->event[at].what;
+
+    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
+    z->depth = PERF_CAST_(uint32_t, what >> 56);
+    z->start = e->event[at].start;
+    z->length = what & PERF_EVENT_MORE_;
+    z->extra = 0;
+    if (!z->name || z->name >= PERF_ACQ_(&r->count))
+        return 0;
+    z->kind = r->names[z->name]->kind;
+    if (z->length != PERF_EVENT_MORE_)
+        return 1;
+    if (at + 1 >= e->count || e->event[at + 1].what)
+        return 0;                               /* its first half has been overwritten             */
+    *i = at + 2;
+    z->length = e->event[at + 1].start;
+    if (z->kind == PERF_KIND_ASYNC_) {
+        if (at + 2 >= e->count || e->event[at + 2].what)
+            return 0;
+        z->extra = e->event[at + 2].start;
+        *i = at + 3;
+    } else if (z->kind == PERF_KIND_COUNT_) {
+        z->extra = z->length;
+        z->length = 0;
+    }
+    return 1;
 }
 
-/* Room for one more record of at most 4 KB. */
-PERF_FN void perf_file_room_(perf_file_ *f)
+/* Copies the ring of a thread that may go on writing, and drops what it may have overwritten during
+ * the copy.  PERF_FREE e->event. */
+PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
 {
-    if (f->out.cap - f->out.len < 4096)
-        perf_file_flush_(f);
+    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
+    uint64_t room = r->ring_events * sizeof(perf_event_);
+
+    memset(e, 0, sizeof *e);
+    e->thread = t->thread;
+    e->number = t->number;
+    e->name = t->name;
+    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return 1;
+    n = head - lost > room ? room : head - lost;
+    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(n));
+    if (!e->event)
+        return 0;
+    for (i = 0; i < n; i += sizeof(perf_event_)) {
+        perf_event_ *from = PERF_CAST_(
+            perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
+        e->event[i / sizeof *from].start = PERF_GET_(&from->start);
+        e->event[i / sizeof *from].what = PERF_GET_(&from->what);
+    }
+    now = PERF_ACQ_(&t->ring_head);             /* one more may be half written                    */
+    if (t != PERF_SELF_ && now != head)
+        now += sizeof(perf_event_);
+    if (now - head + n > room)
+        n = now - head > room ? 0 : room - (now - head);
+    e->count = n / sizeof(perf_event_);
+    return 1;
 }
+
+/* Hands the events of every thread there is or was to `use`; 0 without memory. */
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+                                    void *with)
+{
+    perf_recorder_ *t;
+    perf_retired_  *old;
+    perf_events_    e;
+    int             whole = 1, got;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        if (!perf_lock_(r))                     /* keeps it from being retired meanwhile           */
+            return 0;
+        got = perf_events_copy_(&e, r, t);
+        perf_unlock_(r);
+        if (got)
+            use(with, &e);
+        PERF_FREE(e.event);
+        whole &= got;
+    }
+    for (old = PERF_ACQ_(&r->retired); old; old = old->next) {
+        const perf_event_ *from = PERF_PTR_(const perf_event_ *, old + 1);
+        uint64_t           i;
+        e.count = old->count;
+        e.thread = old->thread;
+        e.number = old->number;
+        e.name = old->name;
+        e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(old->count * sizeof *from));
+        for (i = 0; e.event && i < e.count; i++)
+            e.event[i] = from[e.count - 1 - i];
+        if (e.event)
+            use(with, &e);
+        else
+            whole = 0;
+        PERF_FREE(e.event);
+    }
+    return whole;
+}
+
+/* Newest first, a scope comes before those inside it: each belongs to the nearest one on the stack
+ * that began before it; of two that began together, to the less deep.                             */
+PERF_COLD_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
+{
+    perf_tree_ *tree = PERF_CAST_(perf_tree_ *, with);
+    struct {
+        uint64_t start;
+        uint32_t node, depth;
+    } open[PERF_TREE_DEPTH_];
+    perf_zone_ z;
+    uint32_t   top = 0, node;
+    uint64_t   i = 0;
+
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, tree->registry, &z) || z.kind > PERF_KIND_WAIT_)
+            continue;
+        while (top && (z.start < open[top - 1].start ||
+                       (z.start == open[top - 1].start &&
+                        PERF_CAST_(uint8_t, z.depth - open[top - 1].depth - 1) > 127)))
+            top--;
+        node = top ? open[top - 1].node : 0;
+        if (top < PERF_TREE_DEPTH_) {
+            tree->node[node].inside += z.length;
+            node = perf_tree_child_(tree, node, z.name);
+            tree->node[node].total += z.length;
+            open[top].start = z.start;
+            open[top].depth = z.depth;
+            open[top++].node = node;
+        }
+        tree->node[node].calls++;
+        tree->events++;
+    }
+}
+
+PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
+{
+    perf_tree_ *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
+
+    if (!tree)
+        return tree;
+    memset(tree, 0, sizeof *tree);
+    tree->registry = r;
+    tree->room = 256;
+    tree->count = 1;
+    tree->node = PERF_CAST_(perf_node_ *, PERF_MALLOC(256 * sizeof *tree->node));
+    if (!tree->node) {
+        PERF_FREE(tree);
+        return PERF_NULL_;
+    }
+    memset(tree->node, 0, sizeof *tree->node);
+    (void)perf_events_each_(r, perf_tree_add_, tree);
+    return tree;
+}
+
+PERF_FN void perf_tree_free_(perf_tree_ *tree)
+{
+    if (tree)
+        PERF_FREE(tree->node);
+    PERF_FREE(tree);
+}
+
+/* Children in order of time, by unlinking the largest each turn: they are few. */
+PERF_COLD_FN_ uint32_t perf_tree_largest_(perf_tree_ *tree, uint32_t parent)
+{
+    uint32_t i, best = tree->node[parent].child, before = 0, best_before = 0;
+
+    for (i = best; i; before = i, i = tree->node[i].sibling)
+        if (tree->node[i].total > tree->node[best].total) {
+            best = i;
+            best_before = before;
+        }
+    if (best_before)
+        tree->node[best_before].sibling = tree->node[best].sibling;
+    else
+        tree->node[parent].child = tree->node[best].sibling;
+    return best;
+}
+
+PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    uint32_t node = 0, depth = 0, i;
+    int      rows = 0;
+    double   all;
+
+    if (!s->tree || !s->tree->events)
+        return;
+    all = PERF_CAST_(double, s->tree->node[0].inside) + 1e-9;
+    perf_put_(o, "of total   of parent      total       self     calls  scope (from the ");
+    perf_put_u64_(o, s->tree->events);
+    perf_put_(o, " events in the trace)\n");
+    for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown              */
+        const perf_node_ *n = &s->tree->node[i];
+        double            total = PERF_CAST_(double, n->total);
+        double            around = PERF_CAST_(double, s->tree->node[n->parent].inside);
+        if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
+            break;
+        for (depth = 0, node = n->parent; node; node = s->tree->node[node].parent)
+            depth++;
+        if (n->parent)
+            around = PERF_CAST_(double, s->tree->node[n->parent].total);
+        perf_put_number_cell_(o, total / all * 100, 1, " %", 8);
+        perf_put_number_cell_(o, total / (around + 1e-9) * 100, 1, " %", 12);
+        perf_put_(o, " ");
+        perf_put_time_cell_(o, total * s->tick, 10);
+        perf_put_(o, " ");
+        perf_put_time_cell_(o, (total - PERF_CAST_(double, n->inside)) * s->tick, 10);
+        perf_put_number_cell_(o, PERF_CAST_(double, n->calls), 0, "", 10);
+        perf_put_spaces_(o, 2 + 2 * depth);
+        perf_put_name_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
+        perf_put_char_(o, '\n');
+    }
+    perf_put_losses_(o, &s->losses);
+}
+
+/* Rewrites the nodes in the order of a walk from the root, largest child first. */
+PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
+{
+    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
+    uint32_t   *place = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *place));
+    uint32_t    node = 0, n = 0;
+
+    if (out && place) {
+        out[n] = tree->node[0];
+        place[0] = n++;
+        for (;;) {
+            if (tree->node[node].child) {
+                node = perf_tree_largest_(tree, node);
+                out[n] = tree->node[node];
+                out[n].parent = place[tree->node[node].parent];
+                place[node] = n++;
+            } else if (node) {
+                node = tree->node[node].parent;
+            } else {
+                break;
+            }
+        }
+        PERF_FREE(tree->node);
+        tree->node = out;
+        tree->room = tree->count;
+        out = PERF_CAST_(perf_node_ *, PERF_NULL_);
+    }
+    PERF_FREE(out);
+    PERF_FREE(place);
+}
+
+/* ---- report: CSV and JSON ---- */
 
 /* Length of the UTF-8 character at s, 0 if it is not one. */
 PERF_COLD_FN_ int perf_utf8_(const char *s)
 {
-    unsigned char c = PERF_CAST_(unsigned char, *s);
+    unsigned char c = PERF_CAST_(unsigned char, *s), second;
     int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
     int           i;
-    unsigned char second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
 
     for (i = 1; i < n; i++)
         if ((s[i] & 0xc0) != 0x80)
             return 0;
+    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
     if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
         (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
         return 0;
@@ -2161,152 +3077,669 @@ PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
     perf_put_char_(o, '"');
 }
 
-/* Nanoseconds as microseconds with three decimals, exact. */
-PERF_FN void perf_put_us_(perf_out_ *o, uint64_t ns)
+/* A CSV field, always quoted: quotes doubled (RFC 4180). */
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
 {
-    uint64_t rest = ns % 1000;
-
-    perf_put_u64_(o, ns / 1000);
-    perf_put_char_(o, '.');
-    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest / 100)));
-    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest / 10 % 10)));
-    perf_put_char_(o, PERF_CAST_(char, '0' + PERF_CAST_(int, rest % 10)));
+    perf_put_char_(o, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            perf_put_char_(o, '"');
+        perf_put_char_(o, *s);
+    }
+    perf_put_char_(o, '"');
 }
 
-/* Ticks to the nanoseconds of perf_now(). */
+/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
+#define PERF_COLUMNS_ 9
+PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
+{
+    x[0] = PERF_CAST_(double, row->total) * tick;
+    x[1] = PERF_CAST_(double, row->self) * tick;
+    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[3] = PERF_CAST_(double, row->min) * tick;
+    x[4] = row->p50 * tick;
+    x[5] = row->p95 * tick;
+    x[6] = row->p99 * tick;
+    x[7] = PERF_CAST_(double, row->max) * tick;
+    x[8] = 0;
+    if (row->kind == PERF_KIND_COUNT_) {
+        memset(x, 0, PERF_COLUMNS_ * sizeof *x);
+        x[2] = row->values / PERF_CAST_(double, row->count);
+        x[3] = row->least;
+        x[7] = row->most;
+        x[8] = row->last;
+    }
+}
+
+PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
+{
+    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
+    static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns",
+                                                      "p95_ns", "p99_ns", "max_ns", "last"};
+    double                   x[PERF_COLUMNS_];
+    size_t                   i, k;
+
+    if (json) {
+        perf_put_(o, "{\"clock\":{\"name\":\"");
+        perf_put_(o, s->clock.name);
+        perf_put_(o, "\",\"resolution_ns\":");
+        perf_put_fixed_(o, s->clock.resolution_ns, 3);
+        perf_put_(o, ",\"cost_ns\":");
+        perf_put_fixed_(o, s->clock.cost_ns, 3);
+        perf_put_(o, ",\"error_ppm\":");
+        perf_put_fixed_(o, s->clock.error_ppm, 3);
+        perf_put_(o, ",\"warnings\":");
+        perf_put_u64_(o, s->clock.warnings);
+        perf_put_(o, "},\n\"lost\":");
+        perf_put_u64_(o, s->losses.lost + s->losses.orphans);
+        perf_put_(o, ",\"overwritten_events\":");
+        perf_put_u64_(o, s->losses.overwritten);
+        perf_put_(o, ",\n\"scopes\":[");
+    } else {
+        perf_put_(o, "name,kind,calls");
+        for (k = 0; k < PERF_COLUMNS_; k++) {
+            perf_put_char_(o, ',');
+            perf_put_(o, column[k]);
+        }
+        perf_put_char_(o, '\n');
+    }
+    for (i = 0; i < s->rows && (s->opts.rows < 0 || i < PERF_CAST_(size_t, s->opts.rows)); i++) {
+        const perf_row_ *row = &s->row[i];
+        perf_row_numbers_(row, s->tick, x);
+        if (json) {
+            perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
+            perf_put_json_(o, row->name);
+            perf_put_(o, ",\"kind\":\"");
+            perf_put_(o, kind[row->kind]);
+            perf_put_(o, "\",\"calls\":");
+        } else {
+            perf_put_csv_(o, row->name);
+            perf_put_char_(o, ',');
+            perf_put_(o, kind[row->kind]);
+            perf_put_char_(o, ',');
+        }
+        perf_put_u64_(o, row->count);
+        for (k = 0; k < PERF_COLUMNS_; k++) {
+            perf_put_char_(o, ',');
+            if (json) {
+                perf_put_char_(o, '"');
+                perf_put_(o, column[k]);
+                perf_put_(o, "\":");
+            }
+            if (perf_is_finite_(x[k]))
+                perf_put_fixed_(o, x[k], 3);
+            else
+                perf_put_(o, json ? "null" : "");
+        }
+        perf_put_(o, json ? "}" : "\n");
+    }
+    if (json)
+        perf_put_(o, "\n]}\n");
+}
+
+/* ---- report: memory ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_usage_ {            /* struct rusage                                                   */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, rest[16];
+};
+struct perf_heap_ {             /* struct mallinfo2                                                */
+    size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
+};
+extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+#if !PERF_TCC_
+extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2")) PERF_ATTR_((__weak__));
+#endif
+
+PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
+{
+    struct perf_usage_ u;
+    char               text[128];
+    FILE              *f = fopen("/proc/self/statm", "r");
+    size_t             n = 0, i;
+    int                field = 0;
+
+    memset(&u, 0, sizeof u);
+    if (f) {
+        n = fread(text, 1, sizeof text, f);
+        (void)fclose(f);
+    }
+    for (i = 0; i < n && field < 2; i++) {      /* pages: size, resident, ...                      */
+        if (text[i] == ' ')
+            field++;
+        else if (field == 1)
+            m->resident = m->resident * 10 + PERF_CAST_(uint64_t, text[i] - '0');
+    }
+    m->resident *= 4096;
+    if (perf_getrusage_(0, &u) || !m->resident)
+        return PERF_ENODATA;
+    m->ns = perf_now();
+    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;
+    m->minor = PERF_CAST_(uint64_t, u.minflt);
+    m->major = PERF_CAST_(uint64_t, u.majflt);
+    m->cpu_ns = PERF_CAST_(uint64_t, (u.user_s + u.system_s) * 1000000 + u.user_us + u.system_us) * 1000;
+    m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
+    m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
+#if !PERF_TCC_
+    if (perf_mallinfo2_ != PERF_NULL_) {
+        struct perf_heap_ h = perf_mallinfo2_();
+        m->heap = h.used + h.mapped;
+    }
+#endif
+    return PERF_OK;
+}
+#else
+PERF_FN perf_status perf_mark_read_(perf_mark_ *m)
+{
+    (void)m;
+    return PERF_ENODATA;
+}
+#endif
+
+PERF_FN perf_status perf_memory_mark(const char *phase)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_site_      site = PERF_ZERO;
+    perf_mark_      now, *m;
+    perf_status     status;
+
+    memset(&now, 0, sizeof now);
+    status = perf_mark_read_(&now);
+    if (status != PERF_OK)
+        return status;
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    site.name = phase;
+    now.name = perf_name_intern_(r, &site);
+    m = now.name ? PERF_CAST_(perf_mark_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *m, 65536, 0))
+                 : PERF_NULL_;
+    if (m) {
+        *m = now;
+        m->next = r->marks;
+        PERF_REL_(&r->marks, m);
+    }
+    perf_unlock_(r);
+    return m ? PERF_OK : PERF_ENOMEM;
+}
+
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+{
+    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double                   x = bytes < 0 ? -bytes : bytes;
+    int                      u = 0;
+
+    while (u < 4 && x >= 1023.5) {
+        x /= 1024;
+        bytes /= 1024;
+        u++;
+    }
+    perf_put_number_cell_(o, bytes, u && x < 99.95 ? 1 : 0, unit[u], 11);
+}
+
+PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
+{
+    const perf_mark_ *m, *older = PERF_NULL_;
+
+    if (newest)
+        perf_put_(o, "memory phase                   time       cpu   resident     change       peak"
+                     "       heap   faults   major   read blk  write blk\n");
+    while (newest != older) {                   /* oldest first: walks the list to its end         */
+        const perf_mark_ *before;
+        for (m = newest; m->next != older; m = m->next) {
+        }
+        before = m->next;
+        perf_put_name_(o, m->name->site.name, 25);
+        perf_put_time_cell_(o, before ? PERF_CAST_(double, m->ns - before->ns) : 0.0, 10);
+        perf_put_time_cell_(o, PERF_CAST_(double, m->cpu_ns - (before ? before->cpu_ns : 0)), 10);
+        perf_put_bytes_(o, PERF_CAST_(double, m->resident));
+        perf_put_bytes_(o, PERF_CAST_(double, m->resident) -
+                               (before ? PERF_CAST_(double, before->resident) : 0.0));
+        perf_put_bytes_(o, PERF_CAST_(double, m->peak));
+        perf_put_bytes_(o, PERF_CAST_(double, m->heap));
+        perf_put_number_cell_(o, PERF_CAST_(double, m->minor - (before ? before->minor : 0)), 0, "", 9);
+        perf_put_number_cell_(o, PERF_CAST_(double, m->major - (before ? before->major : 0)), 0, "", 8);
+        perf_put_number_cell_(
+            o, PERF_CAST_(double, m->read_blocks - (before ? before->read_blocks : 0)), 0, "", 11);
+        perf_put_number_cell_(
+            o, PERF_CAST_(double, m->written_blocks - (before ? before->written_blocks : 0)), 0, "", 11);
+        perf_put_char_(o, '\n');
+        older = m;
+    }
+}
+
+/* ---- report: the whole ---- */
+
+PERF_FN perf_report_opts perf_report_opts_default(void)
+{
+    perf_report_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.rows == 0)
+        o.rows = o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE ? 50 : -1;
+    return o;
+}
+
+PERF_FN void perf_report_results_(perf_out_ *o);
+
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    size_t         i;
+
+    memset(&s, 0, sizeof s);
+    s.opts = perf_report_opts_resolved(opts);
+    s.clock = perf_clock();
+    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
+    s.tick = s.clock.tick_ns;
+    if (s.registry) {
+        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads      */
+            perf_unlock_(s.registry);
+        s.losses = perf_losses_sum_(s.registry);
+        s.marks = PERF_ACQ_(&s.registry->marks);
+        s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
+        if (s.opts.view == PERF_VIEW_TREE) {
+            s.tree = perf_tree_make_(s.registry);
+            if (s.tree)
+                perf_tree_sort_(s.tree);
+        }
+    }
+    for (i = 0; i < s.rows; i++)
+        s.self += PERF_CAST_(double, s.row[i].self);
+    if (!(s.self > 0))
+        s.self = 1;
+    return s;
+}
+
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+{
+    PERF_FREE(s->row);
+    perf_tree_free_(s->tree);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
+        perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
+        return;
+    }
+    perf_put_clock_(o, &s->clock);
+    if (s->registry && s->opts.view == PERF_VIEW_TREE)
+        perf_put_tree_(o, s);
+    else if (s->registry)
+        perf_put_table_(o, s);
+    perf_report_results_(o);
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = PERF_ZERO;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    if (o.cap)
+        buf[0] = '\0';
+    perf_snapshot_put_(&o, &s);
+    perf_snapshot_free_(&s);
+    return o.len;
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    s = perf_snapshot_take_(opts);
+    perf_snapshot_put_(&o, &s);
+    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish      */
+    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
+    if (again.p) {
+        perf_snapshot_put_(&again, &s);
+        if (again.len >= again.cap)
+            again.len = again.cap - 1;
+        status = fwrite(again.p, 1, again.len, file) == again.len ? PERF_OK : PERF_EIO;
+        if (fflush(file))
+            status = PERF_EIO;
+    }
+    PERF_FREE(again.p);
+    perf_snapshot_free_(&s);
+    return status;
+}
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(stderr, PERF_NULL_);
+}
+
+/* ---- trace ---- */
+
+/* A file written through a buffer with room for one record; the first failure sticks. */
+typedef struct perf_file_ {
+    FILE  *file;
+    char  *p, *begin, *limit;   /* next character; buffer; flush when past it                      */
+    int    failed;
+} perf_file_;
+#define PERF_FILE_BYTES_  262144
+#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                              */
+
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+{
+    size_t n = PERF_CAST_(size_t, f->p - f->begin);
+
+    if (n && fwrite(f->begin, 1, n, f->file) != n)
+        f->failed = 1;
+    f->p = f->begin;
+}
+
+PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
+{
+    size_t n = strlen(s);
+
+    memcpy(f->p, s, n);
+    f->p += n;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+/* Two digits at a time, from the last: 20 characters at most. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
+{
+    static const char pair[] = "00010203040506070809101112131415161718192021222324"
+                               "25262728293031323334353637383940414243444546474849"
+                               "50515253545556575859606162636465666768697071727374"
+                               "75767778798081828384858687888990919293949596979899";
+    char              text[20], *q = text + 20;
+
+    while (v >= 100) {
+        q -= 2;
+        memcpy(q, pair + v % 100 * 2, 2);
+        v /= 100;
+    }
+    if (v >= 10) {
+        q -= 2;
+        memcpy(q, pair + v * 2, 2);
+    } else {
+        *--q = PERF_CAST_(char, '0' + PERF_CAST_(char, v));
+    }
+    memcpy(p, q, PERF_CAST_(size_t, text + 20 - q));
+    return p + (text + 20 - q);
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    uint64_t us = ns / 1000, rest = ns - us * 1000;
+
+    p = perf_digits_(p, us);
+    p[0] = '.';
+    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 100));
+    p[2] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 10 % 10));
+    p[3] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest % 10));
+    return p + 4;
+}
+
+PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
+{
+    f->p = perf_digits_(f->p, v);
+}
+
+/* A name or other text as JSON string. */
+PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = f->p;
+    o.cap = PERF_FILE_RECORD_;
+    perf_put_json_(&o, s);
+    f->p += o.len;
+}
+
+/* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
+ * between them, so that rounding never moves a scope out of the one around it.                    */
 typedef struct perf_epoch_ {
     uint64_t ticks, ns;
     double   tick_ns;
 } perf_epoch_;
 
+PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
+{
+    perf_epoch_ e;
+
+    e.ticks = r->clock ? r->ns : r->ticks;
+    e.ns = r->ns;
+    e.tick_ns = perf_scope_tick_ns_(r);
+    return e;
+}
+
 PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
 {
-    double past;
+    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
+    double  ns = PERF_CAST_(double, since) * e->tick_ns;
 
-    if (ticks >= e->ticks)
-        return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(double, ticks - e->ticks) * e->tick_ns);
-    past = PERF_CAST_(double, e->ticks - ticks) * e->tick_ns;
-    return past < PERF_CAST_(double, e->ns) ? e->ns - PERF_CAST_(uint64_t, past) : 0;
+    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
+}
+
+/* `,"pid":7,"tid":7` and the like, the same for all records of a thread. */
+typedef struct perf_json_ {
+    perf_file_      file;
+    perf_registry_ *registry;
+    perf_epoch_     epoch;
+    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each    */
+    uint32_t        names;
+} perf_json_;
+#define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew      */
+
+PERF_COLD_FN_ char *perf_json_prefix_(char *p, const char *name)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = p;
+    o.cap = PERF_FILE_RECORD_;
+    perf_put_(&o, ",\n{\"ph\":\"X\",\"name\":");
+    perf_put_json_(&o, name);
+    perf_put_(&o, ",\"ts\":");
+    return p + o.len;
+}
+
+/* The other kinds: counters, instants, spans that may overlap. */
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const char *name,
+                                    const char *where)
+{
+    perf_file_ *f = &j->file;
+    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
+    int         half;
+
+    if (z->kind == PERF_KIND_ASYNC_) {
+        for (half = 0; half < 2; half++) {
+            perf_file_put_(f, half ? ",\n{\"ph\":\"e\",\"cat\":\"async\",\"name\":"
+                                   : ",\n{\"ph\":\"b\",\"cat\":\"async\",\"name\":");
+            perf_file_json_(f, name);
+            perf_file_put_(f, ",\"id\":\"");
+            perf_file_number_(f, z->extra);
+            perf_file_put_(f, "\",\"ts\":");
+            f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length) : start);
+            perf_file_put_(f, where);
+        }
+        return;
+    }
+    perf_file_put_(f, z->kind == PERF_KIND_COUNT_ ? ",\n{\"ph\":\"C\",\"name\":"
+                                                  : ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    perf_file_json_(f, name);
+    if (z->kind == PERF_KIND_COUNT_) {
+        perf_out_ o = PERF_ZERO;
+        double    value = perf_from_bits_(z->extra);
+        perf_file_put_(f, ",\"args\":{\"value\":");
+        o.p = f->p;
+        o.cap = 64;
+        if (perf_is_finite_(value))
+            perf_put_fixed_(&o, value, 6);
+        else
+            perf_put_(&o, "null");
+        f->p += o.len;
+        perf_file_put_(f, "}");
+    }
+    perf_file_put_(f, ",\"ts\":");
+    f->p = perf_digits_us_(f->p, start);
+    perf_file_put_(f, where);
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
- * nest equal times in that order.  The owner may go on writing; what it may have overwritten while
- * we copied is left out.                                                                          */
-PERF_COLD_FN_ void perf_trace_thread_(perf_file_ *f, perf_registry_ *r, perf_recorder_ *t,
-                                      const perf_epoch_ *epoch)
+ * nest equal times in that order. */
+PERF_COLD_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
-    uint64_t     head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
-    perf_event_ *copy;
+    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_ *f = &j->file;
+    char        where[64], *w = where;
+    perf_zone_  z;
+    uint64_t    i = 0, start;
 
-    if (!t->ring_mask || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return;
-    n = head - lost > t->ring_mask + 1 ? t->ring_mask + 1 : head - lost;
-    copy = PERF_CAST_(perf_event_ *, PERF_MALLOC(n * sizeof *copy));
-    if (!copy) {
-        f->failed = 1;
-        return;
+    memcpy(w, ",\"pid\":", 7);
+    w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
+    memcpy(w, ",\"tid\":", 7);
+    w = perf_digits_(w + 7, e->thread);
+    memcpy(w, "}", 2);
+    if (e->name[0]) {
+        perf_file_put_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+        perf_file_json_(f, e->name);
+        perf_file_put_(f, "}");
+        perf_file_put_(f, where);
     }
-    for (i = 0; i < n; i++) {
-        perf_event_ *e = &t->ring[(head - 1 - i) & t->ring_mask];
-        copy[i].start = PERF_GET_(&e->start);
-        copy[i].what = PERF_GET_(&e->what);
-    }
-    now = PERF_ACQ_(&t->ring_head) + 1;
-    if (now - (head - n) > t->ring_mask + 1) {
-        uint64_t torn = now - (head - n) - (t->ring_mask + 1);
-        n = torn < n ? n - torn : 0;
-    }
-    for (i = 0; i < n; i++) {
-        uint32_t id = PERF_CAST_(uint32_t, copy[i].what >> 40);
-        uint64_t d = copy[i].what & UINT64_C(0xffffffff), start, end;
-
-        if (!id || id >= PERF_ACQ_(&r->count))
+    while (i < e->count) {
+        const char *prefix;
+        if (!perf_zone_at_(e, &i, j->registry, &z))
             continue;
-        if (d == UINT64_C(0xffffffff)) {        /* the true length stands before it                */
-            if (i + 1 == n)
-                continue;
-            d = copy[i + 1].start;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        if (z.kind > PERF_KIND_WAIT_) {
+            perf_json_other_(j, &z, PERF_ACQ_(&j->registry->names)[z.name]->site.name, where);
+            continue;
         }
-        start = perf_epoch_ns_(epoch, copy[i].start);
-        end = perf_epoch_ns_(epoch, copy[i].start + d);
-        perf_file_room_(f);
-        perf_put_(&f->out, ",\n{\"ph\":\"X\",\"name\":");
-        perf_put_json_(&f->out, PERF_ACQ_(&r->names)[id]->site.name);
-        perf_put_(&f->out, ",\"pid\":");
-        perf_put_u64_(&f->out, PERF_GET_(&r->process));
-        perf_put_(&f->out, ",\"tid\":");
-        perf_put_u64_(&f->out, t->thread);
-        perf_put_(&f->out, ",\"ts\":");
-        perf_put_us_(&f->out, start);
-        perf_put_(&f->out, ",\"dur\":");
-        perf_put_us_(&f->out, end - start);
-        perf_put_char_(&f->out, '}');
+        prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
+        if (z.name < j->names && *prefix) {
+            memcpy(f->p, prefix + 1, PERF_PREFIX_);
+            f->p += PERF_CAST_(unsigned char, *prefix);
+        } else {
+            f->p = perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
+        }
+        start = perf_epoch_ns_(&j->epoch, z.start);
+        f->p = perf_digits_us_(f->p, start);
+        memcpy(f->p, ",\"dur\":", 7);
+        f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
+        memcpy(f->p, where, sizeof where);
+        f->p += w - where + 1;
     }
-    PERF_FREE(copy);
 }
 
-PERF_COLD_FN_ void perf_trace_put_(perf_file_ *f, perf_registry_ *r)
+/* Everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
 {
-    perf_epoch_     epoch;
-    perf_recorder_ *t;
-    perf_losses_    l = perf_losses_sum_(r);
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+    uint32_t     id;
 
-    epoch.ticks = r->clock ? 0 : PERF_GET_(&perf_anchor_v1_.clock.ticks);
-    epoch.ns = r->clock ? 0 : PERF_GET_(&perf_anchor_v1_.clock.ns);
-    epoch.tick_ns = perf_scope_tick_ns_(r);
-    perf_put_(&f->out, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_put_u64_(&f->out, l.overwritten);
-    perf_put_(&f->out, ",\"uncounted_scopes\":");
-    perf_put_u64_(&f->out, l.lost + l.orphans);
-    perf_put_(&f->out, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_sort_index\",\"pid\":");
-    perf_put_u64_(&f->out, PERF_GET_(&r->process));
-    perf_put_(&f->out, ",\"tid\":0,\"args\":{\"sort_index\":0}}");
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_trace_thread_(f, r, t, &epoch);
-    perf_put_(&f->out, "\n]}\n");
+    for (id = 1; id < j->names; id++) {
+        char  text[PERF_FILE_RECORD_];
+        char *end = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
+        char *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        to[0] = 0;
+        if (end - text < PERF_PREFIX_) {
+            to[0] = PERF_CAST_(char, end - text);
+            memcpy(to + 1, text, PERF_CAST_(size_t, end - text));
+        }
+    }
+    perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_file_number_(f, l.overwritten);
+    perf_file_put_(f, ",\"uncounted_scopes\":");
+    perf_file_number_(f, l.lost + l.orphans);
+    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},\"pid\":");
+    perf_file_number_(f, PERF_GET_(&j->registry->process));
+    perf_file_put_(f, "}");
+    if (!perf_events_each_(j->registry, perf_json_thread_, j))
+        f->failed = 1;
+    perf_file_put_(f, "\n]}\n");
     perf_file_flush_(f);
+}
+
+/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.  Devices
+ * and pipes under /dev and /proc are written directly.                                            */
+PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
+                                          void *with)
+{
+    static const char suffix[] = ".part";
+    size_t            length;
+    char             *part, *buffer;
+    int               direct, memory;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    length = strlen(path);
+    direct = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+    part = PERF_CAST_(char *, PERF_MALLOC(length + sizeof suffix));
+    buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
+    memory = part && buffer;
+    f->failed = 1;
+    if (memory) {
+        memcpy(part, path, length + 1);
+        if (!direct)
+            memcpy(part + length, suffix, sizeof suffix);
+        f->p = f->begin = buffer;
+        f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+        f->file = fopen(part, "wb");
+        if (f->file) {
+            f->failed = 0;
+            write(with);
+            if (fclose(f->file))
+                f->failed = 1;
+#if defined(_WIN32)
+            if (!direct && !f->failed)
+                (void)remove(path);             /* rename does not replace there                   */
+#endif
+            if (!direct && !f->failed && rename(part, path))
+                f->failed = 1;
+            if (!direct && f->failed)
+                (void)remove(part);
+        }
+    }
+    PERF_FREE(part);
+    PERF_FREE(buffer);
+    return !memory ? PERF_ENOMEM : f->failed ? PERF_EIO : PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_json_go_(void *with)
+{
+    perf_json_write_(PERF_CAST_(perf_json_ *, with));
 }
 
 PERF_FN perf_status perf_trace_save(const char *path)
 {
-    static const char suffix[] = ".part";
-    perf_registry_   *r = perf_registry_get_();
-    perf_file_        f;
-    size_t            length;
-    char             *part, *buffer;
-    int               direct;
+    perf_json_  j;
+    perf_status status;
 
-    if (!path || !*path)
-        return PERF_EINVAL;
-    if (!r)
+    memset(&j, 0, sizeof j);
+    j.registry = perf_registry_get_();
+    if (!j.registry)
         return PERF_ENOMEM;
-    length = strlen(path);
-    direct = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
-    memset(&f, 0, sizeof f);
-    part = PERF_CAST_(char *, PERF_MALLOC(length + sizeof suffix));
-    buffer = PERF_CAST_(char *, PERF_MALLOC(65536));
-    if (part && buffer) {
-        memcpy(part, path, length + 1);
-        if (!direct)
-            memcpy(part + length, suffix, sizeof suffix);
-        f.out.p = buffer;
-        f.out.cap = 65536;
-        f.file = fopen(part, "wb");
-        f.failed = !f.file;
-        if (f.file) {
-            perf_trace_put_(&f, r);
-            if (fclose(f.file))
-                f.failed = 1;
-            if (!direct && !f.failed && rename(part, path))
-                f.failed = 1;
-            if (!direct && f.failed)
-                (void)remove(part);
-        }
-    }
-    f.failed = f.failed ? 1 : part && buffer ? 0 : 2;
-    PERF_FREE(part);
-    PERF_FREE(buffer);
-    return f.failed == 2 ? PERF_ENOMEM : f.failed ? PERF_EIO : PERF_OK;
+    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads      */
+        perf_unlock_(j.registry);
+    j.epoch = perf_epoch_of_(j.registry);
+    j.names = PERF_ACQ_(&j.registry->count);
+    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
+    if (!j.prefix)
+        return PERF_ENOMEM;
+    status = perf_file_save_(path, &j.file, perf_json_go_, &j);
+    PERF_FREE(j.prefix);
+    return status;
 }
 
 /* ---- bench ---- */
