@@ -171,7 +171,7 @@ PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest
  *
  * Two forms, one pointer type, the same functions:
  *   perf_hist h = PERF_ZERO;   43 KB, 64-bit counters, percentiles within 2^-8 (0.4 %), and the
- *                              cheapest record: 15 instructions with its loop
+ *                              cheapest record: 16 instructions with its loop
  *   perf_hist_init(mem, ...)   precision, range and counter size chosen at run time, in memory
  *                              that you own: 0.1 % over 1 ns..1 h in 69 KB, 1 % in 9.5 KB
  * There is no pointer inside: either form may be copied with memcpy (perf_hist_size bytes), sent,
@@ -216,6 +216,7 @@ typedef struct perf_hist_head_ {
 typedef struct perf_hist {          /* read it through the functions below                        */
     perf_hist_head_ head;
     uint64_t        counter[PERF_HIST_FIXED_];
+    uint64_t        sums[4];        /* with head.sum the sum; a record picks one by its bucket    */
 } perf_hist;
 
 /* ---- caller-owned memory ---- */
@@ -1239,12 +1240,10 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 #define PERF_RELAXED_LOAD_(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define PERF_RELAXED_STORE_(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define PERF_RESTRICT_            __restrict__
 #else                               /* no threads promised there                                  */
 #define PERF_RELAXED_LOAD_(p)     (*(p))
 #define PERF_RELAXED_STORE_(p, v) (*(p) = (v))
 #define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
-#define PERF_RESTRICT_
 #endif
 
 /* Kept out of every caller of a record.  gcc -O0 would emit it in every file that includes us, and
@@ -1489,6 +1488,8 @@ PERF_FN size_t perf_hist_size(const perf_hist *h)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h);
 
+    if (!s.compact)
+        return sizeof(perf_hist);
     return (sizeof(perf_hist_head_) + s.counters * s.bytes + 7) & ~PERF_CAST_(size_t, 7);
 }
 
@@ -1557,8 +1558,8 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     }
 }
 
-/* The counter of v in the fixed form; v has passed the window. */
-PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t v)
+/* Top bits of the double of v, which has passed the window: counter number plus PERF_HIST_BIAS_. */
+PERF_FN uint64_t perf_hist_top_(uint64_t v)
 {
     uint64_t u = perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v))) >> PERF_HIST_SHIFT_;
 
@@ -1566,47 +1567,63 @@ PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t v)
     __asm__("" : "+r"(u));      /* for a constant v outside the window gcc warns of a bad subscript,
                                    not seeing that the window keeps it out; no instruction        */
 #endif
-    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (u - PERF_HIST_BIAS_);
+    return u;
 }
 
-/* The sum and one counter are all that a record writes.  Two neighbouring accumulators would be
- * joined into one vector by clang and by gcc -march=native, and the next load would wait for both
- * stores: 8.9 cycles in place of 1.9 (bench/hist.c guards it).                                   */
+PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t top)
+{
+    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (top - PERF_HIST_BIAS_);
+}
+
+/* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
+ * on a Xeon); with four, only records near each other wait, and those wait for their counter
+ * anyway.  A record updates one sum and one counter: two neighbouring accumulators would be joined
+ * into one vector by clang and by gcc -march=native, and the next load would wait for both stores
+ * (8.9 in place of 1.9 cycles; bench/hist.c shows it).                                            */
+PERF_FN uint64_t *perf_hist_fixed_sum_(perf_hist *h, uint64_t top)
+{
+    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (PERF_HIST_FIXED_ + (top & 3));
+}
+
 PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    const perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t               top;
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, ns);
         return;
     }
-    d->sum += ns;
-    ++*perf_hist_fixed_cell_(h, ns);
+    top = perf_hist_top_(ns);
+    *perf_hist_fixed_sum_(h, top) += ns;
+    ++*perf_hist_fixed_cell_(h, top);
 }
 
 PERF_FN void perf_hist_add_nosum(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    const perf_hist_head_ *d = perf_hist_at_(h);
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, 0);
         return;
     }
-    ++*perf_hist_fixed_cell_(h, ns);
+    ++*perf_hist_fixed_cell_(h, perf_hist_top_(ns));
 }
 
 PERF_FN void perf_hist_add_live(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t        *c;
+    const perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t              *cell, *sum, top;
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, ns);
         return;
     }
-    c = perf_hist_fixed_cell_(h, ns);
-    PERF_RELAXED_STORE_(&d->sum, d->sum + ns);
-    PERF_RELAXED_STORE_(c, *c + 1);
+    top = perf_hist_top_(ns);
+    sum = perf_hist_fixed_sum_(h, top);
+    cell = perf_hist_fixed_cell_(h, top);
+    PERF_RELAXED_STORE_(sum, *sum + ns);
+    PERF_RELAXED_STORE_(cell, *cell + 1);
 }
 
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
@@ -1739,18 +1756,102 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* Inner loops of a known count: every compiler turns them into vector code at -O2. */
+/* Several neighbouring counters at once, as wide as the target that the file is compiled for;
+ * one at a time where the compiler has no vector types.                                           */
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
+#define PERF_VECTORS_ 1
+#define PERF_UNROLL_  _Pragma("GCC unroll 32")      /* gcc -O2 does not on its own                 */
+#if defined(__AVX512F__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(64), aligned(4), may_alias))
+#elif defined(__AVX2__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(32), aligned(4), may_alias))
+#else
+#define PERF_VECTOR_(T) T __attribute__((vector_size(16), aligned(4), may_alias))
+#endif
+typedef PERF_VECTOR_(uint64_t) perf_lanes64_;
+typedef PERF_VECTOR_(uint32_t) perf_lanes32_;
+#undef PERF_VECTOR_
+#else
+#define PERF_UNROLL_
+typedef uint64_t perf_lanes64_;
+typedef uint32_t perf_lanes32_;
+#endif
+#define PERF_LANES64_ (sizeof(perf_lanes64_) / sizeof(uint64_t))
+#define PERF_LANES32_ (sizeof(perf_lanes32_) / sizeof(uint32_t))
+
+PERF_FN uint64_t perf_lanes_total_(perf_lanes64_ v)
+{
+#if defined(PERF_VECTORS_)
+    uint64_t sum = v[0];
+    size_t   i;
+
+    for (i = 1; i < PERF_LANES64_; i++)
+        sum += v[i];
+    return sum;
+#else
+    return v;
+#endif
+}
+
+/* Sums of 64 counters, the unit of a query's blocks. */
+#if defined(PERF_VECTORS_)
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        a = PERF_ZERO, b = PERF_ZERO;
+    size_t               i;
+
+    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES64_; i += 2)
+    {
+        a += v[i];
+        b += v[i + 1];
+    }
+    return perf_lanes_total_(a + b);
+}
+
+/* 32-bit counters two by two: one sum of the pairs as they lie, one of their upper halves; their
+ * difference is the lower halves.  Cheaper than widening every counter, and it cannot overflow.  */
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        pairs = PERF_ZERO, upper = PERF_ZERO;
+    size_t               i;
+
+    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES32_; i++)
+    {
+        pairs += v[i];
+        upper += v[i] >> 32;
+    }
+    return perf_lanes_total_(pairs - (upper << 32) + upper);
+}
+#else
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+#endif
+
 PERF_FN uint64_t perf_sum64_(const uint64_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint64_t part = 0;
-        int      j;
-        for (j = 0; j < 64; j++)
-            part += c[j];
-        sum += part;
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum64x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1760,20 +1861,8 @@ PERF_FN uint64_t perf_sum32_(const uint32_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint32_t part = 0, any = 0;
-        int      j;
-        for (j = 0; j < 64; j++) {
-            part += c[j];
-            any |= c[j];
-        }
-        if (PERF_LIKELY_(any < UINT32_C(1) << 26)) {    /* 64 of them cannot wrap                 */
-            sum += part;
-        } else {
-            for (j = 0; j < 64; j++)
-                sum += c[j];
-        }
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum32x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1786,6 +1875,18 @@ PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_
 
     return s->bytes == 4 ? perf_sum32_(PERF_CAST_(const uint32_t *, cells) + first, n)
                          : perf_sum64_(PERF_CAST_(const uint64_t *, cells) + first, n);
+}
+
+/* The sum as far as records kept it, modulo 2^64. */
+PERF_FN uint64_t perf_hist_kept_sum_(const perf_hist *h)
+{
+    uint64_t sum = PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->sum);
+    int      i;
+
+    if (!perf_hist_peek_(h)->highest)
+        for (i = 0; i < 4; i++)
+            sum += PERF_RELAXED_LOAD_(&h->sums[i]);
+    return sum;
 }
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
@@ -1898,7 +1999,7 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
         return PERF_HIST_NO_DATA;
     /* The kept sum is exact modulo 2^64; the buckets say which multiple.  One that no multiple
      * brings between their edges is not the sum of these records.                                */
-    sum = PERF_CAST_(double, perf_hist_peek_(h)->sum);
+    sum = PERF_CAST_(double, perf_hist_kept_sum_(h));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 *
@@ -1948,6 +2049,7 @@ typedef struct perf_hist_scan_ {
     size_t           first, end, block;     /* counters; `block` of them per sum                  */
     size_t           blocks;
     uint64_t         total;
+    double           min, max;
     uint64_t         sums[256];
 } perf_hist_scan_;
 
@@ -1958,6 +2060,12 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
 
     s->shape = perf_hist_shape_of_(h);
     s->end = perf_hist_touched_(h, &s->shape, &s->first);
+    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero          */
+    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (s->end > s->shape.counters)
+        s->end = s->shape.counters;
+    s->min = perf_hist_min(h);
+    s->max = perf_hist_max(h);
     for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
         continue;
     s->blocks = 0;
@@ -1967,6 +2075,25 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
         s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, n);
         s->total += s->sums[s->blocks++];
     }
+}
+
+/* The bucket in [j, end) where the running count reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
+                               uint64_t below, uint64_t rank)
+{
+    const void *cells = perf_hist_peek_cells_(h);
+
+    end--;
+    if (s->bytes == 4) {
+        const uint32_t *c = PERF_CAST_(const uint32_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    } else {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    }
+    return j;
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
@@ -1996,8 +2123,8 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     zeros = perf_hist_peek_(h)->zeros;
     below = zeros;
     for (i = 0; i < n; i++) {
-        uint64_t rank, acc, width = 0, lower;
-        size_t   j, end;
+        uint64_t rank, width, lower;
+        size_t   j;
 
         out[i] = PERF_HIST_NO_DATA;
         if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
@@ -2008,7 +2135,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             continue;
         rank = perf_hist_rank_(q[i], s.total);
         if (rank == 1 || rank == s.total) {
-            out[i] = rank == 1 && s.total > 1 ? perf_hist_min(h) : perf_hist_max(h);
+            out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
             continue;
         }
         if (rank <= below) {                    /* the list went back: start again                */
@@ -2022,16 +2149,14 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         while (k < s.blocks && rank - below > s.sums[k])
             below += s.sums[k++];
         if (k == s.blocks) {
-            out[i] = perf_hist_max(h);          /* above the range                                */
+            out[i] = s.max;                     /* above the range                                 */
             continue;
         }
         j = s.first + k * s.block;
-        end = s.end - j < s.block ? s.end : j + s.block;
-        acc = below + perf_hist_cell_(h, &s.shape, j);
-        while (acc < rank && j + 1 < end)
-            acc += perf_hist_cell_(h, &s.shape, ++j);
+        j = perf_hist_walk_(h, &s.shape, j, s.end - j < s.block ? s.end : j + s.block, below, rank);
         lower = perf_hist_lower_(&s.shape, j, &width);
-        out[i] = perf_hist_middle_(h, lower, width);
+        out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
+        out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
     }
     return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
 }
@@ -2088,31 +2213,38 @@ PERF_FN double perf_hist_mean_between(const perf_hist *h, uint64_t lo, uint64_t 
 
 /* ---- histogram: combine ---- */
 
-/* a[i] += b[i], or -= ; the top bit of the result is set if any sum carried or borrowed.  Blocks
- * of a known count, so that the inner loop becomes vector code at -O2.                           */
-#define PERF_HIST_COMBINE_(name, T, op, spill)                                                    \
-    PERF_FN T name(T *PERF_RESTRICT_ a, const T *PERF_RESTRICT_ b, size_t n)                      \
+/* a[i] += b[i] or -= b[i]; true if any carried or borrowed, so that the caller can undo it.
+ * z is the result; the top bit of `spill` says so, for 64 bits as long as counts stay below 2^63. */
+#define PERF_HIST_COMBINE_(name, T, V, lanes, op, spill)                                          \
+    PERF_FN int name(T *a, const T *b, size_t n)                                                  \
     {                                                                                             \
-        T      any = 0;                                                                           \
-        size_t j;                                                                                 \
-        for (; n >= 16; n -= 16, a += 16, b += 16) {                                              \
-            for (j = 0; j < 16; j++) {                                                            \
-                T x = a[j], y = b[j], z = x op y;                                                 \
-                a[j] = z;                                                                         \
+        V      any = PERF_ZERO;                                                                   \
+        T      part[lanes], rest = 0;                                                             \
+        size_t i;                                                                                 \
+        for (; n >= 4 * (lanes); n -= 4 * (lanes), a += 4 * (lanes), b += 4 * (lanes)) {          \
+            V       *p = PERF_PTR_(V *, a);                                                       \
+            const V *q = PERF_PTR_(const V *, b);                                                 \
+            PERF_UNROLL_ for (i = 0; i < 4; i++)                                                  \
+            {                                                                                     \
+                V x = p[i], y = q[i], z = x op y;                                                 \
+                p[i] = z;                                                                         \
                 any |= (spill);                                                                   \
             }                                                                                     \
         }                                                                                         \
-        for (j = 0; j < n; j++) {                                                                 \
-            T x = a[j], y = b[j], z = x op y;                                                     \
-            a[j] = z;                                                                             \
-            any |= (spill);                                                                       \
+        for (i = 0; i < n; i++) {                                                                 \
+            T x = a[i], y = b[i], z = x op y;                                                     \
+            a[i] = z;                                                                             \
+            rest |= (spill);                                                                      \
         }                                                                                         \
-        return any;                                                                               \
+        memcpy(part, &any, sizeof part);                                                          \
+        for (i = 0; i < (lanes); i++)                                                             \
+            rest |= part[i];                                                                      \
+        return (rest >> (8 * sizeof(T) - 1)) != 0;                                                \
     }
-PERF_HIST_COMBINE_(perf_add32_, uint32_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_add64_, uint64_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_sub32_, uint32_t, -, (~x & y) | ((~x | y) & z))
-PERF_HIST_COMBINE_(perf_sub64_, uint64_t, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, PERF_LANES32_, +, (x & y) | ((x | y) & ~z))
+PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, PERF_LANES32_, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, PERF_LANES64_, +, z)
+PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, PERF_LANES64_, -, z)
 #undef PERF_HIST_COMBINE_
 
 PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b)
@@ -2128,47 +2260,56 @@ PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
     if (s->bytes == 4) {
         uint32_t       *a = PERF_CAST_(uint32_t *, perf_hist_cells_(into)) + first;
         const uint32_t *b = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n)) >> 31) != 0;
+        return minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n);
     } else {
         uint64_t       *a = PERF_CAST_(uint64_t *, perf_hist_cells_(into)) + first;
         const uint64_t *b = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n)) >> 63) != 0;
+        return minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n);
     }
 }
 
-/* The same bucket by bucket, into an equal or coarser shape, at most `limit` buckets of `from`.
- * Returns how many were done: fewer than there are means that the next one did not fit.          */
-PERF_FN size_t perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus, size_t limit,
-                                int *whole)
+/* n more (or fewer) values like v; 0: the counter cannot hold that, nothing is changed. */
+PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
 {
-    perf_hist_head_ *d = perf_hist_at_(into);
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
-    perf_hist_bucket b = PERF_ZERO;
-    size_t           done;
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t        *c = v ? &d->over : &d->zeros, sum;
 
-    *whole = 0;
-    for (done = 0; done < limit && perf_hist_next(from, &b); done++) {
-        uint64_t  *c64 = PERF_CAST_(uint64_t *, perf_hist_cells_(into)), room;
-        uint32_t  *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(into));
-        int        inside = b.lower > 0 && b.lower <= s.highest;
-        size_t     i = inside ? perf_hist_index_(&s, b.lower) : 0;
-
-        if (!inside)
-            c64 = b.lower ? &d->over : &d->zeros;
-        if (inside && s.bytes == 4) {
-            room = minus ? c32[i] : UINT32_MAX - c32[i];
-            if (b.count > room)
-                return done;
-            c32[i] = PERF_CAST_(uint32_t, minus ? c32[i] - b.count : c32[i] + b.count);
-        } else {
-            room = minus ? c64[i] : UINT64_MAX - c64[i];
-            if (b.count > room)
-                return done;
-            c64[i] = minus ? c64[i] - b.count : c64[i] + b.count;
+    if (v > 0 && v <= s->highest) {
+        uint64_t i = perf_hist_index_(s, v);
+        if (s->bytes == 4) {
+            uint32_t *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + i;
+            sum = minus ? *c32 - n : *c32 + n;
+            if (n > UINT32_MAX || sum > UINT32_MAX)
+                return 0;
+            *c32 = PERF_CAST_(uint32_t, sum);
+            return 1;
         }
+        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i;
     }
-    *whole = 1;
-    return done;
+    sum = minus ? *c - n : *c + n;
+    if ((n | sum) >> 63)
+        return 0;
+    *c = sum;
+    return 1;
+}
+
+/* Bucket by bucket, into an equal or coarser shape.  True: done.  Else a counter could not hold its
+ * part and `into` is as before.                                                                  */
+PERF_FN int perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    perf_hist_bucket b = PERF_ZERO, undo = PERF_ZERO;
+    uint64_t         highest = perf_hist_shape_of_(from).highest;
+
+    while (perf_hist_next(from, &b)) {          /* what was above the range stays `over`           */
+        if (perf_hist_bump_(into, &s, b.lower > highest ? UINT64_MAX : b.lower, b.count, minus))
+            continue;
+        while (perf_hist_next(from, &undo) && undo.lower != b.lower)
+            (void)perf_hist_bump_(into, &s, undo.lower, undo.count, !minus);
+        return 0;
+    }
+    return 1;
 }
 
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
@@ -2177,7 +2318,6 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     const perf_hist_head_ *f = perf_hist_peek_(from);
     perf_hist_shape_       s, t;
     size_t                 first, end;
-    int                    whole;
 
     if (!into || !from || into == from)
         return PERF_EINVAL;
@@ -2197,14 +2337,10 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         }
         d->zeros += minus ? 0 - f->zeros : f->zeros;
         d->over += minus ? 0 - f->over : f->over;
-    } else {
-        size_t done = perf_hist_apply_(into, from, minus, SIZE_MAX, &whole);
-        if (!whole) {
-            (void)perf_hist_apply_(into, from, !minus, done, &whole);
-            return PERF_ERANGE;
-        }
+    } else if (!perf_hist_apply_(into, from, minus)) {
+        return PERF_ERANGE;
     }
-    d->sum += minus ? 0 - f->sum : f->sum;
+    d->sum += minus ? 0 - perf_hist_kept_sum_(from) : perf_hist_kept_sum_(from);
     d->invalid += minus ? 0 - f->invalid : f->invalid;
     d->lost += minus ? 0 - f->lost : f->lost;
     return PERF_OK;
@@ -2270,6 +2406,8 @@ PERF_FN void perf_hist_reset(perf_hist *h)
     if (first < end)
         memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
     kept = *d;
+    if (!kept.highest)
+        memset(h->sums, 0, sizeof h->sums);
     memset(d, 0, sizeof *d);
     d->highest = kept.highest;
     d->counters = kept.counters;
@@ -2318,8 +2456,8 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
     d->over = PERF_RELAXED_LOAD_(&f->over);
     d->invalid = PERF_RELAXED_LOAD_(&f->invalid);
     d->lost = PERF_RELAXED_LOAD_(&f->lost);
-    d->sum = PERF_RELAXED_LOAD_(&f->sum);
-    d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range     */
+    d->sum = perf_hist_kept_sum_(live);
+    d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range      */
     d->max = PERF_RELAXED_LOAD_(&f->max);
     perf_hist_settle_(into, ~d->not_min, d->max);
     return PERF_OK;
