@@ -21,41 +21,4666 @@
 
 #include <stdio.h>
 
-/* >>config ------------------------------------------------------------------------------------ */
+/* >>config ------------------------------------------------------------------------------------
+ * Beside those of perf_stats.h.  The sizes are read by the first scope of the program.           */
 
-/* >>platform ---------------------------------------------------------------------------------- */
+#define PERF_CLOCK_AUTO      0  /* what PERF_CLOCK may be, see there                              */
+#define PERF_CLOCK_MONOTONIC 1  /* always clock_gettime                                           */
+#define PERF_CLOCK_TSC       2  /* always the counter                                             */
+#ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
+#define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime   TSC: the counter, trusted or not */
+#endif
+/*      PERF_CLOCK_FN              a uint64_t f(void) of yours in ns; set it in every file or none */
+#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
+#define PERF_TRACE_EVENTS 65536
+#endif
+
+/* >>platform ----------------------------------------------------------------------------------
+ * The one place that knows compilers and systems.  System calls are declared under names of our
+ * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late. */
+
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#define PERF_ARCH_X86_ 1
+#else
+#define PERF_ARCH_X86_ 0
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#define PERF_MSVC_ 1
+#else
+#define PERF_MSVC_ 0
+#endif
+#if defined(__TINYC__)
+#define PERF_TCC_ 1
+#else
+#define PERF_TCC_ 0
+#endif
+
+#define PERF_STR2_(x) #x
+#define PERF_STR_(x)  PERF_STR2_(x)
+#if defined(__USER_LABEL_PREFIX__) && !PERF_TCC_
+#define PERF_SYM_(name) PERF_STR_(__USER_LABEL_PREFIX__) name
+#else
+#define PERF_SYM_(name) name
+#endif
+
+/* Unix with 64-bit long: off_t, time_t and size_t are all one long (not so on x32 and 32 bit). */
+#if !defined(_WIN32) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
+#define PERF_LP64_UNIX_ 1
+#else
+#define PERF_LP64_UNIX_ 0
+#endif
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_GETTID_ 186L
+#define PERF_SYS_TGKILL_ 234L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_GETTID_ 178L
+#define PERF_SYS_TGKILL_ 131L
+#else
+#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
+#endif
+
+#if PERF_MSVC_
+#define PERF_WEAK_   __declspec(selectany)
+#define PERF_THREAD_ __declspec(thread)
+#elif PERF_TCC_
+#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
+#define PERF_THREAD_
+#elif defined(_WIN32)
+#define PERF_WEAK_   __attribute__((weak))
+#define PERF_THREAD_ __thread
+#else
+#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_THREAD_ __thread
+#endif
+/* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
+ * unused ones leave no code at -O0; gcc warns about the pair in C, see >>private.                */
+#if PERF_MSVC_
+#define PERF_OUTLINE_FN_ static __declspec(noinline)
+#define PERF_COLD_FN_    static __declspec(noinline)
+#define PERF_INLINE_FN_  static __forceinline
+#else
+#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#endif
+
+/* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
+ * and data races neither for the standard nor for ThreadSanitizer.                               */
+#if PERF_MSVC_ || PERF_TCC_
+#define PERF_GET_(p)    (*(p))
+#define PERF_SET_(p, v) ((void)(*(p) = (v)))
+#define PERF_ACQ_(p)    (*(p))
+#define PERF_REL_(p, v) ((void)(*(p) = (v)))
+#else
+#define PERF_GET_(p)    __atomic_load_n(p, __ATOMIC_RELAXED)
+#define PERF_SET_(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define PERF_ACQ_(p)    __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define PERF_REL_(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#endif
 
 PERF_BEGIN_DECLS
 
-/* >>clock ------------------------------------------------------------------------------------- */
+#if PERF_MSVC_
+unsigned __int64 __rdtsc(void);
+void             _mm_lfence(void);
+long             _InterlockedCompareExchange(long volatile *, long, long);
+#pragma intrinsic(__rdtsc, _mm_lfence, _InterlockedCompareExchange)
+#endif
 
-/* >>scopes ------------------------------------------------------------------------------------ */
+#if defined(_WIN32)
+#if PERF_MSVC_
+union _LARGE_INTEGER;
+__declspec(dllimport) int __stdcall           QueryPerformanceCounter(union _LARGE_INTEGER *);
+__declspec(dllimport) int __stdcall           QueryPerformanceFrequency(union _LARGE_INTEGER *);
+__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId(void);
+#define perf_qpc_(p)  QueryPerformanceCounter((union _LARGE_INTEGER *)(p))
+#define perf_qpf_(p)  QueryPerformanceFrequency((union _LARGE_INTEGER *)(p))
+#define perf_win_tid_ GetCurrentThreadId
+#elif defined(_WIN64)
+extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
+extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
+extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#else
+extern int __stdcall           perf_qpc_(int64_t *) __asm__("_QueryPerformanceCounter@4");
+extern int __stdcall           perf_qpf_(int64_t *) __asm__("_QueryPerformanceFrequency@4");
+extern unsigned long __stdcall perf_win_tid_(void) __asm__("_GetCurrentThreadId@0");
+#endif
+#else
+#if PERF_LP64_UNIX_
+struct perf_timespec_ {
+    long sec, nsec;
+};
+extern int   perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
+#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t         */
+struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc       */
+    long sec, nsec;
+};
+extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+#else
+PERF_END_DECLS
+#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
+#if !defined(CLOCK_MONOTONIC)
+#error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
+#endif
+PERF_BEGIN_DECLS
+#endif
+#if defined(__APPLE__)
+#define PERF_CLOCK_MONOTONIC_ID_ 6
+#define PERF_CLOCK_THREAD_ID_    16
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+#define PERF_CLOCK_MONOTONIC_ID_ 4
+#define PERF_CLOCK_THREAD_ID_    14
+#else
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_THREAD_ID_    3
+#endif
+#endif
 
-/* >>report ------------------------------------------------------------------------------------ */
+PERF_END_DECLS
 
-/* >>trace ------------------------------------------------------------------------------------- */
+PERF_BEGIN_DECLS
 
-/* >>bench ------------------------------------------------------------------------------------- */
+/* >>clock -------------------------------------------------------------------------------------
+ * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
+ * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
+ * one bracketed pair of readings at first use, another one now, and the error follows from both. */
 
-/* >>ab ---------------------------------------------------------------------------------------- */
+#define PERF_CLOCK_LIST_(X)                                                                       \
+    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
+    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")      \
+    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
+    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
+    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")
+
+#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
+/* The bits of perf_clock_info.warnings. */
+typedef enum perf_clock_warning {
+    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
+    PERF_CLOCK_FINE = 0
+} perf_clock_warning;
+#undef PERF_CLOCK_ENUM_
+
+typedef struct perf_clock_info {
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
+    double      hz;             /* ticks a second                                                 */
+    double      tick_ns;        /* nanoseconds a tick                                             */
+    double      resolution_ns;  /* smallest step seen between two readings                        */
+    double      cost_ns;        /* one reading                                                    */
+    double      error_ppm;      /* bound on the error of tick_ns                                  */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
+} perf_clock_info;
+
+/* The bare counter: about 9 ns, may be reordered with the code around it by some 60 ticks.  Its
+ * unit is the tick; only differences mean anything.  Never fails.                                */
+PERF_FN uint64_t perf_ticks(void);
+
+/* The counter after everything before it has finished: 1.6 times the cost, no reordering. */
+PERF_FN uint64_t perf_ticks_precise(void);
+
+/* A difference of two perf_ticks() in nanoseconds.  Recalibrates itself when that pays. */
+PERF_FN double perf_ticks_to_ns(uint64_t ticks);
+
+/* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
+PERF_FN uint64_t perf_now(void);
+
+/* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
+PERF_FN uint64_t perf_cpu_now(void);
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* English text of one warning bit; never NULL. */
+PERF_FN const char *perf_clock_warning_text(uint32_t bit);
+
+/* >>scopes ------------------------------------------------------------------------------------
+ *     PERF_SCOPE("decode");          a statement: times from here to the end of the block
+ *     PERF_FUNCTION();               the same, named after the function
+ *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
+ *
+ * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
+ * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
+ * Scopes of one name are one row in the report.  A scope costs what reading the counter twice
+ * costs; calls never fail visibly, print or throw, and allocate only when a thread or name is new:
+ * what went wrong is kept, see perf_error() and the notes under the report.                      */
+
+struct perf_recorder_;
+struct perf_cell_;
+
+typedef struct perf_site_ {     /* what is measured; one static object a call site                */
+    const char *name;
+    const char *file;
+    uint32_t    line;           /* kind : 8, line : 24                                            */
+    uint32_t    id;             /* 0 until the registry has seen it                               */
+} perf_site_;
+
+/* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
+#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
+#define PERF_SCOPE_EMPTY_ 1
+#else
+#define PERF_SCOPE_EMPTY_ 0
+typedef struct perf_scope perf_span_;
+#endif
+
+struct
+#if PERF_SCOPE_EMPTY_
+    perf_span_
+#else
+    perf_scope
+#endif
+{                               /* every field private                                            */
+    uint64_t               start;   /* ticks                                                      */
+    struct perf_recorder_ *rec;     /* NULL: not recording                                        */
+    uint64_t               nested;  /* the thread's running total of closed scopes at the begin   */
+    struct perf_cell_     *cell;
+    uint64_t               total;   /* of the cell at the begin                                   */
+    uint32_t               depth;
+    uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
+};
+
+#if PERF_SCOPE_EMPTY_
+typedef struct perf_span_ perf_span_;
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragmas"
+#pragma clang diagnostic ignored "-Wc++-compat"
+#pragma clang diagnostic ignored "-Wextern-c-compat"
+#endif
+__extension__ struct perf_scope {
+    char none[0];
+};
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+#endif
+typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
+
+/* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
+ * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
+PERF_FN perf_scope perf_scope_begin(const char *name);
+
+/* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
+PERF_FN void perf_scope_end(perf_scope *scope);
+
+/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
+ * since perf_lap_begin() or the last PERF_LAP.                                                   */
+typedef struct perf_lap {
+    uint64_t               start, nested;       /* private                                        */
+    struct perf_recorder_ *rec;
+} perf_lap;
+PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
+
+/* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
+ * flight.  The struct may be copied and passed on; the end counts in the thread that calls it, once.
+ * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
+typedef struct perf_async {
+    uint64_t start, id;                         /* private                                        */
+    uint32_t name, open;
+} perf_async;
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
+PERF_FN void       perf_async_end(perf_async *span);        /* NULL and a second end: counted     */
+
+/* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
+ * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
+PERF_FN void perf_count(const char *name, double value);
+
+/* A moment worth seeing in the trace. */
+PERF_FN void perf_instant(const char *name);
+
+/* What the trace calls this thread; copied, cut to 31 bytes. */
+PERF_FN void perf_thread_name(const char *name);
+
+/* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
+ * A switched-off scope costs one compare.  Take a lock.                                          */
+PERF_FN void perf_enable(int on);
+PERF_FN void perf_trace_enable(int on);
+
+/* Forgets all that was recorded, in every thread; scopes open now count from here on. */
+PERF_FN void perf_reset(void);
+
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
+PERF_FN perf_status perf_error(void);
+
+/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, processor
+ * time, blocks read and written since the mark before, as a table of the report.  Reads /proc: some
+ * 30 us.  PERF_ENODATA where the system does not tell.                                           */
+PERF_FN perf_status perf_memory_mark(const char *phase);
+
+/*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
+ *                                    right, at 1.6 times the cost
+ *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
+ *     PERF_WAIT("read")              a scope that waits for data: its share is in the report
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
+#define PERF_NOTHING_ PERF_CAST_(void, 0)
+#if PERF_DISABLE
+#define PERF_SCOPE(name)            PERF_NOTHING_
+#define PERF_FUNCTION()             PERF_NOTHING_
+#define PERF_SCOPE_PRECISE(name)    PERF_NOTHING_
+#define PERF_SCOPE_SAMPLED(name, n) PERF_NOTHING_
+#define PERF_WAIT(name)             PERF_NOTHING_
+#define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
+#define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
+#define PERF_INSTANT(name)          PERF_NOTHING_
+#else
+#if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
+#define PERF_SCOPE(name)            PERF_SCOPE_(name, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_(name, PERF_KIND_SCOPE_, precise_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_(name, PERF_KIND_WAIT_, , __COUNTER__)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_(name, n, __COUNTER__)
+#else
+#define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
+#define PERF_FUNCTION()             PERF_SCOPE("")
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE(name)
+#define PERF_WAIT(name)             PERF_SCOPE(name)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
+#endif
+#define PERF_LAP(lap, name)     PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+#define PERF_COUNT(name, value) PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+#define PERF_INSTANT(name)      PERF_AT_SITE_(name, PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+#endif
+
+#define PERF_KIND_SCOPE_   0u
+#define PERF_KIND_WAIT_    1u
+#define PERF_KIND_ASYNC_   2u
+#define PERF_KIND_COUNT_   3u
+#define PERF_KIND_INSTANT_ 4u
+
+#define PERF_SITE_(site, name, kind) static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+#define PERF_AT_SITE_(name, kind, call)                                                           \
+    do {                                                                                          \
+        PERF_SITE_(perf_site_here_, name, kind);                                                  \
+        call;                                                                                     \
+    } while (0)
+
+/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
+ * switched off costs one compare (with one variable the end would have to read it back).         */
+#define PERF_SCOPE_(name, kind, how, n)                                                           \
+    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),             \
+                 PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, how, site, span, open)                                           \
+    PERF_SITE_(site, name, kind);                                                                 \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
+#define PERF_SAMPLED_(name, n, k)                                                                 \
+    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k),                   \
+                   PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
+#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                           \
+    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                     \
+    static PERF_THREAD_ perf_skip_ skip;                                                          \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0)                                  \
+                                   ? perf_begin_sampled_(&(span), &(site), &(skip), n)            \
+                                   : PERF_NULL_)
+
+typedef struct perf_skip_ {     /* of a sampled scope and thread                                  */
+    int32_t  left;              /* calls until the next one is measured                           */
+    uint32_t gap;               /* calls that one will stand for                                  */
+} perf_skip_;
+
+/* >>report ------------------------------------------------------------------------------------
+ * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
+ * running scope ever waits for.                                                                  */
+
+typedef enum perf_sort {
+    PERF_SORT_SELF,             /* by time spent in the scope itself, largest first               */
+    PERF_SORT_TOTAL,
+    PERF_SORT_CALLS,
+    PERF_SORT_MEAN,
+    PERF_SORT_P50,
+    PERF_SORT_P95,
+    PERF_SORT_P99,
+    PERF_SORT_MAX,
+    PERF_SORT_NAME              /* by name, a to z                                                */
+} perf_sort;
+
+/* How a report is laid out. */
+typedef enum perf_view {
+    PERF_VIEW_TABLE,
+    PERF_VIEW_TREE,             /* who called whom, from the events still in the trace            */
+    PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns     */
+    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                       */
+} perf_view;
+
+typedef struct perf_report_opts {   /* zero = default                                             */
+    perf_sort sort;             /* 0 -> PERF_SORT_SELF                                            */
+    int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all  */
+    perf_view view;             /* 0 -> PERF_VIEW_TABLE                                           */
+} perf_report_opts;
+
+PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
+
+/* The table on stderr; with the environment variable PERF_REPORT=tree (csv, json) another view.
+ * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
+ * all self; mean; the time below which 50, 95 and 99 % of the calls stay (within 1.6 %); longest. */
+PERF_FN perf_status perf_report(void);
+
+/* The same to any stream; opts NULL means defaults. */
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
+
+/* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
+ * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
+
+/* >>trace -------------------------------------------------------------------------------------
+ * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
+
+/* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
+ * file appears whole or not at all (written beside, then renamed; devices are written directly).
+ * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
+ * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path. */
+PERF_FN perf_status perf_trace_save(const char *path);
+
+/* >>bench: how long does one iteration take? -----------------------------------------------------
+ *
+ *     perf_bench b = perf_bench_begin("copy 4 KiB", NULL);
+ *     while (perf_bench_next(&b)) {
+ *         memcpy(dst, src, 4096);
+ *         perf_keep(dst);                      // or the compiler may delete the whole body
+ *     }
+ *     perf_result r = perf_bench_end(&b);      // r.time.p50, r.cold_ns, r.status
+ *
+ * The first iteration is timed on its own (cold_ns).  Then iterations are batched into slices of
+ * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
+ * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
+ * Leaving the loop early is fine: the result has what was measured until then.
+ * One bench belongs to one thread; several threads may each run their own.                       */
+typedef struct perf_bench_opts {        /* zero = default                                         */
+    int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
+    int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
+    double rel_ci;                      /* half-width of the median's 95 % interval over the      */
+                                        /* median to stop at; 0 -> 0.01                           */
+    double max_seconds;                 /* 0 -> 1.0; a slow body still runs twice                 */
+    double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
+    double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
+} perf_bench_opts;
+
+typedef struct perf_result {
+    perf_summary    time;               /* ns per iteration; count == 0: not measured, see status */
+    double          cold_ns;            /* the first iteration alone; 0 when it never ran         */
+    double          overhead_ns;        /* clock cost taken off every slice                       */
+    uint64_t        batch;              /* iterations per slice                                   */
+    uint64_t        iterations;         /* all iterations, warm-up included                       */
+    perf_bench_opts opts;               /* what really ran, defaults filled in                    */
+    perf_status     status;
+    uint32_t        warnings;           /* PERF_WARN_ bits                                        */
+} perf_result;
+
+typedef struct perf_bench {             /* private; lives in registers, so never take it apart    */
+    uint64_t                   left;
+    struct perf_bench_state_  *state;
+} perf_bench;
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  /* what runs      */
+
+/* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
+ * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
+PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
+PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one decrement, one branch */
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_result perf_bench_end(perf_bench *b);
+
+/* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
+ * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
+ * lies, without a copy.  No memory clobber: other variables stay in registers.  (In C a macro, the
+ * only one in lower case, because it takes any type; C++ has the templates at the end.)          */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
+#define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
+#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here */
+#elif defined(__GNUC__) && defined(__cplusplus)
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
+#elif defined(__GNUC__)
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array                         */ \
+            uintptr_t perf_p_ = (uintptr_t)__builtin_choose_expr(                                 \
+                __builtin_classify_type(x) == 5, (x), 0);                                         \
+            __asm__ __volatile__("" : : "r"(perf_p_), "m"(*(char (*)[])perf_p_));                 \
+        } else {                                                                                  \
+            __asm__ __volatile__("" : : "g,x"(x));                                                \
+        }                                                                                         \
+    } while (0)
+#else
+#define PERF_KEEP_(x) perf_keep_at_(&(x))       /* other compilers: x must be a variable          */
+PERF_FN void perf_keep_at_(const volatile void *p);
+#endif
+#ifndef __cplusplus
+#define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
+#endif
+
+/* The compiler must assume that all memory is read and written here. */
+PERF_FN void perf_clobber(void);
+
+/* >>ab: is the candidate faster than the baseline? -----------------------------------------------
+ *
+ *     int v;
+ *     perf_ab ab = perf_ab_begin("count lines", NULL);         // asks for a speed-up >= 1.3x
+ *     while ((v = perf_ab_next(&ab)) >= 0) {
+ *         if (v) n = candidate(text);
+ *         else   n = baseline(text);
+ *         perf_keep(n);
+ *     }
+ *     perf_ab_result r = perf_ab_end(&ab);                     // r.verdict.decision
+ *
+ * Baseline and candidate take turns in slices of 50 us, in an order chosen by a coin for each pair,
+ * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
+ * question is decided (and enough pairs are there to print a fair interval), or when the budget
+ * ends: then the verdict is INCONCLUSIVE and says how much more it would take.
+ * Keep the two from sharing state that one of them warms up for the other: no statistics helps.  */
+typedef struct perf_ab_opts {           /* zero = default                                         */
+    perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %      */
+    int      min_pairs;                 /* 0 -> 30; never fewer, even when decided                */
+    int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 3 pairs                */
+    double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
+    uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
+} perf_ab_opts;
+
+typedef struct perf_ab_result {
+    perf_verdict verdict;               /* perf_verdict_text(&r.verdict) for a sentence           */
+    perf_summary baseline, candidate;   /* ns per iteration; count == 0: not measured             */
+    double       cold_baseline_ns;      /* the first run of each, alone                           */
+    double       cold_candidate_ns;
+    double       overhead_ns;           /* clock cost taken off every slice                       */
+    uint64_t     batch_baseline;        /* iterations per slice                                   */
+    uint64_t     batch_candidate;
+    double       seconds;               /* from begin to end                                      */
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;                /* anything but PERF_OK: the verdict is INCONCLUSIVE      */
+    uint32_t     warnings;
+} perf_ab_result;
+
+typedef struct perf_ab {                /* private; lives in registers                            */
+    uint64_t                left;
+    struct perf_ab_state_  *state;
+    int                     variant;
+} perf_ab;
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython     */
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);  /* what really runs        */
+
+/* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
+PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);
+
+/* 0: run the baseline once; 1: run the candidate once; -1: done.  One decrement, one branch. */
+PERF_FN int            perf_ab_next(perf_ab *ab);
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
 /* ---- clock ---- */
+
+#if !defined(_WIN32)
+#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct perf_timespec_ t;
+
+    if (perf_clock_gettime_(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+}
+#else
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct timespec t;
+
+    if (clock_gettime(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
+}
+#endif
+
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+}
+#else
+/* Seconds and rest apart: count * 1e9 alone wraps after half an hour of a 10 MHz counter. */
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);
+    hz = PERF_CAST_(uint64_t, f);
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return 0;
+}
+#endif
+
+/* 1: a counter instruction; 0: this file's ticks are nanoseconds of the system clock. */
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
+    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&     \
+                        defined(__GNUC__)))
+#define PERF_COUNTER_ 1
+#else
+#define PERF_COUNTER_ 0
+#endif
+
+PERF_FN uint64_t perf_ticks(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
+    __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (UINT64_C(0) + hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+PERF_FN uint64_t perf_ticks_precise(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    _mm_lfence();
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uintptr_t lo, hi;
+    __asm__ __volatile__("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (UINT64_C(0) + hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("fence\n\trdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
+ * the same place, so what differs between two narrow brackets is the step of the counter.        */
+typedef struct perf_pair_ {
+    uint64_t ticks, ns, width;
+} perf_pair_;
+
+/* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
+{
+    perf_pair_ best = PERF_ZERO;
+    int        i;
+
+    best.width = ~UINT64_C(0);
+    for (i = 0; i < 8; i++) {
+        uint64_t before = perf_ticks();
+        uint64_t ns = perf_now();
+        uint64_t width = perf_ticks() - before;
+        if (width < best.width) {
+            best.ticks = before + width / 2;
+            best.ns = ns;
+            best.width = width;
+        }
+    }
+    return best;
+}
+
+/* First reading of this image (executable or shared object), and the rate known so far. */
+typedef struct perf_calibration_ {
+    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                           */
+    uint32_t warnings;
+    uint64_t ticks, ns, width;
+    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet   */
+    uint64_t tick_ns;           /* bits of a double                                               */
+    uint64_t error_ppm;         /* bits of a double                                               */
+} perf_calibration_;
+
+struct perf_registry_;
+
+/* The one object every file of an image shares; zero until the first use. */
+typedef struct perf_anchor_ {
+    uint32_t               size;
+    uint32_t               off;         /* 1: scopes of this image do nothing                     */
+    struct perf_registry_ *registry;
+    perf_calibration_      clock;
+    uint64_t               spare[4];
+} perf_anchor_;
+
+#if !PERF_MSVC_ && !PERF_TCC_
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+#if !PERF_TCC_
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_MSVC_
+    return _InterlockedCompareExchange((long volatile *)word, (long)to, (long)from) == (long)from;
+#elif PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
+        perf_pair_ p = perf_pair_read_();
+        PERF_SET_(&c->ticks, p.ticks);
+        PERF_SET_(&c->ns, p.ns);
+        PERF_SET_(&c->width, p.width);
+        PERF_REL_(&c->state, 2u);
+    }
+    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
+}
+
+/* Rate from the first pair and one taken now.  Worth it when the distance has doubled. */
+PERF_COLD_FN_ double perf_tick_ns_(void)
+{
+#if PERF_COUNTER_
+    perf_calibration_ *c = perf_calibrate_();
+    perf_calibration_  mine;
+    perf_pair_         p;
+    uint64_t           length, slack;
+    double             rate, ppm;
+
+    if (!c) {                                   /* another thread is at it this microsecond       */
+        memset(&mine, 0, sizeof mine);
+        p = perf_pair_read_();
+        mine.ticks = p.ticks;
+        mine.ns = p.ns;
+        mine.width = p.width;
+        c = &mine;
+    }
+    length = PERF_GET_(&c->length);
+    if (length && perf_ticks() - PERF_GET_(&c->ticks) < 2 * length)
+        return perf_from_bits_(PERF_GET_(&c->tick_ns));
+    do
+        p = perf_pair_read_();
+    while (p.ns < PERF_GET_(&c->ns) + 1000);
+    length = p.ticks - PERF_GET_(&c->ticks);
+    rate = PERF_CAST_(double, p.ns - PERF_GET_(&c->ns)) / PERF_CAST_(double, length);
+    slack = p.width > PERF_GET_(&c->width) ? p.width - PERF_GET_(&c->width)
+                                           : PERF_GET_(&c->width) - p.width;
+    /* Each reading may sit anywhere in a step of either clock: 10 ns at most (measured: 108 ppm
+     * after 100 us, 11 after 1 ms). */
+    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
+    PERF_SET_(&c->tick_ns, perf_bits_(rate));
+    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&c->length, length);
+    return rate;
+#else
+    return 1.0;
+#endif
+}
+
+PERF_FN double perf_ticks_to_ns(uint64_t ticks)
+{
+    return PERF_CAST_(double, ticks) * perf_tick_ns_();
+}
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
+/* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
+PERF_FN void perf_cpuid_(uint32_t leaf, uint32_t *eax, uint32_t *edx)
+{
+    uint32_t a = leaf, d, c = 0;
+#if defined(__x86_64__)
+    __asm__ __volatile__("cpuid" : "+a"(a), "+c"(c), "=d"(d) : : "ebx");
+#else
+    __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
+#endif
+    *eax = a;
+    *edx = d;
+}
+
+/* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t eax, edx;
+
+    perf_cpuid_(UINT32_C(0x80000000), &eax, &edx);
+    if (eax < UINT32_C(0x80000007))
+        return 0;
+    perf_cpuid_(UINT32_C(0x80000007), &eax, &edx);
+    return (edx >> 8 & 1) != 0;
+}
+#else
+PERF_FN int perf_counter_invariant_(void)
+{
+    return 1;                                   /* by definition of the other counters            */
+}
+#endif
+
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
+    if (warning & bit)                                                                            \
+        return text;
+PERF_FN const char *perf_clock_warning_text(uint32_t warning)
+{
+    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
+    return "no warning";
+}
+#undef PERF_CLOCK_TEXT_
 
 /* ---- registry and scopes ---- */
 
+/* What one thread knows about one name.  Only the owner writes.  `low` and `span` bound the
+ * durations seen below 2^32 ticks; anything outside, and every longer one, takes the cold path,
+ * so one unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
+ * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
+ * the store (8.9 instead of 1.9 cycles).                                                         */
+#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
+#define PERF_CELL_OCTAVES_ 44
+#define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
+#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
+#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
+
+typedef struct perf_cell_ {
+    uint64_t count, low;
+    uint64_t sum, span;         /* sum: of all calls                                              */
+    uint64_t total, tag;        /* total: recursive calls once; tag: the id as an event wants it  */
+    uint64_t self, min, max;
+    uint64_t last, least, most, values; /* of a counter: bits of doubles; max: time of the last   */
+    uint64_t bucket[PERF_CELL_BUCKETS_];
+} perf_cell_;
+
+/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
+ * the true one, a counter's value or an async span's length and id stand in the entries before it;
+ * those have name 0.                                                                             */
+typedef struct perf_event_ {
+    uint64_t start;             /* ticks                                                          */
+    uint64_t what;
+} perf_event_;
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
+
+struct perf_registry_;
+
+/* A thread's name cache in front of the interned ones. */
+typedef struct perf_known_ {
+    const char        *key;
+    struct perf_name_ *name;
+} perf_known_;
+
+/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child finds
+ * all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.                     */
+typedef struct perf_recorder_ {
+    perf_cell_ **cell;          /* by name id; NULL for [0] and unseen ones                       */
+    uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
+    uint32_t     depth;
+    uint64_t     closed;        /* running total of closed scopes, for self time                  */
+    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,  */
+    perf_event_ *ring;
+    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
+    uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
+    uint64_t     ring_head;     /* bytes written so far                                           */
+    /* cold */
+    uint32_t     room;          /* entries of `cell`, also when `cells` is 0                      */
+    uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
+    uint64_t     made, birth;   /* ticks; birth: or of the last reset                             */
+    uint64_t     birth_closed;  /* `closed` at birth                                              */
+    uint64_t     thread;        /* id of the owner                                                */
+    uint64_t     number;        /* 1, 2, ... in order of appearance                               */
+    uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
+    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
+    struct perf_registry_ *home;
+    char        *pool, *pool_end;               /* room for cells                                 */
+    uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     dice;                          /* state of the random distances of sampling      */
+    char         name[32];
+    perf_known_  known[64];
+    perf_cell_   blank;                         /* the first `late_cell`                          */
+} perf_recorder_;
+#define PERF_ASK_RESET_ 1u
+#define PERF_ASK_TRACE_ 2u
+
+typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
+    perf_site_         site;
+    struct perf_name_ *next_same;
+    uint32_t           hash;
+    uint32_t           length;  /* the text follows the struct                                    */
+    uint32_t           kind;
+} perf_name_;
+
+#define PERF_NAME_MAX_  255
+#define PERF_NAMES_MAX_ (1u << 22)
+
+typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
+    struct perf_retired_ *next;
+    uint64_t              thread, number, count;
+    char                  name[32];             /* the events follow, oldest first                */
+} perf_retired_;
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
+
+typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
+    struct perf_mark_ *next;
+    perf_name_        *name;
+    uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+} perf_mark_;
+
+/* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
+typedef struct perf_registry_ {
+    uint32_t        size, abi;
+    uint32_t        lock;       /* id of the thread inside; 0: free                               */
+    uint32_t        process;
+    uint32_t        off;
+    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
+    uint32_t        error;      /* first perf_status that was not PERF_OK                         */
+    uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
+    uint64_t        ring_events;
+    uint32_t        trace_off;
+    uint32_t        async_ids;
+    uint64_t        threads;    /* recorders and take-overs so far                                */
+    uint64_t        alive;      /* recorders not known to be gone                                 */
+    uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
+    uint64_t        lost;       /* scopes without a recorder: no memory                           */
+    uint64_t        cut_names;
+    uint64_t        retired_bytes, retired_lost;
+    perf_recorder_ *recorders;
+    perf_recorder_ *by_thread[256];
+    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock       */
+    uint32_t        count, room;
+    perf_name_     *by_hash[4096];
+    char           *pool, *pool_end;
+    void           *results;    /* atomic list head: what the bench and A/B loops have finished   */
+    uint64_t      (*custom)(void);
+    perf_retired_  *retired;
+    perf_mark_     *marks;      /* newest first                                                   */
+    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
+    uint64_t        spare[8];
+} perf_registry_;
+
+/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
+PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
+{
+#if PERF_LP64_UNIX_
+#if defined(__linux__)
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve    */
+#else
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
+#endif
+    if (PERF_PTR_(intptr_t, p) == -1)
+        return PERF_NULL_;
+#if defined(__linux__)
+    if (wipe_on_fork)
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
+#endif
+#else
+    void *p = PERF_MALLOC(bytes);
+    if (p)
+        memset(p, 0, bytes);
+#endif
+    (void)wipe_on_fork;
+    return p;
+}
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pages_(step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* Who is running: unique among the threads of the system while the thread lives. */
+PERF_COLD_FN_ uint32_t perf_thread_id_(void)
+{
+#if PERF_SYS_GETTID_
+    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
+#elif defined(_WIN32)
+    return PERF_CAST_(uint32_t, perf_win_tid_());
+#elif PERF_TCC_
+    return 1;
+#else
+    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
+#endif
+}
+
+PERF_COLD_FN_ uint32_t perf_process_id_(void)
+{
+#if PERF_LP64_UNIX_
+    return PERF_CAST_(uint32_t, perf_getpid_());
+#else
+    return 1;
+#endif
+}
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
+ * over when they next begin a scope. */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t, *next;
+
+    for (t = r->recorders; t; t = next) {
+        next = t->next;
+        t->cells = 0;
+        t->home = PERF_NULL_;
+    }
+    r->recorders = PERF_NULL_;
+    memset(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->marks = PERF_NULL_;
+    r->error = PERF_OK;
+    PERF_SET_(&r->process, process);
+    PERF_REL_(&r->lock, 0u);
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t me = perf_thread_id_(), process = perf_process_id_();
+
+    if (PERF_GET_(&r->process) != process)
+        perf_forked_(r, process);               /* a child begins with one thread: no race        */
+    while (!perf_claim_(&r->lock, 0, me)) {
+        if (PERF_GET_(&r->lock) == me)
+            return 0;
+#if PERF_LP64_UNIX_
+        (void)perf_sched_yield_();
+#endif
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
+{
+    PERF_REL_(&r->lock, 0u);
+}
+
+PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
+{
+    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
+
+    if (!r)
+        return PERF_NULL_;
+    r->size = PERF_CAST_(uint32_t, sizeof *r);
+    r->abi = 1;
+    r->process = perf_process_id_();
+    r->scan_at = 64;
+    r->count = 1;                               /* id 0 means "not yet registered"                */
+    r->ticks = perf_anchor_v1_.clock.ticks;
+    r->ns = perf_anchor_v1_.clock.ns;
+#if defined(PERF_CLOCK_FN)
+    r->custom = PERF_CLOCK_FN;
+    r->clock = 1;
+#elif !PERF_COUNTER_
+    r->clock = 1;
+#elif PERF_CLOCK == PERF_CLOCK_AUTO
+    if (!perf_counter_invariant_()) {
+        r->clock = 1;
+        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
+    }
+#endif
+    r->ring_events = 1;
+    while (r->ring_events < PERF_TRACE_EVENTS)
+        r->ring_events *= 2;
+    if (PERF_TRACE_EVENTS < 1)
+        r->ring_events = 0;
+    return r;
+}
+
+/* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
+ * image that uses scopes carries an ELF note with the distance to its anchor, and the registry is
+ * found by walking the notes of all images.  perf_images_ calls `visit` for each anchor until it
+ * returns something else than 0.                                                                 */
+typedef struct perf_search_ {
+    perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there */
+    perf_registry_ *found;
+    uint32_t        off;
+    int             set_off;
+} perf_search_;
+
+PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
+{
+    if (!s->leader)
+        s->leader = a;
+    if (!s->found)
+        s->found = PERF_ACQ_(&a->registry);
+    if (s->set_off)
+        PERF_SET_(&a->off, s->off);
+}
+
+#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+#define PERF_NOTES_ 1
+struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                  */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+struct perf_image_info_ {
+    uint64_t                    base;
+    const char                 *name;
+    const struct perf_segment_ *segment;
+    uint16_t                    segments;
+};
+extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
+                                 void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
+
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+{
+    uint16_t i;
+
+    (void)size;
+    for (i = 0; i < image->segments; i++) {
+        const struct perf_segment_ *s = &image->segment[i];
+        uint64_t                    at = image->base + s->vaddr, end = at + s->memsz;
+        uint64_t                    pad = s->align == 8 ? 7 : 3;
+
+        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type  */
+            uint32_t head[3];
+            int64_t  distance;
+            uint64_t data;
+            memcpy(head, PERF_PTR_(const void *, at), sizeof head);
+            data = at + ((12 + head[0] + pad) & ~pad);
+            if (head[0] == 7 && head[1] == 8 && head[2] == 0x50455246 && data + 8 <= end &&
+                !memcmp(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
+                memcpy(&distance, PERF_PTR_(const void *, data), sizeof distance);
+                perf_image_(PERF_PTR_(perf_anchor_ *, data + PERF_CAST_(uint64_t, distance)),
+                            PERF_CAST_(perf_search_ *, search));
+                break;
+            }
+            at = data + ((head[1] + pad) & ~pad);
+        }
+    }
+    return 0;
+}
+#else
+#define PERF_NOTES_ 0
+#endif
+
+/* Every image that takes part.  The note is written here, into whatever file uses this function:
+ * a file that only includes the header gets none.                                                */
+PERF_COLD_FN_ void perf_images_(perf_search_ *s)
+{
+#if PERF_NOTES_
+    __asm__ __volatile__(".ifndef perf_note_v1_\n"
+                         ".pushsection .note.perf_h,\"aG\",%note,perf_note_v1_,comdat\n"
+                         ".balign 4\n"
+                         ".weak perf_note_v1_\n"
+                         ".hidden perf_note_v1_\n"
+                         "perf_note_v1_:\n"
+                         ".long 7, 8, 0x50455246\n"
+                         ".asciz \"perf.h\"\n"
+                         ".byte 0\n"
+                         ".quad perf_anchor_v1_ - .\n"
+                         ".popsection\n"
+                         ".endif\n");
+    (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+#endif
+    perf_image_(&perf_anchor_v1_, s);
+}
+
+/* The registry of the process, made by whoever asks first; NULL without memory. */
+PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
+{
+    perf_search_    s;
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r)
+        return r;
+    (void)perf_calibrate_();
+    memset(&s, 0, sizeof s);
+    perf_images_(&s);
+    if (!s.found) {
+        r = perf_registry_make_();
+        if (!r)
+            return PERF_NULL_;
+#if PERF_MSVC_ || PERF_TCC_
+        s.leader->registry = s.found = r;
+#else
+        if (__atomic_compare_exchange_n(&s.leader->registry, &s.found, r, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            s.found = r;                        /* else lost a race: ours stays unused            */
+#endif
+    }
+    r = s.found;
+    PERF_REL_(&perf_anchor_v1_.registry, r);
+    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
+    if ((PERF_COUNTER_ == 0) != (r->clock != 0) && !(r->warnings & PERF_CLOCK_NOT_INVARIANT))
+        r->warnings |= PERF_CLOCK_MIXED;
+    return r;
+}
+
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    return !r->clock ? perf_ticks() : r->custom ? r->custom() : perf_now();
+}
+
+/* ---- names ---- */
+
+PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
+{
+    uint32_t     room = r->room ? r->room * 2 : 256;
+    perf_name_ **table = PERF_CAST_(
+        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, room * sizeof *table, 65536, 0));
+
+    if (!table)
+        return 0;
+    if (r->room)
+        memcpy(table, r->names, r->room * sizeof *table);
+    PERF_REL_(&r->names, table);
+    PERF_REL_(&r->room, room);
+    return 1;
+}
+
+/* Length of the name as kept: at most PERF_NAME_MAX_ bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
+{
+    uint32_t n = 0;
+
+    while (name[n] && n < PERF_NAME_MAX_)
+        n++;
+    if (name[n])
+        while (n > PERF_NAME_MAX_ - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
+{
+    const char *name = site->name;
+    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    perf_name_ *n;
+    char       *text;
+
+    if (!name || !*name) {
+        if (!name)
+            perf_fail_(r, PERF_EINVAL);
+        name = name ? "(empty)" : "(null)";
+    }
+    length = perf_name_length_(name);
+    for (i = 0; i < length; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    if (name[length]) {
+        r->cut_names++;
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    for (n = r->by_hash[hash % 4096]; n; n = n->next_same)
+        if (n->hash == hash && n->kind == kind && n->length == length &&
+            !memcmp(n->site.name, name, length))
+            return n;
+    if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_name_ *,
+                   perf_pool_(&r->pool, &r->pool_end, sizeof *n + length + 1, 65536, 0));
+    if (!n)
+        return PERF_NULL_;
+    text = PERF_PTR_(char *, n + 1);
+    memcpy(text, name, length);
+    text[length] = '\0';
+    n->site.name = text;
+    n->site.line = site->line;
+    n->hash = hash;
+    n->length = length;
+    n->kind = kind;
+    n->site.id = r->count;
+    n->next_same = r->by_hash[hash % 4096];
+    r->by_hash[hash % 4096] = n;
+    r->names[r->count] = n;
+    PERF_REL_(&r->count, r->count + 1);
+    return n;
+}
+
+PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const perf_site_ *site)
+{
+    perf_name_ *n;
+
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    n = perf_name_intern_(r, site);
+    perf_unlock_(r);
+    if (!n)
+        perf_fail_(r, PERF_ELIMIT);
+    return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
+{
+    uint32_t id = PERF_GET_(&site->id);
+
+    if (!id) {
+        perf_name_ *n = perf_name_find_(r, site);
+        id = n ? n->site.id : 0;
+        PERF_SET_(&site->id, id);
+    }
+    return id;
+}
+
+/* ---- recorders ---- */
+
+/* The ring as the switch wants it; touched pages come one by one, so a large one costs nothing
+ * until it is used. */
+PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
+{
+    if (!t->ring && r->ring_events && !r->trace_off) {
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring, 1));
+        if (!t->ring)
+            perf_fail_(r, PERF_ENOMEM);
+    }
+    PERF_SET_(&t->ring_mask,
+              t->ring && !r->trace_off ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+}
+
+/* Sets up a recorder that is new, or that a fork has wiped. */
+PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
+{
+    perf_recorder_ **same = &r->by_thread[thread % 256];
+
+    memset(t, 0, sizeof *t);
+    t->late_cell = &t->blank;
+    t->late = 1;
+    t->home = r;
+    t->thread = thread;
+    t->dice = thread * UINT32_C(2654435761) | 1;
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    perf_ring_set_(r, t);
+    t->next_same = *same;
+    PERF_REL_(same, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+}
+
+/* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
+PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
+    uint64_t       i;
+    perf_retired_ *old;
+    char          *to;
+
+    if (bytes > size) {
+        r->retired_lost += (bytes - size) / sizeof(perf_event_);
+        bytes = size;
+    }
+    old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
+              ? PERF_CAST_(perf_retired_ *, perf_pool_(&r->pool, &r->pool_end,
+                                                       sizeof *old + PERF_CAST_(size_t, bytes),
+                                                       65536, 0))
+              : PERF_NULL_;
+    if (old) {
+        old->thread = t->thread;
+        old->number = t->number;
+        old->count = bytes / sizeof(perf_event_);
+        memcpy(old->name, t->name, sizeof old->name);
+        to = PERF_PTR_(char *, old + 1);
+        for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
+            memcpy(to + (i - (t->ring_head - bytes)), PERF_PTR_(char *, t->ring) + (i & (size - 1)),
+                   sizeof(perf_event_));
+        old->next = r->retired;
+        PERF_REL_(&r->retired, old);
+        r->retired_bytes += bytes;
+    } else {
+        r->retired_lost += bytes / sizeof(perf_event_);
+    }
+    PERF_SET_(&t->ring_head, UINT64_C(0));
+    t->ring_lost = 0;
+}
+
+/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about all
+ * of them only when their number has doubled.                                                    */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
+{
+#if PERF_SYS_GETTID_
+    perf_recorder_  *t;
+    perf_recorder_ **p;
+
+    if (r->alive >= r->scan_at) {
+        for (t = r->recorders; t; t = t->next)
+            if (!t->gone && perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                                          PERF_CAST_(long, t->thread), 0L)) {
+                t->gone = 1;
+                r->alive--;
+            }
+        r->scan_at = 2 * r->alive + 64;
+    }
+    if (r->alive == r->threads)                 /* none has ever gone                             */
+        return PERF_NULL_;
+    for (t = r->recorders; t && !t->gone; t = t->next) {
+    }
+    if (!t)
+        return PERF_NULL_;
+    perf_recorder_retire_(r, t);
+    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
+    }
+    if (*p)
+        *p = t->next_same;
+    t->gone = 0;
+    t->depth = 0;
+    t->thread = thread;
+    t->name[0] = '\0';
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = perf_scope_ticks_(r);
+    t->next_same = r->by_thread[thread % 256];
+    r->by_thread[thread % 256] = t;
+    return t;
+#else
+    (void)r;
+    (void)thread;
+    return PERF_NULL_;
+#endif
+}
+
+#if PERF_TCC_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
+#else
+#define PERF_SELF_ perf_self_v1_
+#endif
+
+/* The calling thread's recorder; NULL without memory. */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
+{
+    perf_registry_ *r;
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        thread;
+
+    if (t && t->home)
+        return t;
+    r = perf_registry_get_();
+    if (!r || !perf_lock_(r))
+        return PERF_NULL_;
+    thread = perf_thread_id_();
+    if (t) {                                    /* wiped by a fork: start over in the same place  */
+        perf_recorder_start_(r, t, thread);
+        perf_unlock_(r);
+        return t;
+    }
+    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
+    }
+    if (t && t->gone) {                         /* the system has given the id to a new thread    */
+        t->gone = 0;
+        r->alive++;
+    }
+    if (!t)
+        t = perf_recorder_adopt_(r, thread);
+    if (!t) {
+        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+        if (t)
+            perf_recorder_start_(r, t, thread);
+    }
+    perf_unlock_(r);
+#if !PERF_TCC_
+    perf_self_v1_ = t;
+#endif
+    if (!t) {
+        r->lost++;
+        perf_fail_(r, PERF_ENOMEM);
+    }
+    return t;
+}
+
+/* The cell of a name, with room made for it; NULL without memory or for id 0. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
+{
+    perf_cell_ *c;
+
+    if (id >= t->room) {
+        uint32_t     room = t->room ? t->room : 64;
+        perf_cell_ **table;
+
+        while (room <= id)
+            room *= 2;
+        table = PERF_CAST_(perf_cell_ **,
+                           perf_pool_(&t->pool, &t->pool_end, room * sizeof *table, 262144, 1));
+        if (!table)
+            return PERF_NULL_;
+        if (t->room)
+            memcpy(table, t->cell, t->room * sizeof *table);
+        PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table      */
+        PERF_REL_(&t->room, room);
+    }
+    c = t->cell[id];
+    if (!c && id) {
+        c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
+        if (!c)
+            return PERF_NULL_;
+        c->low = PERF_NO_LOW_;
+        c->min = ~UINT64_C(0);
+        c->tag = PERF_CAST_(uint64_t, id) << 32;
+        PERF_REL_(&t->cell[id], c);
+    }
+    return c;
+}
+
+/* What other threads have asked for, done by the owner when it next begins a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    perf_registry_ *r = t->home;
+    uint32_t        i, ask;
+
+    do {
+        ask = PERF_GET_(&t->request);
+        if (ask & PERF_ASK_RESET_) {
+            for (i = 0; i < t->room; i++)
+                if (t->cell[i]) {
+                    perf_cell_ *c = t->cell[i];
+                    memset(c, 0, sizeof *c);
+                    c->low = PERF_NO_LOW_;
+                    c->min = ~UINT64_C(0);
+                    c->tag = PERF_CAST_(uint64_t, i) << 32;
+                }
+            t->late_cell = &t->blank;
+            t->late = 1;
+            t->ring_lost = t->ring_head;
+            t->abandoned = t->disordered = t->foreign = t->orphans = t->lost = t->misused = 0;
+            t->birth = perf_scope_ticks_(r);
+            t->birth_closed = t->closed;
+            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path */
+        }
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+    } while (!perf_claim_(&t->request, ask, 0));
+    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
+}
+
+/* ---- one scope ---- */
+
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
+#endif
+
+/* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
+ * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions. */
+#if PERF_TSAN_
+#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
+#else
+#define PERF_PEEK_(x)   (x)
+#define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
+
+/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+#define PERF_BUCKET_(cell, ticks)                                                                 \
+    (cell)->bucket[(perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>                 \
+                    (52 - PERF_CELL_BITS_)) - PERF_CELL_BIAS_]
+
+PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
+{
+    return PERF_PTR_(char *, t->ring) + byte;
+}
+
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    uint64_t     head = t->ring_head;
+    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, head & t->ring_mask));
+
+    PERF_SET_(&e->start, start);
+    PERF_SET_(&e->what, what);
+    PERF_REL_(&t->ring_head, head + sizeof *e);
+}
+
+/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+ * moved into the range of the buckets.                                                           */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
+{
+    if (d < c->min)
+        PERF_SET_(&c->min, d);
+    if (d > c->max)
+        PERF_SET_(&c->max, d);
+    if (d == 0)
+        return 1;
+    if (d >> PERF_CELL_OCTAVES_)
+        return (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1;
+    if (!(d >> 32)) {
+        uint64_t low = c->low, high = c->low + c->span;
+        if (low == PERF_NO_LOW_)
+            low = high = d;
+        c->low = d < low ? d : low;
+        c->span = (d > high ? d : high) - c->low;
+    }
+    return d;
+}
+
+/* Counts a closed scope `weight` times, at once: the cold twin of the end of perf_end_at_(). */
+PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_span_ *s, uint64_t d,
+                                uint64_t weight)
+{
+    PERF_ADD_(c->count, weight);
+    PERF_ADD_(c->sum, d * weight);
+    PERF_SET_(&c->total, s->total + d * weight);
+    PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), weight);
+    if (t->ring_mask) {
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(t, d, 0);
+        perf_event_put_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+                                         PERF_CAST_(uint64_t, s->depth) << 56);
+    }
+}
+
+#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times           */
+
+/* Everything that is not the common case of a scope's end. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
+{
+    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                  */
+    perf_registry_ *r;
+    perf_cell_     *c;
+    uint64_t        d, self;
+    int             ours = t == s->rec;         /* the time is self time of this thread           */
+
+    if (!t)
+        return;
+    r = t->home;
+    if (r->clock)
+        end = perf_scope_ticks_(r);
+    s->depth &= ~PERF_SLOW_CLOCK_;
+    if (ours && s->start < t->made) {
+        PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
+        return;
+    }
+    c = ours ? s->cell : perf_cell_get_(t, PERF_CAST_(uint32_t, s->cell->tag >> 32));
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, PERF_ENOMEM);
+        return;
+    }
+    if (!ours) {
+        PERF_ADD_(t->foreign, 1);
+        s->total = c->total;
+    } else if (s->start < t->birth) {           /* begun before a reset: counts from there        */
+        s->start = t->birth;
+        s->nested = t->birth_closed;
+        s->total = c->total;
+        t->depth--;
+    } else if (t->depth < s->depth) {           /* the scope around it has ended                  */
+        PERF_ADD_(t->disordered, 1);
+        perf_fail_(r, PERF_ESTATE);
+        s->total = c->total;
+        ours = 0;
+    } else {
+        PERF_ADD_(t->abandoned, t->depth - s->depth);
+        t->depth = s->depth - 1;
+    }
+    if (s->total > c->total)                    /* a reset while it was open                      */
+        s->total = c->total;
+    d = end - s->start;
+    if (d >> 63) {
+        d = 0;
+        r->warnings |= PERF_CLOCK_BACKWARDS;
+    }
+    if (ours) {
+        self = weight * (s->nested + d - t->closed);
+        PERF_ADD_(c->self, self);
+        t->closed += self;
+    }
+    perf_record_(t, c, s, d, weight);
+}
+
+/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
+PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->cell, *late = t->late_cell;
+    uint64_t        d = end - s->start, closed = s->nested + d;
+    uint32_t        depth = s->depth;
+
+    if (PERF_UNLIKELY_(t->depth != depth || d - c->low > c->span)) {
+        perf_end_slow_(s, end, 1);
+        return;
+    }
+    t->depth = depth - 1;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added    */
+    PERF_ADD_(c->self, closed - t->closed);
+    t->closed = closed;
+    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+    PERF_SET_(&t->late, d);
+    PERF_SET_(&t->late_cell, c);
+    if (PERF_PEEK_(t->ring_mask))
+        perf_event_put_(t, s->start, d | c->tag | PERF_CAST_(uint64_t, depth) << 56);
+}
+
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks());
+}
+
+PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks_precise());
+}
+
+PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
+{
+    perf_end_slow_(s, perf_ticks(), s->weight);
+}
+
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_registry_ *r;
+    uint32_t        id;
+
+    s->rec = PERF_NULL_;
+    if (!t || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    r = t->home;
+    id = perf_site_id_(r, site);
+    s->cell = perf_cell_get_(t, id);
+    if (!s->cell) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
+        return PERF_NULL_;
+    }
+    perf_recorder_serve_(t);
+    s->rec = t;
+    s->total = s->cell->total;
+    s->depth = ++t->depth | (r->clock ? PERF_SLOW_CLOCK_ : 0);
+    s->nested = t->closed;
+    s->start = perf_scope_ticks_(r);
+    return s;
+}
+
+PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_cell_     *c;
+
+    if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
+        return 0;
+    c = t->cell[id];
+    if (PERF_UNLIKELY_(!c))
+        return 0;
+    PERF_SET_(&s->cell, c);
+    PERF_SET_(&s->rec, t);
+    s->total = c->total;
+    s->depth = ++t->depth;
+    s->nested = t->closed;
+    return 1;
+}
+
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+{
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
+        return perf_begin_slow_(s, site);
+    s->start = perf_ticks();
+    return s;
+}
+
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
+{
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
+        return perf_begin_slow_(s, site);
+    s->start = perf_ticks_precise();
+    return s;
+}
+
+/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
+ * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+
+/* One call in n, at random distances of n/2 .. 3n/2, so that no rhythm of the program is in step. */
+PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
+                                              uint32_t n)
+{
+    perf_recorder_ *t = PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    s->weight = skip->gap ? skip->gap : 1;
+    skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
+    if (t && n > 1) {
+        t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
+        skip->gap = skip->gap / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) *
+                                                          (skip->gap + 1)) >> 32);
+        skip->gap += !skip->gap;
+    }
+    skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
+    return t ? perf_begin_(s, site) : PERF_NULL_;
+}
+
+#if defined(__cplusplus)
+#define PERF_GUARD_(guard, end)                                                                   \
+    struct guard {                                                                                \
+        perf_span_ *const span;                                                                   \
+        explicit guard(perf_span_ *s) : span(s)                                                   \
+        {                                                                                         \
+        }                                                                                         \
+        guard(const guard &) = delete;                                                            \
+        guard &operator=(const guard &) = delete;                                                 \
+        ~guard()                                                                                  \
+        {                                                                                         \
+            if (span)                                                                             \
+                end(span);                                                                        \
+        }                                                                                         \
+    };
+#define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
+#else
+#define PERF_GUARD_(guard, end)                                                                   \
+    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                           \
+    {                                                                                             \
+        if (*open)                                                                                \
+            end(*open);                                                                           \
+    }
+#define PERF_OPEN_(how, open, span)                                                               \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
+#endif
+PERF_GUARD_(perf_guard_, perf_end_)
+PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
+PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
+
+/* ---- scopes by name ---- */
+
+PERF_COLD_FN_ void perf_misuse_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    if (t) {
+        PERF_ADD_(t->misused, 1);
+        perf_fail_(t->home, PERF_ESTATE);
+    }
+}
+
+/* The site of a name that is no static object: a small table by address in front of the interned
+ * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
+PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
+{
+    perf_recorder_ *t = PERF_SELF_ && PERF_SELF_->home ? PERF_SELF_ : perf_recorder_get_();
+    uintptr_t       at = PERF_PTR_(uintptr_t, name);
+    perf_known_    *k;
+    perf_site_      site = PERF_ZERO;
+    perf_name_     *n;
+
+    if (!t)
+        return PERF_NULL_;
+    k = &t->known[(at ^ at >> 6) % 64];
+    if (k->key == name && k->name && k->name->kind == kind && !strcmp(k->name->site.name, name))
+        return &k->name->site;
+    site.name = name;
+    site.line = kind << 24;
+    n = perf_name_find_(t->home, &site);
+    if (!n) {
+        PERF_ADD_(t->lost, 1);
+        return PERF_NULL_;
+    }
+    k->key = name;
+    k->name = name ? n : PERF_CAST_(perf_name_ *, PERF_NULL_);
+    return &n->site;
+}
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope s;
+
+    memset(&s, 0, sizeof s);
+    (void)name;
+    return s;
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    (void)scope;
+}
+#else
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope  s = PERF_ZERO;
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
+
+    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
+    if (site)
+        (void)perf_begin_(&s, site);
+    return s;
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    if (!scope)
+        return;
+    if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
+        perf_end_(scope);
+    else if (scope->rec)
+        perf_end_slow_(scope, perf_ticks(), 1);
+    else if (scope->depth != ~UINT32_C(0))
+        perf_misuse_();
+    scope->rec = PERF_NULL_;
+    scope->depth = 0;
+}
+#endif
+
+/* ---- laps, spans, counters ---- */
+
+PERF_FN perf_lap perf_lap_begin(void)
+{
+    perf_lap        l = PERF_ZERO;
+    perf_recorder_ *t = PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    if (t) {
+        l.rec = t;
+        l.nested = t->closed;
+        l.start = perf_scope_ticks_(t->home);
+    }
+    return l;
+}
+
+/* One reading closes a phase and opens the next. */
+PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
+{
+    perf_recorder_ *t = l->rec;
+    perf_span_      s;
+    uint64_t        now = perf_ticks(), start = l->start, d = now - start;
+    uint32_t        id = PERF_GET_(&site->id);
+
+    if (!t || !PERF_ON_())
+        return;
+    if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
+        perf_cell_ *c = t->cell[id], *late = t->late_cell;
+        if (PERF_LIKELY_(c && d - c->low <= c->span)) {
+            uint64_t closed = l->nested + d;
+            l->start = now;
+            l->nested = closed;
+            PERF_ADD_(c->count, 1);
+            PERF_ADD_(c->sum, d);
+            PERF_SET_(&c->total, c->total + d);
+            PERF_ADD_(c->self, closed - t->closed);
+            t->closed = closed;
+            PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+            PERF_SET_(&t->late, d);
+            PERF_SET_(&t->late_cell, c);
+            if (PERF_GET_(&t->ring_mask))
+                perf_event_put_(t, start, d | c->tag | PERF_CAST_(uint64_t, t->depth + 1) << 56);
+            return;
+        }
+    }
+    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did         */
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    if (perf_begin_slow_(&s, site)) {
+        s.start = l->start;
+        s.nested = l->nested;
+        perf_end_slow_(&s, now, 1);
+        l->nested = t->closed;
+    }
+    l->start = now;
+}
+
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
+{
+    perf_async      a = PERF_ZERO;
+    perf_site_     *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
+    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_NULL_;
+
+    if (!t)
+        return a;
+    a.name = site->id;
+    a.open = 1;
+    a.id = id;
+    if (!id && perf_lock_(t->home)) {
+        a.id = ++t->home->async_ids;
+        perf_unlock_(t->home);
+    }
+    a.start = perf_scope_ticks_(t->home);
+    return a;
+}
+
+PERF_FN void perf_async_end(perf_async *span)
+{
+    perf_recorder_ *t;
+    perf_cell_     *c;
+    uint64_t        d;
+
+    if (!span || !span->open) {
+        if (span && PERF_ON_())
+            perf_misuse_();
+        return;
+    }
+    span->open = 0;
+    t = perf_recorder_get_();
+    c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
+    if (!c)
+        return;
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    d = perf_scope_ticks_(t->home) - span->start;
+    if (d >> 63)
+        d = 0;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->total, d);
+    PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), 1);
+    if (t->ring_mask) {
+        perf_event_put_(t, span->id, 0);
+        perf_event_put_(t, d, 0);
+        perf_event_put_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
+{
+    perf_recorder_ *t = site && PERF_ON_() ? perf_recorder_get_() : PERF_NULL_;
+
+    *c = t ? perf_cell_get_(t, perf_site_id_(t->home, site)) : PERF_NULL_;
+    if (t && PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return *c ? t : PERF_NULL_;
+}
+
+PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+    uint64_t        now;
+
+    if (!t)
+        return;
+    if (perf_is_nan_(value)) {
+        perf_misuse_();
+        return;
+    }
+    now = perf_scope_ticks_(t->home);
+    if (!c->count || value < perf_from_bits_(c->least))
+        PERF_SET_(&c->least, perf_bits_(value));
+    if (!c->count || value > perf_from_bits_(c->most))
+        PERF_SET_(&c->most, perf_bits_(value));
+    PERF_SET_(&c->last, perf_bits_(value));
+    PERF_SET_(&c->max, now);
+    PERF_SET_(&c->values, perf_bits_(perf_from_bits_(c->values) + value));
+    PERF_ADD_(c->count, 1);
+    if (t->ring_mask) {
+        perf_event_put_(t, perf_bits_(value), 0);
+        perf_event_put_(t, now, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+
+    if (!t)
+        return;
+    PERF_ADD_(c->count, 1);
+    if (t->ring_mask)
+        perf_event_put_(t, perf_scope_ticks_(t->home), c->tag);
+}
+
+PERF_FN void perf_count(const char *name, double value)
+{
+    if (PERF_ON_())
+        perf_count_at_(perf_site_find_(name, PERF_KIND_COUNT_), value);
+}
+
+PERF_FN void perf_instant(const char *name)
+{
+    if (PERF_ON_())
+        perf_instant_at_(perf_site_find_(name, PERF_KIND_INSTANT_));
+}
+
+PERF_FN void perf_thread_name(const char *name)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    size_t          i;
+
+    for (i = 0; t && name && name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    if (t)
+        t->name[i] = '\0';
+}
+
+/* ---- switches ---- */
+
+PERF_FN perf_status perf_error(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
+}
+
+PERF_FN void perf_enable(int on)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_search_    s;
+
+    if (!r)
+        return;
+    PERF_SET_(&r->off, on ? 0u : 1u);           /* images to come ask the registry                */
+    memset(&s, 0, sizeof s);
+    s.set_off = 1;
+    s.off = on ? 0 : 1;
+    perf_images_(&s);
+}
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint32_t before;
+        do
+            before = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, before, before | what));
+        PERF_SET_(&t->cells, 0u);
+    }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+PERF_FN void perf_trace_enable(int on)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    PERF_SET_(&r->trace_off, on ? 0u : 1u);
+    perf_ask_(r, PERF_ASK_TRACE_);
+    perf_unlock_(r);
+}
+
+PERF_FN void perf_reset(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    perf_ask_(r, PERF_ASK_RESET_);
+    r->lost = r->cut_names = r->retired_lost = 0;
+    r->retired = PERF_NULL_;
+    r->retired_bytes = 0;
+    r->marks = PERF_NULL_;
+    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
+    perf_unlock_(r);
+}
+
+#if PERF_ARCH_X86_
+#define PERF_COUNTER_NAME_ "tsc"
+#elif defined(__aarch64__)
+#define PERF_COUNTER_NAME_ "cntvct"
+#else
+#define PERF_COUNTER_NAME_ "rdtime"
+#endif
+#if defined(_WIN32)
+#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
+#else
+#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
+#endif
+
+/* Smallest step between successive readings, and the cost of one, of what scopes use. */
+PERF_FN perf_clock_info perf_clock(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info c;
+    uint64_t        first, last, step = ~UINT64_C(0), best = ~UINT64_C(0);
+    int             i, k, counter = r ? !r->clock : PERF_COUNTER_;
+
+    memset(&c, 0, sizeof c);
+    for (k = 0; k < 16; k++) {
+        first = last = counter ? perf_ticks() : perf_now();
+        for (i = 0; i < 32; i++) {
+            uint64_t t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < step)
+                step = t - last;
+            if (t < last)
+                c.warnings |= PERF_CLOCK_BACKWARDS;
+            last = t;
+        }
+        if (last - first < best)
+            best = last - first;
+    }
+    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
+    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
+    c.hz = 1e9 / c.tick_ns;
+    c.resolution_ns = PERF_CAST_(double, step) * c.tick_ns;
+    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
+    if (c.error_ppm > 1000)
+        c.warnings |= PERF_CLOCK_ROUGH;
+    if (r)
+        c.warnings |= PERF_GET_(&r->warnings);
+#if defined(PERF_CLOCK_FN)
+    c.name = "custom";
+#else
+    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
+#endif
+    return c;
+}
+
 /* ---- report ---- */
+
+typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
+    const char *name;
+    uint32_t    kind;
+    uint64_t    count, sum, total, self, min, max;
+    double      p50, p95, p99;
+    double      last, least, most, values;      /* of a counter                                   */
+} perf_row_;
+
+typedef struct perf_losses_ {   /* what is missing from the numbers, and why                      */
+    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut;
+} perf_losses_;
+
+/* Middle of a bucket in ticks. */
+PERF_FN double perf_bucket_value_(uint32_t index)
+{
+    uint64_t bits = PERF_CAST_(uint64_t, index + PERF_CELL_BIAS_) << (52 - PERF_CELL_BITS_);
+    double   low = perf_from_bits_(bits);
+
+    return low + (perf_from_bits_(bits + (UINT64_C(1) << (52 - PERF_CELL_BITS_))) - low) / 2;
+}
+
+/* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
+PERF_FN double perf_cell_quantile_(const perf_cell_ *c, uint64_t calls, double q)
+{
+    double   want = q * PERF_CAST_(double, calls), value;
+    uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
+    uint32_t i;
+
+    if (PERF_CAST_(double, rank) < want || rank == 0)
+        rank++;
+    for (i = 0; i < PERF_CELL_BUCKETS_ - 1; i++) {
+        seen += c->bucket[i];
+        if (seen >= rank)
+            break;
+    }
+    value = perf_bucket_value_(i);
+    if (value > PERF_CAST_(double, c->max))
+        value = PERF_CAST_(double, c->max);
+    return value < PERF_CAST_(double, c->min) ? PERF_CAST_(double, c->min) : value;
+}
+
+/* Adds what thread t has recorded for a name; its owner may be writing meanwhile. */
+PERF_COLD_FN_ void perf_cell_merge_(perf_cell_ *sum, perf_row_ *row, perf_recorder_ *t, uint32_t id)
+{
+    perf_cell_ *c, **table;
+    uint64_t    x;
+    uint32_t    i;
+
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return;
+    table = PERF_ACQ_(&t->cell);
+    c = PERF_ACQ_(&table[id]);
+    if (!c || !PERF_GET_(&c->count))
+        return;
+    sum->count += PERF_GET_(&c->count);
+    if (row->kind == PERF_KIND_COUNT_) {
+        double v = perf_from_bits_(PERF_GET_(&c->least));
+        if (!row->count || v < row->least)
+            row->least = v;
+        v = perf_from_bits_(PERF_GET_(&c->most));
+        if (!row->count || v > row->most)
+            row->most = v;
+        row->values += perf_from_bits_(PERF_GET_(&c->values));
+        x = PERF_GET_(&c->max);
+        if (x >= sum->max) {
+            sum->max = x;
+            row->last = perf_from_bits_(PERF_GET_(&c->last));
+        }
+        row->count = sum->count;
+        return;
+    }
+    sum->sum += PERF_GET_(&c->sum);
+    sum->total += PERF_GET_(&c->total);
+    sum->self += PERF_GET_(&c->self);
+    x = PERF_GET_(&c->min);
+    sum->min = x < sum->min ? x : sum->min;
+    x = PERF_GET_(&c->max);
+    sum->max = x > sum->max ? x : sum->max;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        sum->bucket[i] += PERF_GET_(&c->bucket[i]);
+    if (PERF_GET_(&t->late_cell) == c)
+        PERF_BUCKET_(sum, PERF_GET_(&t->late))++;
+}
+
+PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_cell_ *sum)
+{
+    perf_name_    **table = PERF_ACQ_(&r->names);
+    perf_recorder_ *t;
+    uint64_t        calls = 0;
+    uint32_t        i;
+
+    memset(sum, 0, sizeof *sum);
+    memset(row, 0, sizeof *row);
+    sum->min = ~UINT64_C(0);
+    row->name = table[id]->site.name;
+    row->kind = table[id]->kind;
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        perf_cell_merge_(sum, row, t, id);
+    row->count = sum->count;
+    if (!row->count || row->kind >= PERF_KIND_COUNT_)
+        return;
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += sum->bucket[i];
+    row->sum = sum->sum;
+    row->total = sum->total;
+    row->self = sum->self >> 63 ? 0 : sum->self;        /* sampled scopes are estimates           */
+    row->min = sum->min;
+    row->max = sum->max;
+    row->p50 = perf_cell_quantile_(sum, calls, 0.50);
+    row->p95 = perf_cell_quantile_(sum, calls, 0.95);
+    row->p99 = perf_cell_quantile_(sum, calls, 0.99);
+}
+
+PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
+{
+    perf_losses_    l = PERF_ZERO;
+    perf_recorder_ *t;
+
+    l.lost = PERF_GET_(&r->lost);
+    l.cut = PERF_GET_(&r->cut_names);
+    l.overwritten = PERF_GET_(&r->retired_lost);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint64_t written = (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost)) / sizeof(perf_event_);
+        l.abandoned += PERF_GET_(&t->abandoned);
+        l.disordered += PERF_GET_(&t->disordered);
+        l.foreign += PERF_GET_(&t->foreign);
+        l.orphans += PERF_GET_(&t->orphans);
+        l.lost += PERF_GET_(&t->lost);
+        l.misused += PERF_GET_(&t->misused);
+        if (written > r->ring_events)
+            l.overwritten += written - r->ring_events;
+    }
+    return l;
+}
+
+PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
+{
+    switch (by) {
+    case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
+    case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
+    case PERF_SORT_MEAN: return PERF_CAST_(double, r->sum) / PERF_CAST_(double, r->count);
+    case PERF_SORT_P50: return r->p50;
+    case PERF_SORT_P95: return r->p95;
+    case PERF_SORT_P99: return r->p99;
+    case PERF_SORT_MAX: return PERF_CAST_(double, r->max);
+    case PERF_SORT_SELF:
+    case PERF_SORT_NAME: break;
+    }
+    return PERF_CAST_(double, r->self);
+}
+
+PERF_FN int perf_row_before_(const perf_row_ *a, const perf_row_ *b, perf_sort by)
+{
+    double x = perf_row_key_(a, by), y = perf_row_key_(b, by);
+
+    if (by != PERF_SORT_NAME && (x > y || x < y))
+        return x > y;
+    return strcmp(a->name, b->name) < 0;
+}
+
+/* Heap sort: no recursion, no worst case, no <stdlib.h>. */
+PERF_COLD_FN_ void perf_rows_sort_(perf_row_ *row, size_t n, perf_sort by)
+{
+    size_t i, end;
+
+    for (i = n / 2, end = n; end > 1;) {
+        size_t    root, child;
+        perf_row_ moved;
+        if (i > 0) {
+            moved = row[--i];
+        } else {
+            moved = row[--end];
+            row[end] = row[0];
+        }
+        for (root = i; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && perf_row_before_(&row[child], &row[child + 1], by))
+                child++;
+            if (!perf_row_before_(&moved, &row[child], by))
+                break;
+            row[root] = row[child];
+        }
+        row[root] = moved;
+    }
+}
+
+/* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
+PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
+{
+    uint32_t    id, count = PERF_ACQ_(&r->count);
+    perf_row_  *row = PERF_CAST_(perf_row_ *, PERF_MALLOC(count * sizeof *row));
+    perf_cell_ *sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
+
+    *n = 0;
+    for (id = 1; row && sum && id < count; id++) {
+        perf_row_fill_(&row[*n], r, id, sum);
+        if (row[*n].count)
+            ++*n;
+    }
+    if (row && sum)
+        perf_rows_sort_(row, *n, by);
+    if (!sum) {
+        PERF_FREE(row);
+        row = PERF_CAST_(perf_row_ *, PERF_NULL_);
+    }
+    PERF_FREE(sum);
+    return row;
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
+PERF_FN void perf_put_time_(perf_out_ *o, double ns)
+{
+    static const char *const unit[] = {" ns", " us", " ms", " s"};
+    double                   x = ns < 0 ? -ns : ns;
+    int                      u = 0;
+
+    while (u < 3 && x >= 999.5) {
+        x /= 1000;
+        ns /= 1000;
+        u++;
+    }
+    perf_put_fixed_(o, ns, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
+    perf_put_(o, unit[u]);
+}
+
+PERF_FN void perf_put_spaces_(perf_out_ *o, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, ' ');
+}
+
+/* Right-aligned cells of a table. */
+PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+{
+    size_t n = strlen(text);
+
+    perf_put_spaces_(o, n < width ? width - n : 1);
+    perf_put_(o, text);
+}
+
+PERF_COLD_FN_ void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
+{
+    char      text[48];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_time_(&t, ns);
+    perf_put_cell_(o, text, width);
+}
+
+PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, const char *unit,
+                                         size_t width)
+{
+    char      text[48];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_fixed_(&t, x, decimals);
+    perf_put_(&t, unit);
+    perf_put_cell_(o, text, width);
+}
+
+/* A name in `width` columns: control characters shown as '?', long ones cut with "...". */
+PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+{
+    size_t columns = 0, i, shown = 0;
+
+    for (i = 0; name[i]; i++)
+        columns += (name[i] & 0xc0) != 0x80;
+    for (i = 0; name[i]; i++) {
+        unsigned char c = PERF_CAST_(unsigned char, name[i]);
+        if ((c & 0xc0) != 0x80 && ++shown > width - 3 && columns > width)
+            break;
+        perf_put_char_(o, c < 0x20 || c == 0x7f ? '?' : name[i]);
+    }
+    if (columns > width)
+        perf_put_(o, "...");
+    else
+        perf_put_spaces_(o, width - columns);
+}
+
+PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
+{
+    uint32_t bit;
+
+    perf_put_(o, "clock ");
+    perf_put_(o, c->name);
+    perf_put_(o, ": step ");
+    perf_put_time_(o, c->resolution_ns);
+    perf_put_(o, ", cost ");
+    perf_put_time_(o, c->cost_ns);
+    perf_put_(o, " a reading, ");
+    perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
+    perf_put_(o, " MHz within ");
+    perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
+    perf_put_(o, " ppm\n");
+    for (bit = 1; bit <= c->warnings; bit <<= 1)
+        if (c->warnings & bit) {
+            perf_put_(o, "warning: ");
+            perf_put_(o, perf_clock_warning_text(bit));
+            perf_put_char_(o, '\n');
+        }
+}
+
+/* One snapshot, so that the text has the same length each time it is written. */
+typedef struct perf_snapshot_ {
+    perf_report_opts opts;
+    perf_clock_info  clock;
+    perf_registry_  *registry;
+    perf_row_       *row;
+    size_t           rows;
+    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
+    perf_losses_     losses;
+    perf_mark_      *marks;
+    struct perf_tree_ *tree;
+} perf_snapshot_;
+
+PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
+{
+    double calls = PERF_CAST_(double, row->count);
+
+    perf_put_name_(o, row->name, 28);
+    perf_put_number_cell_(o, calls, 0, "", 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * s->tick, 10);
+    if (row->kind == PERF_KIND_ASYNC_) {
+        perf_put_(o, "     async         ");
+    } else {
+        perf_put_time_cell_(o, PERF_CAST_(double, row->self) * s->tick, 10);
+        perf_put_number_cell_(o, PERF_CAST_(double, row->self) / s->self * 100, 1, " %", 9);
+    }
+    perf_put_time_cell_(o, PERF_CAST_(double, row->sum) / calls * s->tick, 10);
+    perf_put_time_cell_(o, row->p50 * s->tick, 10);
+    perf_put_time_cell_(o, row->p95 * s->tick, 10);
+    perf_put_time_cell_(o, row->p99 * s->tick, 10);
+    perf_put_time_cell_(o, PERF_CAST_(double, row->max) * s->tick, 10);
+    perf_put_char_(o, '\n');
+}
+
+/* Nanoseconds of one scope tick. */
+PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
+{
+    return r && r->clock ? 1.0 : perf_tick_ns_();
+}
+
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
+{
+    const struct {
+        uint64_t    n;
+        const char *what;
+    } note[] = {
+        {l->abandoned, " scopes were never ended (longjmp?): their time is in the scope around them"},
+        {l->disordered, " scopes ended after the scope around them: no self time"},
+        {l->foreign, " scopes were ended by another thread: no self time"},
+        {l->orphans, " scopes were begun before a fork and not counted in the child"},
+        {l->misused, " ends without a begin and NaN counts were ignored"},
+        {l->lost, " scopes were not counted: no memory, or too many names"},
+        {l->cut, " names were cut to 255 bytes"},
+        {l->overwritten, " older trace events were overwritten: PERF_TRACE_EVENTS is the room"},
+    };
+    size_t i;
+
+    for (i = 0; i < sizeof note / sizeof note[0]; i++)
+        if (note[i].n) {
+            perf_put_(o, "note: ");
+            perf_put_u64_(o, note[i].n);
+            perf_put_(o, note[i].what);
+            perf_put_char_(o, '\n');
+        }
+}
+
+PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    int    title = 0;
+    size_t i;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (row->kind < PERF_KIND_COUNT_)
+            continue;
+        if (!title++)
+            perf_put_(o, "counter                      updates      last      mean       min       max\n");
+        perf_put_name_(o, row->name, 28);
+        perf_put_number_cell_(o, PERF_CAST_(double, row->count), 0, "", 8);
+        if (row->kind == PERF_KIND_COUNT_) {
+            perf_put_number_cell_(o, row->last, 2, "", 10);
+            perf_put_number_cell_(o, row->values / PERF_CAST_(double, row->count), 2, "", 10);
+            perf_put_number_cell_(o, row->least, 2, "", 10);
+            perf_put_number_cell_(o, row->most, 2, "", 10);
+        }
+        perf_put_char_(o, '\n');
+    }
+}
+
+static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((__nothrow__));
+
+PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    size_t   i, shown = 0, left = 0;
+    uint64_t wait = 0;
+
+    for (i = 0; i < s->rows; i++) {
+        const perf_row_ *row = &s->row[i];
+        if (row->kind == PERF_KIND_WAIT_)
+            wait += row->self;
+        if (row->kind >= PERF_KIND_COUNT_)
+            continue;
+        if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
+            left++;
+            continue;
+        }
+        if (!shown++)
+            perf_put_(o, "scope                            calls     total      self    share"
+                         "      mean       p50       p95       p99       max\n");
+        perf_put_row_(o, row, s);
+    }
+    if (left) {
+        perf_put_(o, "... and ");
+        perf_put_u64_(o, left);
+        perf_put_(o, " more\n");
+    }
+    if (wait) {
+        perf_put_(o, "waiting for data: ");
+        perf_put_fixed_(o, PERF_CAST_(double, wait) / s->self * 100, 1);
+        perf_put_(o, " % of the time in scopes\n");
+    }
+    perf_put_counters_(o, s);
+    perf_put_marks_(o, s->marks);
+    perf_put_losses_(o, &s->losses);
+}
+
+/* ---- report: tree ---- */
+
+typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
+    uint32_t name, parent, child, sibling;
+    uint64_t calls, total, inside;      /* ticks; inside: of its children                         */
+} perf_node_;
+
+typedef struct perf_tree_ {
+    perf_node_ *node;           /* [0] is the root                                                */
+    uint32_t    count, room;
+    uint64_t    events;
+    perf_registry_ *registry;
+} perf_tree_;
+
+#define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
+
+/* The child of `parent` with that name, made if need be; the parent itself without memory. */
+PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
+{
+    uint32_t i;
+
+    for (i = tree->node[parent].child; i; i = tree->node[i].sibling)
+        if (tree->node[i].name == name)
+            return i;
+    if (tree->count == tree->room) {
+        perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(2 * tree->room * sizeof *more));
+        if (!more)
+            return parent;
+        memcpy(more, tree->node, tree->count * sizeof *more);
+        PERF_FREE(tree->node);
+        tree->node = more;
+        tree->room *= 2;
+    }
+    i = tree->count++;
+    memset(&tree->node[i], 0, sizeof tree->node[i]);
+    tree->node[i].name = name;
+    tree->node[i].parent = parent;
+    tree->node[i].sibling = tree->node[parent].child;
+    tree->node[parent].child = i;
+    return i;
+}
+
+/* A thread's events as they were at one moment, newest first. */
+typedef struct perf_events_ {
+    perf_event_ *event;
+    uint64_t     count;
+    uint64_t     thread, number;
+    const char  *name;
+} perf_events_;
+
+/* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
+typedef struct perf_zone_ {
+    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
+    uint32_t name, kind, depth;
+} perf_zone_;
+
+PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
+{
+    uint64_t at = (*i)++, what = e->event[at].what;
+
+    z->name = PERF_CAST_(uint32_t, what >> 32 & 0xffffff);
+    z->depth = PERF_CAST_(uint32_t, what >> 56);
+    z->start = e->event[at].start;
+    z->length = what & PERF_EVENT_MORE_;
+    z->extra = 0;
+    if (!z->name || z->name >= PERF_ACQ_(&r->count))
+        return 0;
+    z->kind = r->names[z->name]->kind;
+    if (z->length != PERF_EVENT_MORE_)
+        return 1;
+    if (at + 1 >= e->count || e->event[at + 1].what)
+        return 0;                               /* its first half has been overwritten            */
+    *i = at + 2;
+    z->length = e->event[at + 1].start;
+    if (z->kind == PERF_KIND_ASYNC_) {
+        if (at + 2 >= e->count || e->event[at + 2].what)
+            return 0;
+        z->extra = e->event[at + 2].start;
+        *i = at + 3;
+    } else if (z->kind == PERF_KIND_COUNT_) {
+        z->extra = z->length;
+        z->length = 0;
+    }
+    return 1;
+}
+
+/* Copies the ring of a thread that may go on writing, and drops what it may have overwritten during
+ * the copy.  PERF_FREE e->event. */
+PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
+    uint64_t room = r->ring_events * sizeof(perf_event_);
+
+    memset(e, 0, sizeof *e);
+    e->thread = t->thread;
+    e->number = t->number;
+    e->name = t->name;
+    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return 1;
+    n = head - lost > room ? room : head - lost;
+    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
+    if (!e->event)
+        return 0;
+    for (i = 0; i < n; i += sizeof(perf_event_)) {
+        perf_event_ *from = PERF_CAST_(
+            perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
+        e->event[i / sizeof *from].start = PERF_GET_(&from->start);
+        e->event[i / sizeof *from].what = PERF_GET_(&from->what);
+    }
+    now = PERF_ACQ_(&t->ring_head);             /* one more may be half written                   */
+    if (t != PERF_SELF_ && now != head)
+        now += sizeof(perf_event_);
+    if (now - head + n > room)
+        n = now - head > room ? 0 : room - (now - head);
+    e->count = n / sizeof(perf_event_);
+    return 1;
+}
+
+/* Hands the events of every thread there is or was to `use`; 0 without memory. */
+PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
+                                    void *with)
+{
+    perf_recorder_ *t;
+    perf_retired_  *old;
+    perf_events_    e;
+    int             whole = 1, got;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        if (!perf_lock_(r))                     /* keeps it from being retired meanwhile          */
+            return 0;
+        got = perf_events_copy_(&e, r, t);
+        perf_unlock_(r);
+        if (got)
+            use(with, &e);
+        PERF_FREE(e.event);
+        whole &= got;
+    }
+    for (old = PERF_ACQ_(&r->retired); old; old = old->next) {
+        const perf_event_ *from = PERF_PTR_(const perf_event_ *, old + 1);
+        uint64_t           i;
+        e.count = old->count;
+        e.thread = old->thread;
+        e.number = old->number;
+        e.name = old->name;
+        e.event = PERF_CAST_(
+            perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, old->count) * sizeof *from));
+        for (i = 0; e.event && i < e.count; i++)
+            e.event[i] = from[e.count - 1 - i];
+        if (e.event)
+            use(with, &e);
+        else
+            whole = 0;
+        PERF_FREE(e.event);
+    }
+    return whole;
+}
+
+/* Newest first, a scope comes before those inside it: each belongs to the nearest one on the stack
+ * that began before it; of two that began together, to the less deep.                            */
+PERF_COLD_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
+{
+    perf_tree_ *tree = PERF_CAST_(perf_tree_ *, with);
+    struct {
+        uint64_t start;
+        uint32_t node, depth;
+    } open[PERF_TREE_DEPTH_];
+    perf_zone_ z;
+    uint32_t   top = 0, node;
+    uint64_t   i = 0;
+
+    while (i < e->count) {
+        if (!perf_zone_at_(e, &i, tree->registry, &z) || z.kind > PERF_KIND_WAIT_)
+            continue;
+        while (top && (z.start < open[top - 1].start ||
+                       (z.start == open[top - 1].start &&
+                        PERF_CAST_(uint8_t, z.depth - open[top - 1].depth - 1) > 127)))
+            top--;
+        node = top ? open[top - 1].node : 0;
+        if (top < PERF_TREE_DEPTH_) {
+            tree->node[node].inside += z.length;
+            node = perf_tree_child_(tree, node, z.name);
+            tree->node[node].total += z.length;
+            open[top].start = z.start;
+            open[top].depth = z.depth;
+            open[top++].node = node;
+        }
+        tree->node[node].calls++;
+        tree->events++;
+    }
+}
+
+PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
+{
+    perf_tree_ *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
+
+    if (!tree)
+        return tree;
+    memset(tree, 0, sizeof *tree);
+    tree->registry = r;
+    tree->room = 256;
+    tree->count = 1;
+    tree->node = PERF_CAST_(perf_node_ *, PERF_MALLOC(256 * sizeof *tree->node));
+    if (!tree->node) {
+        PERF_FREE(tree);
+        return PERF_NULL_;
+    }
+    memset(tree->node, 0, sizeof *tree->node);
+    (void)perf_events_each_(r, perf_tree_add_, tree);
+    return tree;
+}
+
+PERF_FN void perf_tree_free_(perf_tree_ *tree)
+{
+    if (tree)
+        PERF_FREE(tree->node);
+    PERF_FREE(tree);
+}
+
+/* Children in order of time, by unlinking the largest each turn: they are few. */
+PERF_COLD_FN_ uint32_t perf_tree_largest_(perf_tree_ *tree, uint32_t parent)
+{
+    uint32_t i, best = tree->node[parent].child, before = 0, best_before = 0;
+
+    for (i = best; i; before = i, i = tree->node[i].sibling)
+        if (tree->node[i].total > tree->node[best].total) {
+            best = i;
+            best_before = before;
+        }
+    if (best_before)
+        tree->node[best_before].sibling = tree->node[best].sibling;
+    else
+        tree->node[parent].child = tree->node[best].sibling;
+    return best;
+}
+
+PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    uint32_t node = 0, depth = 0, i;
+    int      rows = 0;
+    double   all;
+
+    if (!s->tree || !s->tree->events)
+        return;
+    all = PERF_CAST_(double, s->tree->node[0].inside) + 1e-9;
+    perf_put_(o, "of total   of parent      total       self     calls  scope (from the ");
+    perf_put_u64_(o, s->tree->events);
+    perf_put_(o, " events in the trace)\n");
+    for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown             */
+        const perf_node_ *n = &s->tree->node[i];
+        double            total = PERF_CAST_(double, n->total);
+        double            around = PERF_CAST_(double, s->tree->node[n->parent].inside);
+        if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
+            break;
+        for (depth = 0, node = n->parent; node; node = s->tree->node[node].parent)
+            depth++;
+        if (n->parent)
+            around = PERF_CAST_(double, s->tree->node[n->parent].total);
+        perf_put_number_cell_(o, total / all * 100, 1, " %", 8);
+        perf_put_number_cell_(o, total / (around + 1e-9) * 100, 1, " %", 12);
+        perf_put_(o, " ");
+        perf_put_time_cell_(o, total * s->tick, 10);
+        perf_put_(o, " ");
+        perf_put_time_cell_(o, (total - PERF_CAST_(double, n->inside)) * s->tick, 10);
+        perf_put_number_cell_(o, PERF_CAST_(double, n->calls), 0, "", 10);
+        perf_put_spaces_(o, 2 + 2 * depth);
+        perf_put_name_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
+        perf_put_char_(o, '\n');
+    }
+    perf_put_losses_(o, &s->losses);
+}
+
+/* Rewrites the nodes in the order of a walk from the root, largest child first. */
+PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
+{
+    perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
+    uint32_t   *place = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *place));
+    uint32_t    node = 0, n = 0;
+
+    if (out && place) {
+        out[n] = tree->node[0];
+        place[0] = n++;
+        for (;;) {
+            if (tree->node[node].child) {
+                node = perf_tree_largest_(tree, node);
+                out[n] = tree->node[node];
+                out[n].parent = place[tree->node[node].parent];
+                place[node] = n++;
+            } else if (node) {
+                node = tree->node[node].parent;
+            } else {
+                break;
+            }
+        }
+        PERF_FREE(tree->node);
+        tree->node = out;
+        tree->room = tree->count;
+        out = PERF_CAST_(perf_node_ *, PERF_NULL_);
+    }
+    PERF_FREE(out);
+    PERF_FREE(place);
+}
+
+/* ---- report: CSV and JSON ---- */
+
+/* Length of the UTF-8 character at s, 0 if it is not one. */
+PERF_COLD_FN_ int perf_utf8_(const char *s)
+{
+    unsigned char c = PERF_CAST_(unsigned char, *s), second;
+    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    int           i;
+
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
+    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
+        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
+        return 0;
+    return n;
+}
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
+{
+    static const char hex[] = "0123456789abcdef";
+
+    perf_put_char_(o, '"');
+    while (*s) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        int           n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\\ufffd");
+            s++;
+        } else if (c < 0x20 || c == 0x7f) {
+            perf_put_(o, "\\u00");
+            perf_put_char_(o, hex[c >> 4]);
+            perf_put_char_(o, hex[c & 15]);
+            s++;
+        } else {
+            if (c == '"' || c == '\\')
+                perf_put_char_(o, '\\');
+            while (n--)
+                perf_put_char_(o, *s++);
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* A CSV field, always quoted: quotes doubled (RFC 4180). */
+PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
+{
+    perf_put_char_(o, '"');
+    for (; *s; s++) {
+        if (*s == '"')
+            perf_put_char_(o, '"');
+        perf_put_char_(o, *s);
+    }
+    perf_put_char_(o, '"');
+}
+
+/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
+#define PERF_COLUMNS_ 9
+PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
+{
+    x[0] = PERF_CAST_(double, row->total) * tick;
+    x[1] = PERF_CAST_(double, row->self) * tick;
+    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[3] = PERF_CAST_(double, row->min) * tick;
+    x[4] = row->p50 * tick;
+    x[5] = row->p95 * tick;
+    x[6] = row->p99 * tick;
+    x[7] = PERF_CAST_(double, row->max) * tick;
+    x[8] = 0;
+    if (row->kind == PERF_KIND_COUNT_) {
+        memset(x, 0, PERF_COLUMNS_ * sizeof *x);
+        x[2] = row->values / PERF_CAST_(double, row->count);
+        x[3] = row->least;
+        x[7] = row->most;
+        x[8] = row->last;
+    }
+}
+
+PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
+{
+    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
+    static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns",
+                                                      "p95_ns", "p99_ns", "max_ns", "last"};
+    double                   x[PERF_COLUMNS_];
+    size_t                   i, k;
+
+    if (json) {
+        perf_put_(o, "{\"clock\":{\"name\":\"");
+        perf_put_(o, s->clock.name);
+        perf_put_(o, "\",\"resolution_ns\":");
+        perf_put_fixed_(o, s->clock.resolution_ns, 3);
+        perf_put_(o, ",\"cost_ns\":");
+        perf_put_fixed_(o, s->clock.cost_ns, 3);
+        perf_put_(o, ",\"error_ppm\":");
+        perf_put_fixed_(o, s->clock.error_ppm, 3);
+        perf_put_(o, ",\"warnings\":");
+        perf_put_u64_(o, s->clock.warnings);
+        perf_put_(o, "},\n\"lost\":");
+        perf_put_u64_(o, s->losses.lost + s->losses.orphans);
+        perf_put_(o, ",\"overwritten_events\":");
+        perf_put_u64_(o, s->losses.overwritten);
+        perf_put_(o, ",\n\"scopes\":[");
+    } else {
+        perf_put_(o, "name,kind,calls");
+        for (k = 0; k < PERF_COLUMNS_; k++) {
+            perf_put_char_(o, ',');
+            perf_put_(o, column[k]);
+        }
+        perf_put_char_(o, '\n');
+    }
+    for (i = 0; i < s->rows && (s->opts.rows < 0 || i < PERF_CAST_(size_t, s->opts.rows)); i++) {
+        const perf_row_ *row = &s->row[i];
+        perf_row_numbers_(row, s->tick, x);
+        if (json) {
+            perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
+            perf_put_json_(o, row->name);
+            perf_put_(o, ",\"kind\":\"");
+            perf_put_(o, kind[row->kind]);
+            perf_put_(o, "\",\"calls\":");
+        } else {
+            perf_put_csv_(o, row->name);
+            perf_put_char_(o, ',');
+            perf_put_(o, kind[row->kind]);
+            perf_put_char_(o, ',');
+        }
+        perf_put_u64_(o, row->count);
+        for (k = 0; k < PERF_COLUMNS_; k++) {
+            perf_put_char_(o, ',');
+            if (json) {
+                perf_put_char_(o, '"');
+                perf_put_(o, column[k]);
+                perf_put_(o, "\":");
+            }
+            if (perf_is_finite_(x[k]))
+                perf_put_fixed_(o, x[k], 3);
+            else
+                perf_put_(o, json ? "null" : "");
+        }
+        perf_put_(o, json ? "}" : "\n");
+    }
+    if (json)
+        perf_put_(o, "\n]}\n");
+}
+
+/* ---- report: memory ---- */
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, rest[16];
+};
+struct perf_heap_ {             /* struct mallinfo2                                               */
+    size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
+};
+extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+#if !PERF_TCC_
+extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2")) PERF_ATTR_((__weak__));
+#endif
+
+PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
+{
+    struct perf_usage_ u;
+    char               text[128];
+    FILE              *f = fopen("/proc/self/statm", "r");
+    size_t             n = 0, i;
+    int                field = 0;
+
+    memset(&u, 0, sizeof u);
+    if (f) {
+        n = fread(text, 1, sizeof text, f);
+        (void)fclose(f);
+    }
+    for (i = 0; i < n && field < 2; i++) {      /* pages: size, resident, ...                     */
+        if (text[i] == ' ')
+            field++;
+        else if (field == 1)
+            m->resident = m->resident * 10 + PERF_CAST_(uint64_t, text[i] - '0');
+    }
+    m->resident *= 4096;
+    if (perf_getrusage_(0, &u) || !m->resident)
+        return PERF_ENODATA;
+    m->ns = perf_now();
+    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;
+    m->minor = PERF_CAST_(uint64_t, u.minflt);
+    m->major = PERF_CAST_(uint64_t, u.majflt);
+    m->cpu_ns = PERF_CAST_(uint64_t, (u.user_s + u.system_s) * 1000000 + u.user_us + u.system_us) * 1000;
+    m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
+    m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
+#if !PERF_TCC_
+    if (perf_mallinfo2_ != PERF_NULL_) {
+        struct perf_heap_ h = perf_mallinfo2_();
+        m->heap = h.used + h.mapped;
+    }
+#endif
+    return PERF_OK;
+}
+#else
+PERF_FN perf_status perf_mark_read_(perf_mark_ *m)
+{
+    (void)m;
+    return PERF_ENODATA;
+}
+#endif
+
+PERF_FN perf_status perf_memory_mark(const char *phase)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_site_      site = PERF_ZERO;
+    perf_mark_      now, *m;
+    perf_status     status;
+
+    memset(&now, 0, sizeof now);
+    status = perf_mark_read_(&now);
+    if (status != PERF_OK)
+        return status;
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    site.name = phase;
+    now.name = perf_name_intern_(r, &site);
+    m = now.name ? PERF_CAST_(perf_mark_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *m, 65536, 0))
+                 : PERF_NULL_;
+    if (m) {
+        *m = now;
+        m->next = r->marks;
+        PERF_REL_(&r->marks, m);
+    }
+    perf_unlock_(r);
+    return m ? PERF_OK : PERF_ENOMEM;
+}
+
+PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
+{
+    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    double                   x = bytes < 0 ? -bytes : bytes;
+    int                      u = 0;
+
+    while (u < 4 && x >= 1023.5) {
+        x /= 1024;
+        bytes /= 1024;
+        u++;
+    }
+    perf_put_number_cell_(o, bytes, u && x < 99.95 ? 1 : 0, unit[u], 11);
+}
+
+PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
+{
+    const perf_mark_ *m, *older = PERF_NULL_;
+
+    if (newest)
+        perf_put_(o, "memory phase                   time       cpu   resident     change       peak"
+                     "       heap   faults   major   read blk  write blk\n");
+    while (newest != older) {                   /* oldest first: walks the list to its end        */
+        const perf_mark_ *before;
+        for (m = newest; m->next != older; m = m->next) {
+        }
+        before = m->next;
+        perf_put_name_(o, m->name->site.name, 25);
+        perf_put_time_cell_(o, before ? PERF_CAST_(double, m->ns - before->ns) : 0.0, 10);
+        perf_put_time_cell_(o, PERF_CAST_(double, m->cpu_ns - (before ? before->cpu_ns : 0)), 10);
+        perf_put_bytes_(o, PERF_CAST_(double, m->resident));
+        perf_put_bytes_(o, PERF_CAST_(double, m->resident) -
+                               (before ? PERF_CAST_(double, before->resident) : 0.0));
+        perf_put_bytes_(o, PERF_CAST_(double, m->peak));
+        perf_put_bytes_(o, PERF_CAST_(double, m->heap));
+        perf_put_number_cell_(o, PERF_CAST_(double, m->minor - (before ? before->minor : 0)), 0, "", 9);
+        perf_put_number_cell_(o, PERF_CAST_(double, m->major - (before ? before->major : 0)), 0, "", 8);
+        perf_put_number_cell_(
+            o, PERF_CAST_(double, m->read_blocks - (before ? before->read_blocks : 0)), 0, "", 11);
+        perf_put_number_cell_(
+            o, PERF_CAST_(double, m->written_blocks - (before ? before->written_blocks : 0)), 0, "", 11);
+        perf_put_char_(o, '\n');
+        older = m;
+    }
+}
+
+/* ---- report: the whole ---- */
+
+PERF_FN perf_report_opts perf_report_opts_default(void)
+{
+    perf_report_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
+{
+    perf_report_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.rows == 0)
+        o.rows = o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE ? 50 : -1;
+    return o;
+}
+
+PERF_FN void perf_report_results_(perf_out_ *o);
+
+PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    size_t         i;
+
+    memset(&s, 0, sizeof s);
+    s.opts = perf_report_opts_resolved(opts);
+    s.clock = perf_clock();
+    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
+    s.tick = s.clock.tick_ns;
+    if (s.registry) {
+        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
+            perf_unlock_(s.registry);
+        s.losses = perf_losses_sum_(s.registry);
+        s.marks = PERF_ACQ_(&s.registry->marks);
+        s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
+        if (s.opts.view == PERF_VIEW_TREE) {
+            s.tree = perf_tree_make_(s.registry);
+            if (s.tree)
+                perf_tree_sort_(s.tree);
+        }
+    }
+    for (i = 0; i < s.rows; i++)
+        s.self += PERF_CAST_(double, s.row[i].self);
+    if (!(s.self > 0))
+        s.self = 1;
+    return s;
+}
+
+PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
+{
+    PERF_FREE(s->row);
+    perf_tree_free_(s->tree);
+}
+
+PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
+        perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
+        return;
+    }
+    perf_put_clock_(o, &s->clock);
+    if (s->registry && s->opts.view == PERF_VIEW_TREE)
+        perf_put_tree_(o, s);
+    else if (s->registry)
+        perf_put_table_(o, s);
+    perf_report_results_(o);
+}
+
+PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
+{
+    perf_snapshot_ s = perf_snapshot_take_(opts);
+    perf_out_      o = PERF_ZERO;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    if (o.cap)
+        buf[0] = '\0';
+    perf_snapshot_put_(&o, &s);
+    perf_snapshot_free_(&s);
+    return o.len;
+}
+
+PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
+{
+    perf_snapshot_ s;
+    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
+    perf_status    status = PERF_ENOMEM;
+
+    if (!file)
+        return PERF_EINVAL;
+    s = perf_snapshot_take_(opts);
+    perf_snapshot_put_(&o, &s);
+    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish     */
+    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
+    if (again.p) {
+        perf_snapshot_put_(&again, &s);
+        if (again.len >= again.cap)
+            again.len = again.cap - 1;
+        status = fwrite(again.p, 1, again.len, file) == again.len ? PERF_OK : PERF_EIO;
+        if (fflush(file))
+            status = PERF_EIO;
+    }
+    PERF_FREE(again.p);
+    perf_snapshot_free_(&s);
+    return status;
+}
+
+PERF_FN perf_status perf_report(void)
+{
+    return perf_report_to(stderr, PERF_NULL_);
+}
 
 /* ---- trace ---- */
 
+/* A file written through a buffer with room for one record; the first failure sticks. */
+typedef struct perf_file_ {
+    FILE  *file;
+    char  *p, *begin, *limit;   /* next character; buffer; flush when past it                     */
+    int    failed;
+} perf_file_;
+#define PERF_FILE_BYTES_  262144
+#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
+
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+{
+    size_t n = PERF_CAST_(size_t, f->p - f->begin);
+
+    if (n && fwrite(f->begin, 1, n, f->file) != n)
+        f->failed = 1;
+    f->p = f->begin;
+}
+
+PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
+{
+    size_t n = strlen(s);
+
+    memcpy(f->p, s, n);
+    f->p += n;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+/* Two digits at a time, from the last: 20 characters at most. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
+{
+    static const char pair[] = "00010203040506070809101112131415161718192021222324"
+                               "25262728293031323334353637383940414243444546474849"
+                               "50515253545556575859606162636465666768697071727374"
+                               "75767778798081828384858687888990919293949596979899";
+    char              text[20], *q = text + 20;
+
+    while (v >= 100) {
+        q -= 2;
+        memcpy(q, pair + v % 100 * 2, 2);
+        v /= 100;
+    }
+    if (v >= 10) {
+        q -= 2;
+        memcpy(q, pair + v * 2, 2);
+    } else {
+        *--q = PERF_CAST_(char, '0' + PERF_CAST_(char, v));
+    }
+    memcpy(p, q, PERF_CAST_(size_t, text + 20 - q));
+    return p + (text + 20 - q);
+}
+
+/* Nanoseconds as microseconds with three decimals, exact. */
+PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
+{
+    uint64_t us = ns / 1000, rest = ns - us * 1000;
+
+    p = perf_digits_(p, us);
+    p[0] = '.';
+    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 100));
+    p[2] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 10 % 10));
+    p[3] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest % 10));
+    return p + 4;
+}
+
+PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
+{
+    f->p = perf_digits_(f->p, v);
+}
+
+/* A name or other text as JSON string. */
+PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = f->p;
+    o.cap = PERF_FILE_RECORD_;
+    perf_put_json_(&o, s);
+    f->p += o.len;
+}
+
+/* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
+ * between them, so that rounding never moves a scope out of the one around it.                   */
+typedef struct perf_epoch_ {
+    uint64_t ticks, ns;
+    double   tick_ns;
+} perf_epoch_;
+
+PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
+{
+    perf_epoch_ e;
+
+    e.ticks = r->clock ? r->ns : r->ticks;
+    e.ns = r->ns;
+    e.tick_ns = perf_scope_tick_ns_(r);
+    return e;
+}
+
+PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
+{
+    int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
+    double  ns = PERF_CAST_(double, since) * e->tick_ns;
+
+    return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
+}
+
+/* `,"pid":7,"tid":7` and the like, the same for all records of a thread. */
+typedef struct perf_json_ {
+    perf_file_      file;
+    perf_registry_ *registry;
+    perf_epoch_     epoch;
+    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
+    uint32_t        names;
+} perf_json_;
+#define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew     */
+
+PERF_COLD_FN_ char *perf_json_prefix_(char *p, const char *name)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = p;
+    o.cap = PERF_FILE_RECORD_;
+    perf_put_(&o, ",\n{\"ph\":\"X\",\"name\":");
+    perf_put_json_(&o, name);
+    perf_put_(&o, ",\"ts\":");
+    return p + o.len;
+}
+
+/* The other kinds: counters, instants, spans that may overlap. */
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const char *name,
+                                    const char *where)
+{
+    perf_file_ *f = &j->file;
+    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
+    int         half;
+
+    if (z->kind == PERF_KIND_ASYNC_) {
+        for (half = 0; half < 2; half++) {
+            perf_file_put_(f, half ? ",\n{\"ph\":\"e\",\"cat\":\"async\",\"name\":"
+                                   : ",\n{\"ph\":\"b\",\"cat\":\"async\",\"name\":");
+            perf_file_json_(f, name);
+            perf_file_put_(f, ",\"id\":\"");
+            perf_file_number_(f, z->extra);
+            perf_file_put_(f, "\",\"ts\":");
+            f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length) : start);
+            perf_file_put_(f, where);
+        }
+        return;
+    }
+    perf_file_put_(f, z->kind == PERF_KIND_COUNT_ ? ",\n{\"ph\":\"C\",\"name\":"
+                                                  : ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":");
+    perf_file_json_(f, name);
+    if (z->kind == PERF_KIND_COUNT_) {
+        perf_out_ o = PERF_ZERO;
+        double    value = perf_from_bits_(z->extra);
+        perf_file_put_(f, ",\"args\":{\"value\":");
+        o.p = f->p;
+        o.cap = 64;
+        if (perf_is_finite_(value))
+            perf_put_fixed_(&o, value, 6);
+        else
+            perf_put_(&o, "null");
+        f->p += o.len;
+        perf_file_put_(f, "}");
+    }
+    perf_file_put_(f, ",\"ts\":");
+    f->p = perf_digits_us_(f->p, start);
+    perf_file_put_(f, where);
+}
+
+/* The events of one thread, newest first: a scope then comes before those inside it, and viewers
+ * nest equal times in that order. */
+PERF_COLD_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
+{
+    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_ *f = &j->file;
+    char        where[64], *w = where;
+    perf_zone_  z;
+    uint64_t    i = 0, start;
+
+    memcpy(w, ",\"pid\":", 7);
+    w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
+    memcpy(w, ",\"tid\":", 7);
+    w = perf_digits_(w + 7, e->thread);
+    memcpy(w, "}", 2);
+    if (e->name[0]) {
+        perf_file_put_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
+        perf_file_json_(f, e->name);
+        perf_file_put_(f, "}");
+        perf_file_put_(f, where);
+    }
+    while (i < e->count) {
+        const char *prefix;
+        if (!perf_zone_at_(e, &i, j->registry, &z))
+            continue;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        if (z.kind > PERF_KIND_WAIT_) {
+            perf_json_other_(j, &z, PERF_ACQ_(&j->registry->names)[z.name]->site.name, where);
+            continue;
+        }
+        prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
+        if (z.name < j->names && *prefix) {
+            memcpy(f->p, prefix + 1, PERF_PREFIX_);
+            f->p += PERF_CAST_(unsigned char, *prefix);
+        } else {
+            f->p = perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
+        }
+        start = perf_epoch_ns_(&j->epoch, z.start);
+        f->p = perf_digits_us_(f->p, start);
+        memcpy(f->p, ",\"dur\":", 7);
+        f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
+        memcpy(f->p, where, sizeof where);
+        f->p += w - where + 1;
+    }
+}
+
+/* Everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+{
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+    uint32_t     id;
+
+    for (id = 1; id < j->names; id++) {
+        char  text[PERF_FILE_RECORD_];
+        char *end = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
+        char *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        to[0] = 0;
+        if (end - text < PERF_PREFIX_) {
+            to[0] = PERF_CAST_(char, end - text);
+            memcpy(to + 1, text, PERF_CAST_(size_t, end - text));
+        }
+    }
+    perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
+    perf_file_number_(f, l.overwritten);
+    perf_file_put_(f, ",\"uncounted_scopes\":");
+    perf_file_number_(f, l.lost + l.orphans);
+    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},\"pid\":");
+    perf_file_number_(f, PERF_GET_(&j->registry->process));
+    perf_file_put_(f, "}");
+    if (!perf_events_each_(j->registry, perf_json_thread_, j))
+        f->failed = 1;
+    perf_file_put_(f, "\n]}\n");
+    perf_file_flush_(f);
+}
+
+/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.  Devices
+ * and pipes under /dev and /proc are written directly.                                           */
+PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
+                                          void *with)
+{
+    static const char suffix[] = ".part";
+    size_t            length;
+    char             *part, *buffer;
+    int               direct, memory;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    length = strlen(path);
+    direct = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
+    part = PERF_CAST_(char *, PERF_MALLOC(length + sizeof suffix));
+    buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
+    memory = part && buffer;
+    f->failed = 1;
+    if (memory) {
+        memcpy(part, path, length + 1);
+        if (!direct)
+            memcpy(part + length, suffix, sizeof suffix);
+        f->p = f->begin = buffer;
+        f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+        f->file = fopen(part, "wb");
+        if (f->file) {
+            f->failed = 0;
+            write(with);
+            if (fclose(f->file))
+                f->failed = 1;
+#if defined(_WIN32)
+            if (!direct && !f->failed)
+                (void)remove(path);             /* rename does not replace there                  */
+#endif
+            if (!direct && !f->failed && rename(part, path))
+                f->failed = 1;
+            if (!direct && f->failed)
+                (void)remove(part);
+        }
+    }
+    PERF_FREE(part);
+    PERF_FREE(buffer);
+    return !memory ? PERF_ENOMEM : f->failed ? PERF_EIO : PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_json_go_(void *with)
+{
+    perf_json_write_(PERF_CAST_(perf_json_ *, with));
+}
+
+PERF_FN perf_status perf_trace_save(const char *path)
+{
+    perf_json_  j;
+    perf_status status;
+
+    memset(&j, 0, sizeof j);
+    j.registry = perf_registry_get_();
+    if (!j.registry)
+        return PERF_ENOMEM;
+    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
+        perf_unlock_(j.registry);
+    j.epoch = perf_epoch_of_(j.registry);
+    j.names = PERF_ACQ_(&j.registry->count);
+    j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
+    if (!j.prefix)
+        return PERF_ENOMEM;
+    status = perf_file_save_(path, &j.file, perf_json_go_, &j);
+    PERF_FREE(j.prefix);
+    return status;
+}
+
 /* ---- bench ---- */
 
+/* What one slice of iterations needs; a bench has one of these, an A/B loop one per variant. */
+typedef struct perf_slice_ {
+    uint64_t batch;                     /* iterations per slice                                   */
+    uint64_t runs;                      /* iterations so far                                      */
+    double   fastest;                   /* of the readings at this batch, ns a slice              */
+    double   cold_ns;
+    int      readings;                  /* at this batch                                          */
+    int      steady;                    /* the batch is chosen                                    */
+    double  *ns;                        /* ns per iteration, by slice; room for all that may come */
+    size_t   count;
+} perf_slice_;
+
+/* Every finished or running loop, newest first; perf_report walks them. */
+typedef struct perf_loop_ {
+    struct perf_loop_ *next;
+    int                kind;            /* 1 bench, 2 A/B                                         */
+    int                done;            /* written once, last: the result is complete             */
+    char               name[96];
+} perf_loop_;
+
+typedef struct perf_bench_state_ {
+    perf_loop_      loop;               /* first: the list is of these                            */
+    perf_bench_opts opts;
+    perf_slice_     slice;
+    double          overhead_ns, tick_ns;
+    uint64_t        t0, began;
+    size_t          look_at;            /* samples at which to look at the interval again         */
+    int             phase, left_to_warm;
+    perf_status     status;
+    uint32_t        warnings;
+    perf_result     result;
+} perf_bench_state_;
+
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
+       PERF_LOOP_DONE_ };
+
+PERF_INLINE_FN_ void perf_clobber(void)
+{
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__ __volatile__("" : : : "memory");
+#endif
+}
+
+#if !defined(__GNUC__) && !defined(__TINYC__)
+PERF_FN void perf_keep_at_(const volatile void *p)
+{
+    static const volatile void *volatile sink;
+    sink = p;
+}
+#endif
+
+#define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_MAX_SAMPLES_ 1000000
+
+PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+{
+    perf_registry_ *r = perf_registry_get_();
+    size_t          i = 0;
+
+    if (!name)
+        name = "(unnamed)";
+    while (name[i] && i + 1 < sizeof l->name) {
+        l->name[i] = name[i];
+        i++;
+    }
+    l->name[i] = '\0';
+    l->kind = kind;
+    if (!r)
+        return;
+    if (!perf_lock_(r))
+        return;                                     /* inside a signal handler: only not reported */
+    l->next = PERF_CAST_(perf_loop_ *, r->results);
+    PERF_REL_(&r->results, PERF_CAST_(void *, l));
+    perf_unlock_(r);
+}
+
+/* The cost of one reading and its smallest step, from 100 back-to-back readings (about 4 us). */
+PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
+{
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t = 0, d;
+    int      i, round;
+
+    for (round = 0; round < 5; round++) {
+        first = last = perf_now();
+        for (i = 0; i < 20; i++) {
+            t = perf_now();
+            d = t - last;
+            if (d && d < step)
+                step = d;
+            last = t;
+        }
+        d = t - first;
+        if (d < best)
+            best = d;
+    }
+    *cost = PERF_CAST_(double, best) / 20.0;
+    *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
+    if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
+        *tick = *cost;
+}
+
+/* A loop's state with room for its samples behind it, in fresh pages: kept for the report until the
+ * program ends, and touched only as far as it is used.                                           */
+PERF_COLD_FN_ void *perf_loop_pages_(size_t state, size_t samples)
+{
+    return perf_pages_(state + samples * sizeof(double), 0);
+}
+
+/* Finds the batch: grow until three readings in a row are long enough; a single one may have been
+ * long for reasons of its own.  Returns 0 when the body cannot be there: over a million iterations
+ * in less time than the loop's own branch could take.                                            */
+PERF_FN int perf_slice_grow_(perf_slice_ *s, double ns, double want)
+{
+    double grow;
+
+    if (!s->readings || ns < s->fastest)
+        s->fastest = ns;
+    s->readings++;
+    if (s->fastest >= 0.7 * want) {
+        if (s->batch == 1 || s->readings >= 3)
+            s->steady = 1;
+        return 1;
+    }
+    if (s->batch >= 1000000 && s->fastest < 0.03 * PERF_CAST_(double, s->batch))
+        return 0;
+    grow = s->fastest > 0.0 ? want / s->fastest : 10.0;
+    grow = grow > 10.0 ? 10.0 : grow < 1.2 ? 1.2 : grow;
+    s->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, s->batch) * grow) + 1;
+    s->readings = 0;
+    return 1;
+}
+
+/* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
+PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
+{
+    double   best = PERF_INF_, ns;
+    uint64_t t, n;
+    int      i;
+
+    for (i = 0; i < 5; i++) {
+        t = perf_now();
+        for (n = 20000; n; n--)
+            perf_clobber();
+        ns = (PERF_CAST_(double, perf_now() - t) - overhead) / 20000.0;
+        if (ns < best)
+            best = ns;
+    }
+    return best;
+}
+
+PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_summary *all,
+                                            double overhead)
+{
+    perf_summary early, late;
+    double       gap;
+    uint32_t     w = 0;
+
+    /* A deleted body leaves the loop, up to 4 cycles of it (25 builds measured); an honest single
+     * multiply is in that range too, so a bench only warns, while a verdict is withheld.         */
+    if (all->count && all->p50 < 5.0 && all->p50 < 5.0 * perf_loop_empty_ns_(overhead))
+        w |= PERF_WARN_EMPTY_BODY;
+    if (s->count >= 30) {
+        early = perf_summarize(s->ns, s->count / 3);
+        late = perf_summarize(s->ns + (s->count - s->count / 3), s->count / 3);
+        gap = early.p50 > late.p50 ? early.p50 - late.p50 : late.p50 - early.p50;
+        if (gap > 0.05 * all->p50 && (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
+            w |= PERF_WARN_DRIFT;
+    }
+    return w;
+}
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void)
+{
+    perf_bench_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
+{
+    return x >= low && x <= high ? x : otherwise;
+}
+
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
+{
+    perf_bench_opts o = opts ? *opts : perf_bench_opts_default();
+
+    o.warmup = o.warmup ? o.warmup < 0 ? 0 : o.warmup : 5;
+    o.samples = o.samples < 0 ? 0
+                : o.samples > PERF_LOOP_MAX_SAMPLES_ ? PERF_LOOP_MAX_SAMPLES_ : o.samples;
+    o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
+    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
+    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    o.bytes = perf_or_default_(o.bytes, 0.0, 1e30, 0.0);
+    o.items = perf_or_default_(o.items, 0.0, 1e30, 0.0);
+    return o;
+}
+
+PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
+                                                  int optimised)
+{
+    perf_bench_opts    o = perf_bench_opts_resolved(opts);
+    size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, room));
+
+    if (!s)
+        return s;
+    s->opts = o;
+    s->slice.ns = PERF_PTR_(double *, s + 1);
+    if (!optimised)
+        s->warnings |= PERF_WARN_UNOPTIMISED;
+    s->look_at = 30;
+    s->left_to_warm = s->opts.warmup;
+    s->began = perf_now();
+    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_loop_add_(&s->loop, 1, name);
+    return s;
+}
+
+/* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
+PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
+{
+    const perf_slice_ *p = &s->slice;
+    perf_interval      q;
+    perf_summary       sum;
+
+    if (late)
+        return 1;
+    if (s->opts.samples)
+        return p->count >= PERF_CAST_(size_t, s->opts.samples);
+    if (p->count >= PERF_LOOP_SAMPLES_)
+        return 1;
+    if (p->count < s->look_at)
+        return 0;
+    s->look_at = p->count + p->count / 4;
+    sum = perf_summarize(p->ns, p->count);
+    q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+    if (p->count < 40) {
+        q.low = sum.p50_low;
+        q.high = sum.p50_high;
+    }
+    return q.high - q.low <= 2.0 * s->opts.rel_ci * sum.p50;
+}
+
+/* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
+PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
+{
+    uint64_t     t = perf_now();
+    perf_slice_ *p;
+    double       ns;
+    int          late;
+
+    if (!s || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    p = &s->slice;
+    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
+    ns = ns > 0.0 ? ns : 0.0;
+    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    p->runs += s->phase == PERF_LOOP_START_ ? 0 : p->batch;
+    switch (s->phase) {
+    case PERF_LOOP_START_:
+        p->batch = 1;
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        p->cold_ns = ns;
+        s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_GROW_;
+        break;
+    case PERF_LOOP_GROW_:
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns)) {
+            s->status = PERF_EDELETED;
+            s->phase = PERF_LOOP_DONE_;
+            return 0;
+        }
+        if (p->steady || late)
+            s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+        break;
+    case PERF_LOOP_WARM_:
+        if (--s->left_to_warm <= 0 || (late && p->runs >= 3))
+            s->phase = PERF_LOOP_SAMPLE_;
+        break;
+    default:
+        p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
+        if (perf_bench_enough_(s, late)) {
+            s->phase = PERF_LOOP_DONE_;
+            return 0;
+        }
+    }
+    s->t0 = perf_now();
+    return p->batch;
+}
+
+PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
+{
+    perf_result        r = PERF_ZERO;
+    const perf_slice_ *p;
+    perf_interval      q;
+
+    if (!s || PERF_ACQ_(&s->loop.done)) {
+        r.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+        return r;
+    }
+    p = &s->slice;
+    r.time = perf_summarize(p->ns, p->count);
+    r.cold_ns = p->cold_ns;
+    r.overhead_ns = s->overhead_ns;
+    r.batch = p->batch;
+    r.iterations = p->runs;
+    r.opts = s->opts;
+    r.status = s->status;
+    r.warnings = s->warnings | r.time.warnings;
+    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
+        memset(&r.time, 0, sizeof r.time);
+        r.time.status = s->status;
+    } else if (!r.time.count) {
+        r.status = p->runs ? PERF_ETIMEOUT : PERF_ENODATA;
+    } else {
+        if (p->count >= 40) {                       /* slices next to each other are alike        */
+            q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+            r.time.p50_low = q.low;
+            r.time.p50_high = q.high;
+        }
+        r.warnings |= perf_slice_warnings_(p, &r.time, s->overhead_ns);
+        if (!(r.time.p50_high - r.time.p50_low <= 2.0 * s->opts.rel_ci * r.time.p50))
+            r.warnings |= PERF_WARN_NOISY;
+    }
+    if (s->phase != PERF_LOOP_DONE_)
+        r.warnings |= PERF_WARN_STOPPED;
+    s->phase = PERF_LOOP_DONE_;
+    s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    perf_bench b = {2, PERF_NULL_};             /* the body runs once, unmeasured                 */
+    (void)name;
+    (void)opts;
+    return b;
+}
+
+PERF_FN int perf_bench_next(perf_bench *b)
+{
+    return --b->left != 0;
+}
+
+PERF_FN perf_result perf_bench_end(perf_bench *b)
+{
+    perf_result r = PERF_ZERO;
+    (void)b;
+    r.status = PERF_EDISABLED;
+    return r;
+}
+#else
+#if defined(__OPTIMIZE__) || defined(_MSC_VER)
+#define PERF_OPTIMISED_ 1
+#else
+#define PERF_OPTIMISED_ 0
+#endif
+
+PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    perf_bench b;
+
+    b.left = 1;
+    b.state = perf_bench_open_(name, opts, PERF_OPTIMISED_);
+    return b;
+}
+
+/* The state travels by value and comes back by value, so the counter's address is never taken and
+ * both stay in registers: the loop is the body, one decrement and one branch.                    */
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(--b->left != 0))
+        return 1;
+    n = perf_bench_slice_(b->state);
+    b->left = n ? n : 1;
+    return n != 0;
+}
+
+PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
+{
+    struct perf_bench_state_ *state = b->state;
+    uint64_t                  left = b->left;
+
+    b->state = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+    b->left = 0;
+    return perf_bench_close_(state, left);
+}
+#endif
+
+/* "12.3 ns [12.2, 12.4]", the interval left out where there is none. */
+PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
+{
+    char      text[96];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    perf_put_time_(&t, s->p50);
+    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)) {
+        perf_put_(&t, " [");
+        perf_put_time_(&t, s->p50_low);
+        perf_put_(&t, ", ");
+        perf_put_time_(&t, s->p50_high);
+        perf_put_(&t, "]");
+    } else {
+        perf_put_(&t, " [no interval]");
+    }
+    perf_put_cell_(o, text, width);
+}
+
+PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
+                                      const perf_summary *s, double cold_ns)
+{
+    char      label[140];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = label;
+    t.cap = sizeof label;
+    perf_put_(&t, name);
+    perf_put_(&t, arm);
+    perf_put_(o, "  ");
+    perf_put_name_(o, label, 30);
+    perf_put_estimate_(o, s, 34);
+    perf_put_time_cell_(o, s->p95, 10);
+    perf_put_time_cell_(o, s->p99, 10);
+    perf_put_time_cell_(o, cold_ns, 10);
+    perf_put_(o, "\n");
+}
+
+PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
+{
+    uint32_t bit;
+
+    for (bit = 1; bit && bit <= warnings; bit <<= 1) {
+        if (!(warnings & bit) || bit == PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED))
+            continue;                               /* an open interval shows itself              */
+        perf_put_(o, "    note: ");
+        perf_put_(o, perf_warning_text(bit));
+        perf_put_(o, "\n");
+    }
+}
+
+/* "  3.2 GB/s, 4.1 M items/s" when the caller said how much one iteration moves. */
+PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
+{
+    if (!r->time.count || !(r->time.p50 > 0.0) || !(r->opts.bytes > 0.0 || r->opts.items > 0.0))
+        return;
+    perf_put_(o, "    ");
+    if (r->opts.bytes > 0.0) {
+        perf_put_fixed_(o, r->opts.bytes / r->time.p50, 3);
+        perf_put_(o, " GB/s  ");
+    }
+    if (r->opts.items > 0.0) {
+        perf_put_fixed_(o, r->opts.items / r->time.p50 * 1e3, 3);
+        perf_put_(o, " M items/s");
+    }
+    perf_put_(o, "\n");
+}
+
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+
+/* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
+PERF_FN void perf_report_results_(perf_out_ *o)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_);
+
+    if (!r || !PERF_ACQ_(&r->results))
+        return;
+    perf_put_(o, "\n  benchmark                                median [95 % interval]");
+    perf_put_(o, "       p95       p99      cold\n");
+    first = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
+    while (stop != first) {                         /* the list is newest first: walk it backwards */
+        for (l = first; l->next != stop; l = l->next)
+            ;
+        stop = l;
+        if (!PERF_ACQ_(&l->done)) {
+            perf_put_(o, "  ");
+            perf_put_name_(o, l->name, 30);
+            perf_put_(o, "   begun, but not ended\n");
+        } else if (l->kind == 1) {
+            const perf_result *b = &PERF_PTR_(perf_bench_state_ *, l)->result;
+            if (b->time.count) {
+                perf_put_loop_row_(o, l->name, "", &b->time, b->cold_ns);
+                perf_put_rates_(o, b);
+            } else {
+                perf_put_(o, "  ");
+                perf_put_name_(o, l->name, 30);
+                perf_put_(o, "   not measured: ");
+                perf_put_(o, perf_status_text(b->status));
+                perf_put_(o, "\n");
+            }
+            perf_put_warnings_(o, b->warnings);
+        } else {
+            perf_put_ab_(o, l);
+        }
+    }
+}
+
 /* ---- ab ---- */
+
+typedef struct perf_ab_state_ {
+    perf_loop_     loop;                /* first: the list is of these                            */
+    perf_ab_opts   opts;
+    perf_slice_    arm[2];
+    perf_seq       seq;
+    double         overhead_ns, tick_ns, pending_ns;
+    uint64_t       t0, began, coin;
+    int            phase, variant, second, left_to_warm, typical;
+    perf_status    status;
+    uint32_t       warnings;
+    perf_ab_result result;
+} perf_ab_state_;
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void)
+{
+    perf_ab_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN int perf_metric_is_typical_(perf_metric m)
+{
+    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+}
+
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+{
+    perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
+
+    o.accept = perf_compare_opts_resolved(&o.accept);
+    o.accept.design = PERF_DESIGN_RANDOM;
+    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    if (o.max_pairs <= 0)
+        o.max_pairs = perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
+    if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
+        o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
+    if (o.min_pairs > o.max_pairs)
+        o.min_pairs = o.max_pairs;
+    o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
+    o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    return o;
+}
+
+PERF_FN int perf_coin_(uint64_t *state)
+{
+    return PERF_CAST_(int, perf_random_(state) >> 63);
+}
+
+PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,
+                                            int optimised)
+{
+    perf_ab_opts    o = perf_ab_opts_resolved(opts);
+    size_t          room = PERF_CAST_(size_t, o.max_pairs);
+    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
+
+    if (!s)
+        return s;
+    s->opts = o;
+    s->arm[0].ns = PERF_PTR_(double *, s + 1);
+    s->arm[1].ns = s->arm[0].ns + room;
+    if (!optimised)
+        s->warnings |= PERF_WARN_UNOPTIMISED;
+    s->began = perf_now();
+    if (!s->opts.seed)
+        s->opts.seed = (s->began ^ (perf_ticks() << 20)) | 1;
+    s->coin = s->opts.seed;
+    s->typical = perf_metric_is_typical_(s->opts.accept.rule.metric);
+    s->left_to_warm = 3;
+    s->arm[0].batch = s->arm[1].batch = 1;
+    if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
+        perf_is_nan_(s->opts.accept.confidence)) {
+        s->status = PERF_EINVAL;
+        s->phase = PERF_LOOP_DONE_;
+    }
+    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_loop_add_(&s->loop, 2, name);
+    return s;
+}
+
+/* The log resolution of one pair, from the step of the clock and the length of the slices. */
+PERF_FN double perf_ab_tick_(const perf_ab_state_ *s)
+{
+    double a = s->arm[0].fastest, b = s->arm[1].fastest;
+
+    return a > 0.0 && b > 0.0 ? 0.5 * (s->tick_ns / a + s->tick_ns / b) : 0.0;
+}
+
+/* One pair is complete.  1: stop. */
+PERF_FN int perf_ab_pair_(perf_ab_state_ *s, int late)
+{
+    size_t        n = s->arm[0].count;
+    perf_decision d = PERF_INCONCLUSIVE;
+
+    if (s->typical)
+        d = perf_seq_add(&s->seq, s->arm[0].ns[n - 1], s->arm[1].ns[n - 1]);
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 3))
+        return 1;
+    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->opts.min_pairs);
+}
+
+PERF_FN uint64_t perf_ab_stop_(perf_ab_state_ *s, perf_status why)
+{
+    s->status = why;
+    s->phase = PERF_LOOP_DONE_;
+    return 0;
+}
+
+/* A slice has ended: file its time, choose the next one.  Returns 2 * iterations + variant, or 0. */
+PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
+{
+    uint64_t     t = perf_now();
+    perf_slice_ *p;
+    double       ns;
+    int          late;
+
+    if (!s || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    p = &s->arm[s->variant];
+    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
+    ns = ns > 0.0 ? ns : 0.0;
+    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    if (s->phase != PERF_LOOP_START_)
+        p->runs += p->batch;
+    switch (s->phase) {
+    case PERF_LOOP_START_:
+        s->variant = perf_coin_(&s->coin);
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        p->cold_ns = ns;
+        s->variant ^= 1;
+        if (s->arm[s->variant].runs)
+            s->phase = PERF_LOOP_GROW_;
+        break;
+    case PERF_LOOP_GROW_:                           /* first one variant, then the other          */
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
+            return perf_ab_stop_(s, PERF_EDELETED);
+        if (p->steady || late) {
+            p->steady = 1;
+            s->variant ^= 1;
+            if (s->arm[s->variant].steady) {
+                s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
+                (void)perf_seq_init(&s->seq, &s->opts.accept.rule, s->opts.accept.confidence,
+                                    perf_ab_tick_(s));
+                s->variant = perf_coin_(&s->coin);
+            }
+        }
+        break;
+    case PERF_LOOP_WARM_:
+    default:                                        /* pairs: coin, one, other                    */
+        if (!s->second) {
+            s->pending_ns = ns / PERF_CAST_(double, p->batch);
+            s->second = 1;
+            s->variant ^= 1;
+            break;
+        }
+        s->second = 0;
+        if (s->phase == PERF_LOOP_WARM_) {
+            if (--s->left_to_warm <= 0 || late)
+                s->phase = PERF_LOOP_SAMPLE_;
+        } else {
+            s->arm[s->variant ^ 1].ns[s->arm[s->variant ^ 1].count++] = s->pending_ns;
+            p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
+            if (perf_ab_pair_(s, late))
+                return perf_ab_stop_(s, PERF_OK);
+        }
+        s->variant = perf_coin_(&s->coin);
+    }
+    s->t0 = perf_now();
+    return 2 * s->arm[s->variant].batch + PERF_CAST_(uint64_t, s->variant);
+}
+
+/* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
+PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
+{
+    perf_verdict  v = perf_verdict_start_(&s->opts.accept);
+    perf_interval i;
+    double       *d;
+    size_t        k;
+
+    if (!n || v.status != PERF_OK)
+        return v;
+    if (!s->typical)
+        return perf_compare_pairs(s->arm[0].ns, s->arm[1].ns, n, &s->opts.accept);
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
+    if (!d) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    for (k = 0; k < n; k++)
+        d[k] = perf_log(s->arm[1].ns[k]) - perf_log(s->arm[0].ns[k]);
+    i = perf_seq_interval(d, n, s->opts.accept.confidence);
+    PERF_FREE(d);
+    v.pairs = n;
+    v.bad = s->seq.bad;
+    perf_verdict_finish_(&v, perf_widen_(i, perf_ab_tick_(s)), PERF_CAST_(double, n),
+                         &s->opts.accept);
+    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
+        perf_verdict_cap_(&v, "the interval contains the threshold");
+    return v;
+}
+
+PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, uint64_t left)
+{
+    perf_ab_result r = PERF_ZERO;
+    uint32_t       empty[2];
+    size_t         n;
+
+    if (!s || PERF_ACQ_(&s->loop.done)) {
+        r.status = r.verdict.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
+    r.cold_baseline_ns = s->arm[0].cold_ns;
+    r.cold_candidate_ns = s->arm[1].cold_ns;
+    r.overhead_ns = s->overhead_ns;
+    r.batch_baseline = s->arm[0].batch;
+    r.batch_candidate = s->arm[1].batch;
+    r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
+    r.opts = s->opts;
+    r.status = s->status;
+    r.warnings = s->warnings;
+    if (s->status != PERF_OK)
+        n = 0;                                      /* never a plausible time beside a failure    */
+    r.verdict = perf_ab_verdict_(s, n);
+    if (n) {
+        r.baseline = perf_summarize(s->arm[0].ns, n);
+        r.candidate = perf_summarize(s->arm[1].ns, n);
+        empty[0] = perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns);
+        empty[1] = perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns);
+        r.warnings |= ((empty[0] | empty[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
+                      r.verdict.warnings;          /* pairs do not mind a drift                  */
+        if (empty[1] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the candidate takes little longer than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
+        else if (empty[0] & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&r.verdict, "the baseline takes little longer than an empty loop: was it "
+                                          "deleted? perf_keep() its result");
+    } else {
+        if (s->status == PERF_OK)
+            r.status = PERF_ENODATA;
+        r.verdict.status = r.status;
+        r.verdict.reason = s->status == PERF_EDELETED
+            ? s->variant ? "the compiler deleted the candidate's body: perf_keep() its result"
+                         : "the compiler deleted the baseline's body: perf_keep() its result"
+            : perf_status_text(r.status);
+    }
+    if (s->phase != PERF_LOOP_DONE_)
+        r.warnings |= PERF_WARN_STOPPED;
+    s->phase = PERF_LOOP_DONE_;
+    s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    perf_ab ab = {2, PERF_NULL_, 0};            /* the baseline runs once, unmeasured             */
+    (void)name;
+    (void)opts;
+    return ab;
+}
+
+PERF_FN int perf_ab_next(perf_ab *ab)
+{
+    return --ab->left ? 0 : -1;
+}
+
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    perf_ab_result r = PERF_ZERO;
+    (void)ab;
+    r.status = PERF_EDISABLED;
+    r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+#else
+PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    perf_ab ab;
+
+    ab.left = 1;
+    ab.state = perf_ab_open_(name, opts, PERF_OPTIMISED_);
+    ab.variant = -1;
+    return ab;
+}
+
+PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(--ab->left != 0))
+        return ab->variant;
+    n = perf_ab_slice_(ab->state);
+    ab->left = n ? n >> 1 : 1;
+    ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
+    return ab->variant;
+}
+
+PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    struct perf_ab_state_ *state = ab->state;
+    uint64_t               left = ab->left;
+
+    ab->state = PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
+    ab->left = 0;
+    return perf_ab_close_(state, left);
+}
+#endif
+
+/* Both arms and the verdict, for perf_report. */
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+{
+    perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
+
+    if (r.baseline.count) {
+        perf_put_loop_row_(o, l->name, ", baseline", &r.baseline, r.cold_baseline_ns);
+        perf_put_loop_row_(o, l->name, ", candidate", &r.candidate, r.cold_candidate_ns);
+    }
+    perf_put_(o, "  ");
+    perf_put_(o, l->name);
+    perf_put_(o, ": ");
+    perf_put_(o, perf_verdict_text(&r.verdict));
+    perf_put_(o, "\n");
+    perf_put_warnings_(o, r.warnings);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call is looked at by the compiler, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#elif PERF_SCOPE_EMPTY_
+extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#endif
+#if defined(__GNUC__) && !defined(__cplusplus)
+#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
+#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
+#endif
+#define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
+#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
+#define perf_report()         PERF_OFF_CODE_((perf_report)())
+#define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
+#define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
+#endif
 
 PERF_END_DECLS
 
 /* >>c++ --------------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+namespace perf {
+
+/* perf::scope s("load"); times until the end of the block, for names made at run time too. */
+class scope {
+    perf_scope scope_;
+
+public:
+    explicit scope(const char *name) : scope_(perf_scope_begin(name))
+    {
+        (void)name;
+    }
+    ~scope()
+    {
+        perf_scope_end(&scope_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+};
+
+/* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
+template <bool Object_> struct keep_ {
+    template <class Type_> static void at(const Type_ &x)
+    {
+        PERF_KEEP_(x);
+    }
+};
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <> struct keep_<true> {
+    template <class Type_> static void at(const Type_ &x)
+    {
+        __asm__ __volatile__("" : : "m"(x));
+    }
+};
+#endif
+
+} /* namespace perf */
+
+template <class Type_> inline void perf_keep(const Type_ &x)
+{
+    ::perf::keep_<__is_class(Type_) || __is_union(Type_)>::at(x);
+}
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Count_])
+{
+    __asm__ __volatile__("" : : "m"(x));
+}
+template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read */
+{
+    __asm__ __volatile__("" : : "r"(p),
+                         "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));
+}
+#endif
+#endif
 
 /* MIT License
  *

@@ -33,7 +33,7 @@
 #ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
-#define PERF_FREE(p)       __builtin_free(p)
+#define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
 #else
 #include <stdlib.h>
 #define PERF_MALLOC(bytes) malloc(bytes)
@@ -44,8 +44,8 @@
 /* >>platform --------------------------------------------------------------------------------- */
 
 #ifdef __cplusplus
-#define PERF_BEGIN_DECLS extern "C" {
-#define PERF_END_DECLS   }
+#define PERF_BEGIN_DECLS extern "C" {           /* around declarations that C and C++ share       */
+#define PERF_END_DECLS   }                      /* closes PERF_BEGIN_DECLS                        */
 #define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
@@ -109,6 +109,7 @@ PERF_BEGIN_DECLS
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")
 
 #define PERF_STATUS_ENUM_(name, text) name,
+/* The result of a call that can fail; PERF_OK is 0. */
 typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
 #undef PERF_STATUS_ENUM_
 
@@ -120,7 +121,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_MEAN,        3, "one value carries over 10 % of the sum: the mean means little")  \
     X(PERF_WARN_ORDER,       4, "not measured in random order")                                   \
     X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
-    X(PERF_WARN_EMPTY_BODY,  6, "the body costs no more than an empty loop")                      \
+    X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_CLOCK,       8, "the cycle counter cannot be trusted here; clock_gettime is used") \
     X(PERF_WARN_STOPPED,     9, "the loop was left before it was done")                           \
@@ -128,6 +129,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_DROPPED,     11, "events were dropped: a buffer was full")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
+/* The bits by name; `warnings` fields hold any number of them. */
 typedef enum perf_warning { PERF_WARN_LIST_(PERF_WARN_ENUM_) PERF_WARN_NONE = 0 } perf_warning;
 #undef PERF_WARN_ENUM_
 
@@ -148,7 +150,7 @@ PERF_FN const char *perf_status_text(perf_status s);
  * the formulas and their sources.                                                                */
 PERF_FN double perf_sqrt(double x);             /* correctly rounded on x86-64 and AArch64        */
 PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
-PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
+PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing local x; 4e-16       */
 PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
 PERF_FN double perf_erf(double x);              /* 1e-15                                          */
 PERF_FN double perf_erfc(double x);             /* 1 - erf(x) kept exact in the tail; 1e-13       */
@@ -225,8 +227,8 @@ typedef struct perf_hist_opts {     /* zero = default                           
     uint64_t highest;               /* 0 -> 3.6e12 (1 h in ns); above it values count as `over`   */
 } perf_hist_opts;
 
-PERF_FN perf_hist_opts perf_hist_opts_default(void);
-PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);
+PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython      */
+PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);    /* what really runs    */
 
 /* The smallest `bits` that keeps percentiles within this relative error: 0.01 -> 6, 0.001 -> 9. */
 PERF_FN int perf_hist_bits_for(double relative_error);
@@ -282,7 +284,7 @@ PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the
 PERF_FN uint64_t perf_hist_invalid(const perf_hist *h);    /* negative or NaN                    */
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* met a full 32-bit counter          */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);
+PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */
@@ -358,7 +360,7 @@ PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q);
 /* >>summary: one sample of durations (or bytes, or anything >= 0) ---------------------------------
  * Values that are NaN, infinite or negative are left out and counted in `bad`.  Intervals are exact
  * binomial order-statistic intervals: right for any distribution of independent values, and
- * infinite on the side for which n is too small (95 %: p50 needs 6 values, p95 72, p99 368).     */
+ * infinite on the side for which n is too local (95 %: p50 needs 6 values, p95 72, p99 368).     */
 typedef struct perf_summary {
     uint64_t    count;                  /* values used; 0: no data, every other number is 0       */
     uint64_t    bad;                    /* values left out                                        */
@@ -397,7 +399,7 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
 PERF_FN size_t perf_quantile_min_count(double p, double confidence);
 
 /* Ascending sort without recursion limits or allocation; n log n always.  No NaN, please. */
-PERF_FN void perf_sort(double *x, size_t n);
+PERF_FN void perf_sort_values(double *x, size_t n);
 
 /* >>compare: is the candidate better by as much as you asked? -------------------------------------
  * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.
@@ -459,6 +461,7 @@ typedef struct perf_compare_opts {      /* zero = default                       
     perf_guard  guard;
 } perf_compare_opts;
 
+/* The answer, with everything it rests on.  Valid as long as you keep it; no pointer into data. */
 typedef struct perf_verdict {
     perf_decision decision;
     perf_status   status;               /* PERF_OK or why nothing can be said                     */
@@ -481,9 +484,10 @@ typedef struct perf_verdict {
 PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
 PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
 
+/* Rules spelled out; an amount of 0 takes the default of its kind. */
 PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
-PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);
-PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);
+PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);      /* down by >= %   */
+PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  /* worse by <= %  */
 
 /* The rule as the largest acceptable ratio candidate / baseline; NaN when the amount is not one. */
 PERF_FN double perf_rule_threshold(const perf_rule *rule);
@@ -502,6 +506,10 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
 
+/* Holds a finished verdict against an accuracy check: failed -> REJECT; required but not made ->
+ * no ACCEPT; passed -> unchanged.  NULL does nothing.                                            */
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
+
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: not evaluated. */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
@@ -510,6 +518,56 @@ PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16
 
 /* 1 only when something was compared and every limit that was set holds. */
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
+
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
+ * Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time p50 p95 p99
+ * mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
+
+/* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE. */
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n);
+
+/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
+ * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts);
+
+/* p-values of a family of n questions, adjusted: Holm 1979 (any false answer at most alpha; for
+ * gates), Benjamini and Hochberg 1995 (share of false answers; for dashboards).  out may be p;
+ * NaN counts as 1.  PERF_EINVAL for NULL, PERF_ENOMEM above 256 without memory.                  */
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out);     /* see above      */
+
+/* Results of several processes: values of one run share its id, 0 and up.  The median of each run
+ * is one value, runs with the same id in both arms are one pair.  Fewer than 6 pairs of runs:
+ * INCONCLUSIVE.  The runs must have taken turns in random order (design SEPARATE: they did not). */
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts);
+
+/* Control: a1[i] and a2[i] are the same code, measured in turns like a pair.  If even they differ
+ * (their interval at v->confidence excludes 1) the verdict is withheld.  Returns 1 when it was.  */
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n);
+
+/* Chance of a difference in quantile p (0..1) as large as seen, if each pair's coin had fallen the
+ * other way now and then: exact for equal arms, any tail.  resamples 0 -> 999; NaN on bad input. */
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed);
+
+/* Pairs needed to tell a true ratio from the threshold with the given chance (0 -> 0.8), sd being
+ * the standard deviation of the log ratios.  inf when they are equal; NaN on bad input.          */
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance);
+
+/* Autocorrelation at a lag, -1..1: above 0.1 neighbours are alike and plain intervals too narrow. */
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag);
+
+/* Percentile bootstrap, for statistics without a formula and for comparison with other tools:
+ * under-covers small samples (Efron 1979).  resamples 0 -> 9,999.  Allocates.                    */
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed);
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed);
 
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * A betting process on the signs of log(candidate / baseline) - log(threshold): fair signs (coin
@@ -546,6 +604,14 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 /* Interval of the typical log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  Infinite below 7 pairs.  About 60 passes over the data.                           */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
+
+/* Known budget: look only at 9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360 and 480
+ * pairs (Pocock's equal levels, one-sided 0.00321 each for 2.5 % over all).  1 at such an n.     */
+PERF_FN int perf_group_is_look(size_t n);
+
+/* The verdict at such a look, for the 95 % the levels were computed for; INCONCLUSIVE in between. */
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts);
 
 /* >>private: bodies, in the order of the prototypes --------------------------------------------- */
 
@@ -652,7 +718,7 @@ PERF_FN double perf_log(double x)
     }
     k += PERF_CAST_(int, u >> 52) - 1023;
     u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
-    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
+    if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays local */
         u -= UINT64_C(0x0010000000000000);
         k++;
     }
@@ -1307,8 +1373,8 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     *first = 0;
     if (lo > hi)
         return 0;
-    *first = perf_hist_index_(s, lo);
-    end = perf_hist_index_(s, hi) + 1;
+    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
+    end = PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
     return end <= s->counters ? end : s->counters;
 }
 
@@ -1357,7 +1423,7 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *o, perf_hist_shape_ *s)
     s->bytes = PERF_CAST_(unsigned, r.counter_bytes);
     s->compact = 1;
     s->highest = r.highest;
-    s->counters = perf_hist_index_(s, r.highest) + 1;
+    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, r.highest)) + 1;
     return (sizeof(perf_hist_head_) + s->counters * s->bytes + 7) & ~PERF_CAST_(size_t, 7);
 }
 
@@ -1484,7 +1550,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     } else if (v > s.highest) {
         PERF_RELAXED_STORE_(&d->over, d->over + n);
     } else {
-        perf_hist_grow_(h, &s, perf_hist_index_(&s, v), n);
+        perf_hist_grow_(h, &s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), n);
         if (!s.compact)
             perf_hist_widen_(&d->lo, &d->width, v);
         else if (s.bytes == 4 && v >> s.bits && !(v >> 53))  /* exact as a double */
@@ -1499,7 +1565,7 @@ PERF_FN uint64_t perf_hist_top_(uint64_t v)
 
 #if defined(__GNUC__) && !defined(__TINYC__)
     __asm__("" : "+r"(u));      /* for a constant v outside the window gcc warns of a bad subscript,
-                                   not seeing that the window keeps it out; no instruction         */
+                                   not seeing that the window keeps it out; no instruction        */
 #endif
     return u;
 }
@@ -1632,7 +1698,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     } else if (s.bytes == 4) {
         uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns);
         if (perf_shared_add32_(c, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                        */
+            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                       */
             perf_shared_add_(&d->lost, 1);
         }
     } else {
@@ -1672,7 +1738,7 @@ PERF_FN void perf_hist_put_corrected_(perf_hist *h, uint64_t ns, uint64_t interv
     for (v = interval + ns % interval; v <= last; v += steps * interval) {
         uint64_t upper = last, pairs;
         if (v <= s.highest) {
-            upper = perf_hist_lower_(&s, perf_hist_index_(&s, v), &width);
+            upper = perf_hist_lower_(&s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), &width);
             upper += width - 1;
         }
         if (upper > last)
@@ -1958,20 +2024,20 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     if (n < 1.0)
         return PERF_HIST_NO_DATA;
     mean = perf_hist_mean(h);
-    pivot = mean;                   /* deviations from near the mean: no cancellation              */
+    pivot = mean;                   /* deviations from near the mean: no cancellation             */
     while (perf_hist_next(h, &b)) {
         double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
         double x = perf_hist_middle_(h, b.lower, b.upper - b.lower + 1) - pivot;
         s1 += c * x;
         s2 += c * x * x;
-        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                          */
+        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                         */
     }
     if (n < 2.0)
         return 0.0;
     var = s2 - s1 * s1 / n - within;
     if (var < 0.0)
         var = 0.0;
-    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis        */
+    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis       */
     if (var > limit)
         var = limit;
     return perf_sqrt(var / (n - 1.0));
@@ -1980,7 +2046,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
 /* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
-    size_t           first, end, block;     /* counters; `block` of them per sum                   */
+    size_t           first, end, block;     /* counters; `block` of them per sum                  */
     size_t           blocks;
     uint64_t         total;
     double           min, max;
@@ -2072,7 +2138,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
             continue;
         }
-        if (rank <= below) {                    /* the list went back: start again                 */
+        if (rank <= below) {                    /* the list went back: start again                */
             k = 0;
             below = zeros;
         }
@@ -2120,8 +2186,8 @@ PERF_FN uint64_t perf_hist_count_between(const perf_hist *h, uint64_t lo, uint64
         n += d->over;
     if (hi == 0 || lo > s.highest)
         return n;
-    a = perf_hist_index_(&s, lo ? lo : 1);
-    b = perf_hist_index_(&s, hi < s.highest ? hi : s.highest) + 1;
+    a = PERF_CAST_(size_t, perf_hist_index_(&s, lo ? lo : 1));
+    b = PERF_CAST_(size_t, perf_hist_index_(&s, hi < s.highest ? hi : s.highest)) + 1;
     if (a < first)
         a = first;
     if (b > end)
@@ -2286,7 +2352,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
 
-    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme   */
+    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
         d->not_min = f->not_min > d->not_min ? f->not_min : d->not_min;
         d->max = f->max > d->max ? f->max : d->max;
     }
@@ -2315,7 +2381,7 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
     d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
     if (b.below == 1)
-        d->not_min = ~d->max;                   /* one value has no two extremes                   */
+        d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
@@ -2413,7 +2479,7 @@ PERF_FN perf_status perf_hist_merge_corrected(perf_hist *into, const perf_hist *
 
 /* ---- histogram: frozen ---- */
 
-struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket       */
+struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket      */
     perf_hist_shape_ shape;
     double           min, max;
     uint64_t         zeros, total;
@@ -2476,7 +2542,7 @@ PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q)
     cells = PERF_PTR_(const char *, f) + sizeof *f;
     below = PERF_CAST_(const uint64_t *, cells);
     n = f->n;
-    while (n > 0) {                             /* first bucket with below[] >= rank               */
+    while (n > 0) {                             /* first bucket with below[] >= rank              */
         size_t half = n / 2;
         if (below[a + half] < rank) {
             a += half + 1;
@@ -2507,7 +2573,7 @@ PERF_FN double perf_confidence_(double c)
 {
     if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
         return 0.95;
-    return c >= 0.5 && c <= 0.9999 ? c : PERF_NAN_;
+    return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
 PERF_FN void perf_sort_insert_(double *x, size_t n)
@@ -2552,43 +2618,56 @@ PERF_FN void perf_sort_heap_(double *x, size_t n)
     }
 }
 
-/* Quicksort on the median of three, smaller half first; heapsort when the pivots keep being bad. */
-PERF_FN void perf_sort(double *x, size_t n)
+/* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  Without a
+ * branch on the data, which would be mispredicted every other time: twice as fast a sort.        */
+PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
+{
+    size_t i, j = 0;
+
+    for (i = 0; i < n; i++) {
+        double t = x[i];
+        x[i] = x[j];
+        x[j] = t;
+        j += PERF_CAST_(size_t, (t < pivot) | (equal & (t <= pivot)));
+    }
+    return j;
+}
+
+PERF_FN double perf_median_of_3_(const double *x, size_t n)
+{
+    double a = x[0], b = x[n / 2], c = x[n - 1];
+    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+}
+
+/* Quicksort on the median of three, smaller part first; heapsort when the pivots keep being bad. */
+PERF_FN void perf_sort_values(double *x, size_t n)
 {
     struct {
         double *x;
         size_t  n;
         int     budget;
     } stack[64];
-    int top = 0, budget = 0;
+    int    top = 0, budget = 0;
     size_t k;
 
     for (k = n; k; k >>= 1)
         budget += 2;
     for (;;) {
         while (n > 24) {
-            double a = x[0], b = x[n / 2], c = x[n - 1], pivot, t;
-            size_t i = 0, j = n - 1;
+            double pivot = perf_median_of_3_(x, n);
 
             if (!budget--) {
                 perf_sort_heap_(x, n);
                 n = 0;
                 break;
             }
-            pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-            for (;;) {                              /* Hoare: x[0..j] <= pivot <= x[j+1..n)       */
-                while (x[i] < pivot)
-                    i++;
-                while (pivot < x[j])
-                    j--;
-                if (i >= j)
-                    break;
-                t = x[i];
-                x[i++] = x[j];
-                x[j--] = t;
-            }
-            k = j + 1;
-            if (k < n - k) {                        /* the larger part waits: 64 levels suffice   */
+            k = perf_partition_(x, n, pivot, 0);
+            if (!k) {                               /* the pivot is the smallest: its equals are  */
+                k = perf_partition_(x, n, pivot, 1);        /* in place now                       */
+                x += k;
+                n -= k;
+                budget++;
+            } else if (k < n - k) {                 /* the larger part waits: 64 levels suffice   */
                 stack[top].x = x + k;
                 stack[top].n = n - k;
                 stack[top++].budget = budget;
@@ -2611,19 +2690,19 @@ PERF_FN void perf_sort(double *x, size_t n)
     }
 }
 
-/* `small` when it is large enough, else allocated; NULL when that fails. */
-PERF_FN double *perf_scratch_(double *small, size_t small_n, size_t n)
+/* `local` when it is large enough, else allocated; NULL when that fails. */
+PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
-    if (n <= small_n)
-        return small;
+    if (n <= local_n)
+        return local;
     if (n > PERF_CAST_(size_t, -1) / sizeof(double))
         return PERF_CAST_(double *, PERF_NULL_);
     return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
 }
 
-PERF_FN void perf_scratch_free_(double *p, const double *small)
+PERF_FN void perf_scratch_free_(double *p, const double *local)
 {
-    if (p != small)
+    if (p != local)
         PERF_FREE(p);
 }
 
@@ -2696,16 +2775,16 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
                                                     double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        small[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
+    double        local[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
     size_t        i, j, batch = n / 10, below = 0;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
         return r;
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s)
         return r;
     memcpy(s, x, n * sizeof *s);
-    perf_sort(s, n);
+    perf_sort_values(s, n);
     q = perf_quantile(s, n, p);
     for (i = 0; i < n; i++)
         below += x[i] <= q;
@@ -2738,7 +2817,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
         r.estimate = q;
         r.high = PERF_INF_;
     }
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     return r;
 }
 
@@ -2747,7 +2826,7 @@ typedef struct perf_moments_ {
 } perf_moments_;
 
 /* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
- * small that their squares leave the range are scaled by a power of two first.                   */
+ * local that their squares leave the range are scaled by a power of two first.                   */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ m = PERF_ZERO;
@@ -2813,7 +2892,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     perf_summary  r = PERF_ZERO;
     perf_interval q;
     perf_moments_ m;
-    double        small[256], *s;
+    double        local[256], *s;
     size_t        i, k = 0;
 
     r.confidence = 0.95;
@@ -2821,7 +2900,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         r.status = x || !n ? PERF_ENODATA : PERF_EINVAL;
         return r;
     }
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s) {
         r.status = PERF_ENOMEM;
         return r;
@@ -2834,7 +2913,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         r.warnings |= PERF_WARN_BAD_VALUES;
     if (k) {
         m = perf_moments_of_(s, k);                 /* before sorting: the order of time          */
-        perf_sort(s, k);
+        perf_sort_values(s, k);
         r.count = k;
         r.min = s[0];
         r.max = s[k - 1];
@@ -2859,12 +2938,12 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
             r.warnings |= PERF_WARN_MEAN;
         for (i = 0; i < k; i++)
             s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
-        perf_sort(s, k);
+        perf_sort_values(s, k);
         r.mad = perf_quantile(s, k, 0.5);
     } else {
         r.status = PERF_ENODATA;
     }
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     return r;
 }
 
@@ -3017,24 +3096,62 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t)
     return count;
 }
 
+/* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
+PERF_FN double perf_select_(double *x, size_t n, size_t k)
+{
+    double *from = x, pivot;
+    size_t  at = k, part;
+    int     budget = 64;
+
+    while (n > 24) {
+        if (!budget--) {                            /* bad pivots: sort what is left              */
+            perf_sort_heap_(from, n);
+            return x[k];
+        }
+        pivot = perf_median_of_3_(from, n);
+        part = perf_partition_(from, n, pivot, 0);
+        if (!part) {
+            part = perf_partition_(from, n, pivot, 1);
+            if (at < part)
+                return pivot;
+        }
+        if (at < part) {
+            n = part;
+        } else {
+            from += part;
+            n -= part;
+            at -= part;
+        }
+    }
+    perf_sort_insert_(from, n);
+    return x[k];
+}
+
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * sort those.  pool: scratch for n values.  About 12 counts of O(n) each.                        */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
+ * select among those.  Each count is one walk along the diagonal, O(n); about 8 are needed.
+ * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
 {
-    double   lo = d[0], hi = d[n - 1];              /* count(lo side) < k <= count(hi)            */
-    uint64_t below = 0, upto = n;
+    double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
+    double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
+    double   step = 3.0 * spread / perf_sqrt(PERF_CAST_(double, n));
+    uint64_t below = 0, upto = n, c;
     size_t   i, j, m = 0;
     int      turn;
 
     upto = upto * (upto + 1) / 2;
+    t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
+                                                 PERF_CAST_(double, upto));
     for (turn = 0; upto - below > n && turn < 200; turn++) {
-        double   f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below), t;
-        uint64_t c;
-
-        if (turn % 3 == 2)
-            f = 0.5;                                /* interpolation may crawl: halve every third */
-        t = lo + f * (hi - lo);
+        if (turn == 1 || turn == 2) {               /* step over it, for a narrow bracket         */
+            t += k > below && !(hi > t) ? -step : step;
+        } else if (turn > 2) {
+            f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
+            if (turn % 3 == 2)
+                f = 0.5;                            /* interpolation may crawl: halve every third */
+            t = lo + f * (hi - lo);
+        }
         if (!(t > lo && t < hi))
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
@@ -3051,16 +3168,18 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        double best = d[0];                         /* not above hi is it                         */
+        found = d[0];                               /* not above hi is it                         */
         for (i = 0, j = n; i < n; i++) {
             while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
                 j--;
             if (j <= i)
                 break;
-            if (0.5 * (d[i] + d[j - 1]) > best)
-                best = 0.5 * (d[i] + d[j - 1]);
+            if (0.5 * (d[i] + d[j - 1]) > found)
+                found = 0.5 * (d[i] + d[j - 1]);
         }
-        return best;
+        if (next)
+            *next = k < upto ? found : perf_walsh_kth_(d, n, k + 1, pool, PERF_CAST_(double *, PERF_NULL_));
+        return found;
     }
     for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
         size_t q;
@@ -3074,8 +3193,16 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
                 pool[m++] = a;
         }
     }
-    perf_sort(pool, m);
-    return k - below <= m ? pool[k - below - 1] : hi;
+    k -= below;
+    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
+    if (next && k < m) {
+        *next = pool[k];
+        for (i = PERF_CAST_(size_t, k); i < m; i++)
+            *next = pool[i] < *next ? pool[i] : *next;
+    } else if (next) {
+        *next = perf_walsh_kth_(d, n, k + below + 1, pool, PERF_CAST_(double *, PERF_NULL_));
+    }
+    return found;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
@@ -3083,14 +3210,15 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
+    double        next = 0.0;
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
-    perf_sort(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
+    perf_sort_values(d, n);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool, m % 2 ? PERF_CAST_(double *, PERF_NULL_) : &next);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
-    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + next);
+    r.low = k ? perf_walsh_kth_(d, n, k, pool, PERF_CAST_(double *, PERF_NULL_)) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool, PERF_CAST_(double *, PERF_NULL_)) : PERF_INF_;
     return r;
 }
 
@@ -3219,10 +3347,9 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
     return v;
 }
 
-/* Accuracy can only take an ACCEPT away. */
-PERF_FN void perf_verdict_guard_(perf_verdict *v, const perf_guard *g)
+PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
 {
-    if (!g->required && !g->seen.compared)
+    if (!v || !g || (!g->required && !g->seen.compared))
         return;
     if (!g->seen.compared) {
         if (v->decision == PERF_ACCEPT) {
@@ -3278,7 +3405,7 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     }
     if (!perf_is_finite_(h))
         v->warnings |= PERF_WARN_UNBOUNDED;
-    perf_verdict_guard_(v, &o->guard);
+    perf_verdict_guard(v, &o->guard);
 }
 
 /* What caps a verdict whatever the numbers say. */
@@ -3327,15 +3454,15 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         double *s = d;                              /* the log ratios are not needed here         */
         double  qa, qb;
         memcpy(s, a, na * sizeof *a);
-        perf_sort(s, na);
+        perf_sort_values(s, na);
         qa = perf_quantile(s, na, p);
         memcpy(s, b, nb * sizeof *b);
-        perf_sort(s, nb);
+        perf_sort_values(s, nb);
         qb = perf_quantile(s, nb, p);
         shrink = perf_pair_shrink_(a, b, na, qa, qb, p);
     }
-    perf_sort(a, na);
-    perf_sort(b, nb);
+    perf_sort_values(a, na);
+    perf_sort_values(b, nb);
     tick = perf_tick_log_(a, na, b, nb, o->tick);
     if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
         v->warnings |= PERF_WARN_MEAN;
@@ -3361,7 +3488,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
     perf_verdict      v = perf_verdict_start_(&o);
-    double            small[3 * 128], *a, *b, *d;
+    double            local[3 * 128], *a, *b, *d;
     size_t            i, k = 0;
 
     if (v.status != PERF_OK)
@@ -3371,7 +3498,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
         return v;
     }
     a = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
-                                        : perf_scratch_(small, 3 * 128, 3 * n);
+                                        : perf_scratch_(local, 3 * 128, 3 * n);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;
@@ -3394,7 +3521,7 @@ PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *ca
     v.bad = n - k;
     if (k)
         perf_verdict_arms_(&v, a, k, b, k, d, &o);
-    perf_scratch_free_(a, small);
+    perf_scratch_free_(a, local);
     if (v.bad) {
         v.status = k ? PERF_ERANGE : PERF_ENODATA;
         v.warnings |= PERF_WARN_BAD_VALUES;
@@ -3412,7 +3539,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
     perf_verdict      v = perf_verdict_start_(&o);
-    double            small[256], *a, *b;
+    double            local[256], *a, *b;
     size_t            i, na = 0, nk = 0;
 
     if (v.status != PERF_OK)
@@ -3431,7 +3558,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
     }
     a = nb > PERF_CAST_(size_t, -1) / 32 || nc > PERF_CAST_(size_t, -1) / 32
             ? PERF_CAST_(double *, PERF_NULL_)
-            : perf_scratch_(small, 256, nb + nc);
+            : perf_scratch_(local, 256, nb + nc);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;
@@ -3446,7 +3573,7 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
     v.bad = nb - na + nc - nk;
     if (na && nk)
         perf_verdict_arms_(&v, a, na, b, nk, PERF_CAST_(double *, PERF_NULL_), &o);
-    perf_scratch_free_(a, small);
+    perf_scratch_free_(a, local);
     if (v.bad) {
         v.status = na && nk ? PERF_ERANGE : PERF_ENODATA;
         v.warnings |= PERF_WARN_BAD_VALUES;
@@ -3464,18 +3591,29 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
 }
 
-/* Factors with two decimals read well; close to 1 they need more. */
-PERF_FN void perf_put_factor_(perf_out_ *o, double x)
+/* Decimals that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 5. */
+PERF_FN int perf_digits_of_(double width)
+{
+    int digits = 1;
+
+    while (digits < 5 && width < 10.0) {
+        width *= 10.0;
+        digits++;
+    }
+    return digits > 2 ? digits - 1 : digits;
+}
+
+PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
     if (!perf_is_finite_(x)) {
         perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
         return;
     }
-    perf_put_fixed_(o, x, x >= 100.0 ? 0 : x >= 10.0 ? 1 : x > 0.9 && x < 1.1 ? 4 : 2);
+    perf_put_fixed_(o, x, digits);
     perf_put_char_(o, 'x');
 }
 
-PERF_FN void perf_put_percent_(perf_out_ *o, double ratio)
+PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
     double x = (ratio - 1.0) * 100.0;
 
@@ -3485,7 +3623,7 @@ PERF_FN void perf_put_percent_(perf_out_ *o, double ratio)
     }
     if (x >= 0.0)
         perf_put_char_(o, '+');
-    perf_put_fixed_(o, x, x < 10.0 && x > -10.0 ? 2 : 1);
+    perf_put_fixed_(o, x, digits);
     perf_put_(o, " %");
 }
 
@@ -3513,6 +3651,7 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
+    int       digits;
 
     if (!v)
         return "";
@@ -3523,23 +3662,25 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     perf_put_(&o, perf_decision_text(v->decision));
     perf_put_(&o, ": ");
     if (v->pairs && v->rule.kind == PERF_RULE_SPEEDUP) {
+        digits = perf_digits_of_(v->speedup.high - v->speedup.low);
         perf_put_(&o, "speed-up ");
-        perf_put_factor_(&o, v->speedup.estimate);
+        perf_put_factor_(&o, v->speedup.estimate, digits);
         perf_put_(&o, " (");
         perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
         perf_put_(&o, " % CI ");
-        perf_put_factor_(&o, v->speedup.low);
+        perf_put_factor_(&o, v->speedup.low, digits);
         perf_put_(&o, " to ");
-        perf_put_factor_(&o, v->speedup.high);
+        perf_put_factor_(&o, v->speedup.high, digits);
         perf_put_(&o, "), ");
     } else if (v->pairs) {
-        perf_put_percent_(&o, v->ratio.estimate);
+        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
+        perf_put_percent_(&o, v->ratio.estimate, digits);
         perf_put_(&o, " (");
         perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
         perf_put_(&o, " % CI ");
-        perf_put_percent_(&o, v->ratio.low);
+        perf_put_percent_(&o, v->ratio.low, digits);
         perf_put_(&o, " to ");
-        perf_put_percent_(&o, v->ratio.high);
+        perf_put_percent_(&o, v->ratio.high, digits);
         perf_put_(&o, "), ");
     }
     perf_put_(&o, "asked: ");
@@ -3668,6 +3809,447 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
 }
 
+/* ---- families, runs, controls, planning ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++)
+        if ((*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) != *word)
+            return PERF_CAST_(const char *, PERF_NULL_);
+    return s;
+}
+
+/* A plain decimal number; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 1.0;
+    int    digits = 0;
+
+    s = perf_skip_word_(s, "");
+    for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
+        x = 10.0 * x + (*s - '0');
+    if (*s == '.')
+        for (s++; *s >= '0' && *s <= '9' && digits < 15; s++, digits++) {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+        }
+    *out = x / unit;
+    return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
+{
+    static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
+                                         "throughput"};
+    perf_rule   r = PERF_ZERO;
+    const char *s = text, *t;
+    int         i;
+
+    if (!s || !out)
+        return PERF_EINVAL;
+    t = perf_skip_word_(s, "speedup");
+    if (!t)
+        t = perf_skip_word_(s, "speed-up");
+    if (t) {
+        r.kind = PERF_RULE_SPEEDUP;
+        s = perf_skip_word_(t, ">=");
+    } else if ((t = perf_skip_word_(s, "no regression")) != PERF_NULL_) {
+        r.kind = PERF_RULE_NO_REGRESSION;
+        s = perf_skip_word_(t, "beyond");
+    } else {
+        if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
+            s = t;
+        r.kind = PERF_RULE_REDUCTION;
+        s = perf_skip_word_(s, "down");
+        s = s ? perf_skip_word_(s, ">=") : s;
+    }
+    s = s ? perf_skip_number_(s, &r.amount) : s;
+    if (!s || !(r.amount > 0.0))
+        return PERF_EFORMAT;
+    if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
+        s = t;
+    if ((t = perf_skip_word_(s, "on")) != PERF_NULL_) {
+        for (i = 0; i < 7 && !perf_skip_word_(t, metric[i]); i++)
+            ;
+        if (i == 7)
+            return PERF_EFORMAT;
+        r.metric = PERF_CAST_(perf_metric, i);
+        s = perf_skip_word_(t, metric[i]);
+    }
+    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
+        return PERF_EFORMAT;
+    *out = r;
+    return PERF_OK;
+}
+
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
+{
+    perf_decision d = v && n ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    size_t        i;
+
+    for (i = 0; v && i < n; i++)
+        if (v[i].decision == PERF_REJECT)
+            return PERF_REJECT;
+        else if (v[i].decision != PERF_ACCEPT)
+            d = PERF_INCONCLUSIVE;
+    return d;
+}
+
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v;
+    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
+    int               i;
+
+    memset(&o.guard, 0, sizeof o.guard);
+    o.confidence = 0.5;
+    v = perf_compare_pairs(baseline, candidate, n, &o);
+    if (v.decision == PERF_INCONCLUSIVE)
+        return 1.0;
+    for (i = 0; i < 30; i++) {
+        mid = 0.5 * (lo + hi);
+        o.confidence = 1.0 - perf_exp(mid);
+        v = perf_compare_pairs(baseline, candidate, n, &o);
+        if (v.decision == PERF_INCONCLUSIVE)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return perf_exp(hi);
+}
+
+/* Both adjustments: order[] sorts p ascending, then Holm takes running maxima of (n - i) p from
+ * the smallest up, Benjamini-Hochberg running minima of n p / (i + 1) from the largest down.     */
+PERF_FN perf_status perf_adjust_(const double *p, size_t n, double *out, int holm)
+{
+    double  local[2 * 256], *sorted, *adjusted, run = holm ? 0.0 : 1.0, a, nn = PERF_CAST_(double, n);
+    size_t  i, k, low, high;
+
+    if (!p || !out || !n)
+        return n ? PERF_EINVAL : PERF_ENODATA;
+    sorted = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                             : perf_scratch_(local, 2 * 256, 2 * n);
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++)
+        sorted[i] = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+    perf_sort_values(sorted, n);
+    for (k = 0; k < n; k++) {
+        i = holm ? k : n - 1 - k;
+        a = sorted[i] * (holm ? nn - PERF_CAST_(double, i) : nn / (PERF_CAST_(double, i) + 1.0));
+        a = a > 1.0 ? 1.0 : a;
+        run = holm ? (a > run ? a : run) : (a < run ? a : run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++) {                       /* equal p share a value: look up the first   */
+        a = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+        low = 0;
+        high = n;
+        while (low < high) {
+            k = low + (high - low) / 2;
+            if (sorted[k] < a)
+                low = k + 1;
+            else
+                high = k;
+        }
+        out[i] = adjusted[low];
+    }
+    perf_scratch_free_(sorted, local);
+    return PERF_OK;
+}
+
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 1);
+}
+
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 0);
+}
+
+/* Median of the values of one run; NaN when it has none or one that is no positive number. */
+PERF_FN double perf_run_median_(const double *x, const uint32_t *run, size_t n, uint32_t id,
+                                double *pool)
+{
+    size_t i, k = 0;
+
+    for (i = 0; i < n; i++)
+        if (run[i] == id) {
+            if (!perf_is_duration_(x[i]))
+                return PERF_NAN_;
+            pool[k++] = x[i];
+        }
+    perf_sort_values(pool, k);
+    return perf_quantile(pool, k, 0.5);
+}
+
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+    size_t            n = nb > nc ? nb : nc, i, j, pairs = 0;
+    double           *pool;
+
+    if (v.status != PERF_OK)
+        return v;
+    if (!nb || !nc || !baseline || !baseline_run || !candidate || !candidate_run) {
+        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
+        return v;
+    }
+    pool = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                           : PERF_CAST_(double *, PERF_MALLOC(3 * n * sizeof *pool));
+    if (!pool) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    for (i = 0; i < nb; i++) {                      /* each run id at its first appearance        */
+        uint32_t id = baseline_run[i];
+        for (j = 0; j < i && baseline_run[j] != id; j++)
+            ;
+        if (j < i)
+            continue;
+        for (j = 0; j < nc && candidate_run[j] != id; j++)
+            ;
+        if (j == nc)
+            continue;
+        pool[n + pairs] = perf_run_median_(baseline, baseline_run, nb, id, pool);
+        pool[2 * n + pairs] = perf_run_median_(candidate, candidate_run, nc, id, pool);
+        pairs++;
+    }
+    if (o.rule.metric == PERF_METRIC_P50 || o.rule.metric == PERF_METRIC_MEAN)
+        o.rule.metric = PERF_METRIC_PAIR;           /* of medians of runs: pairs are the tool     */
+    v = perf_compare_pairs(pool + n, pool + 2 * n, pairs, &o);
+    PERF_FREE(pool);
+    if (pairs < 6) {
+        v.warnings |= PERF_WARN_UNBOUNDED;
+        perf_verdict_cap_(&v, "fewer than 6 pairs of runs: the run is the unit");
+    }
+    return v;
+}
+
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      c;
+
+    if (!v)
+        return 0;
+    o.confidence = v->confidence;
+    o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    c = perf_compare_pairs(a1, a2, n, &o);
+    if (c.status == PERF_OK && c.decision == PERF_INCONCLUSIVE)
+        return 0;
+    perf_verdict_cap_(v, "the control failed: even the same code differed from itself");
+    return 1;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed)
+{
+    double  *a, *b, seen = 0.0, gap;
+    uint64_t bits = 0;
+    size_t   i, at = PERF_CAST_(size_t, p * PERF_CAST_(double, n));
+    int      round, as_large = 0;
+
+    if (!baseline || !candidate || n < 2 || !(p > 0.0 && p < 1.0) ||
+        n > PERF_CAST_(size_t, -1) / 32)
+        return PERF_NAN_;
+    for (i = 0; i < n; i++)
+        if (!perf_is_duration_(baseline[i]) || !perf_is_duration_(candidate[i]))
+            return PERF_NAN_;
+    a = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *a));
+    if (!a)
+        return PERF_NAN_;
+    b = a + n;
+    resamples = resamples > 0 ? resamples : 999;
+    for (round = 0; round <= resamples; round++) {  /* round 0: as measured                       */
+        for (i = 0; i < n; i++) {
+            int swap;
+            if (i % 64 == 0)
+                bits = round ? perf_random_(&seed) : 0;
+            swap = PERF_CAST_(int, bits >> (i % 64) & 1);
+            a[i] = swap ? candidate[i] : baseline[i];
+            b[i] = swap ? baseline[i] : candidate[i];
+        }
+        gap = perf_log(perf_select_(b, n, at)) - perf_log(perf_select_(a, n, at));
+        gap = gap < 0.0 ? -gap : gap;
+        if (!round)
+            seen = gap;
+        else
+            as_large += gap >= seen * (1.0 - 1e-12);
+    }
+    PERF_FREE(a);
+    return (as_large + 1.0) / (resamples + 1.0);
+}
+
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance)
+{
+    double gap = perf_log(ratio / threshold), z;
+
+    if (!(chance > 0.0))
+        chance = 0.8;
+    if (perf_is_nan_(gap) || !(sd >= 0.0) || !perf_is_finite_(sd) || !(chance < 1.0))
+        return PERF_NAN_;
+    z = 1.959963984540054 + perf_normal_quantile(chance);
+    z = 1.047 * (z * sd / gap) * (z * sd / gap);    /* 1.047 = pi / 3: the signed-rank test       */
+    if (!(gap < 0.0) && !(gap > 0.0))
+        return PERF_INF_;
+    return z < 6.0 ? 6.0 : z;
+}
+
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
+{
+    perf_moments_ m;
+    double        sum = 0.0, all = 0.0, lost = 0.0;
+    size_t        i;
+
+    if (!x || lag >= n)
+        return PERF_NAN_;
+    m = perf_moments_of_(x, n);
+    for (i = 0; i < n; i++)                         /* the mean rounds: take its error out of     */
+        lost += x[i] - m.mean;                      /* every deviation                            */
+    lost /= PERF_CAST_(double, n);
+    for (i = 0; i < n; i++) {
+        double d = (x[i] - m.mean) - lost;
+        all += d * d;
+        if (i + lag < n)
+            sum += d * ((x[i + lag] - m.mean) - lost);
+    }
+    return all > 0.0 ? sum / all : PERF_NAN_;
+}
+
+/* xoshiro256++ (Blackman and Vigna 2021). */
+PERF_FN uint64_t perf_xoshiro_(uint64_t *s)
+{
+    uint64_t sum = s[0] + s[3], r = ((sum << 23) | (sum >> 41)) + s[0], t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 45) | (s[3] >> 19);
+    return r;
+}
+
+PERF_FN perf_interval perf_bootstrap_limits_(double *draw, size_t r, double estimate, double c)
+{
+    perf_interval q;
+
+    perf_sort_values(draw, r);
+    q.low = perf_quantile(draw, r, 0.5 - 0.5 * c);
+    q.estimate = estimate;
+    q.high = perf_quantile(draw, r, 0.5 + 0.5 * c);
+    return q;
+}
+
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw;
+    uint64_t      s[4], m = n;
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!x || !n || n > 0xffffffffu || perf_is_nan_(c) || resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    for (r = 0; r < resamples; r++) {
+        double even = 0.0, odd = 0.0;               /* two indices a draw, two sums: no chain     */
+        for (i = 0; i + 1 < n; i += 2) {
+            uint64_t z = perf_xoshiro_(s);
+            even += x[(z >> 32) * m >> 32];
+            odd += x[(z & 0xffffffffu) * m >> 32];
+        }
+        if (i < n)
+            even += x[(perf_xoshiro_(s) >> 32) * m >> 32];
+        draw[r] = (even + odd) / PERF_CAST_(double, n);
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_moments_of_(x, n).mean, c);
+    PERF_FREE(draw);
+    return q;
+}
+
+PERF_FN double perf_uniform_(uint64_t *s)
+{
+    return (PERF_CAST_(double, perf_xoshiro_(s) >> 11) + 0.5) * 1.1102230246251565e-16;
+}
+
+/* A gamma variate of shape a >= 1 by Marsaglia and Tsang (2000); its normal by inversion. */
+PERF_FN double perf_gamma_draw_(uint64_t *s, double a)
+{
+    double d = a - 1.0 / 3.0, k = 1.0 / (3.0 * perf_sqrt(d)), x, v, u;
+
+    for (;;) {
+        x = perf_normal_quantile(perf_uniform_(s));
+        v = 1.0 + k * x;
+        if (!(v > 0.0))
+            continue;
+        v = v * v * v;
+        u = perf_uniform_(s);
+        if (u < 1.0 - 0.0331 * x * x * x * x ||
+            perf_log(u) < 0.5 * x * x + d * (1.0 - v + perf_log(v)))
+            return d * v;
+    }
+}
+
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw, k, rest, x, y;
+    uint64_t      s[4];
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0) ||
+        resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    /* The k-th order statistic of n uniform draws is Beta(k, n - k + 1), and a resample's k-th value
+     * is the one at that share of the sample: one draw replaces n.                               */
+    k = PERF_CAST_(double, PERF_CAST_(int64_t, p * PERF_CAST_(double, n - 1) + 1.5));
+    rest = PERF_CAST_(double, n) - k + 1.0;
+    for (r = 0; r < resamples; r++) {
+        x = perf_gamma_draw_(s, k);
+        y = perf_gamma_draw_(s, rest);
+        i = PERF_CAST_(size_t, x / (x + y) * PERF_CAST_(double, n));
+        draw[r] = sorted[i < n ? i : n - 1];
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_quantile(sorted, n, p), c);
+    PERF_FREE(draw);
+    return q;
+}
+
 /* ---- sequential ---- */
 
 /* Bucket of |x|: 8 a factor of two from 2^-40 to 2^8, the ends take what lies beyond. */
@@ -3780,21 +4362,21 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence)
 {
     perf_interval r = {-PERF_INF_, PERF_NAN_, PERF_INF_};
-    double        c = perf_confidence_(confidence), small[256], *s, far_off, in, out, mid;
+    double        c = perf_confidence_(confidence), local[256], *s, far_off, in, out, mid;
     size_t        i;
     int           side, turn;
 
     if (!log_ratio || !n || perf_is_nan_(c))
         return r;
-    s = perf_scratch_(small, 256, n);
+    s = perf_scratch_(local, 256, n);
     if (!s)
         return r;
     for (i = 0; i < n; i++)
         s[i] = perf_is_finite_(log_ratio[i]) ? log_ratio[i] : 0.0;
-    perf_sort(s, n);
+    perf_sort_values(s, n);
     r.estimate = perf_quantile(s, n, 0.5);
     far_off = 2.0 * (s[n - 1] - s[0]) + 1.0;
-    perf_scratch_free_(s, small);
+    perf_scratch_free_(s, local);
     for (side = -1; side <= 1; side += 2) {
         in = r.estimate;                            /* not excluded; out is, if anything is       */
         out = in + side * far_off;
@@ -3813,6 +4395,32 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
             r.high = out;
     }
     return r;
+}
+
+PERF_FN int perf_group_is_look(size_t n)
+{
+    static const uint16_t look[] = {9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360, 480};
+    size_t i;
+
+    for (i = 0; i < sizeof look / sizeof *look; i++)
+        if (n == look[i])
+            return 1;
+    return 0;
+}
+
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+
+    if (v.status == PERF_OK && !(o.confidence > 0.9499 && o.confidence < 0.9501))
+        v.status = PERF_EINVAL;
+    v.reason = v.status == PERF_OK ? "not one of the planned looks" : v.reason;
+    if (v.status != PERF_OK || !perf_group_is_look(n))
+        return v;
+    o.confidence = 1.0 - 2.0 * 0.00321;
+    return perf_compare_pairs(baseline, candidate, n, &o);
 }
 
 PERF_END_DECLS

@@ -1,0 +1,364 @@
+#!/usr/bin/env python3
+"""Documents that cannot rot.
+
+    docs.py blocks      every code block of README.md, docs/*.md, tests/README.md and the first
+                        comment of each header compiles; those with a main() run
+    docs.py names       every public name of the headers has a comment above or beside it
+    docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII
+    docs.py list        shows the blocks and what is done with each
+
+A fence in a .md file says what it holds:  ```c  C99   ```c c++  C99 and C++11   ```c++  C++11
+```cuda  nvcc   ```sh  sh -n   ```python  compile()   ```json  parsed   ```text  a program's output.
+Others (see UNCHECKED) are passed over; a fence with none, or an unknown one, is a failure.
+A block with no main() may be file-level code or statements, and may use tests/docs/context.h.
+"""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+sys.path.insert(0, str(HERE.parent))
+import api  # noqa: E402
+
+HEADERS = sorted(ROOT.glob("perf*.h"))
+UNCHECKED = {"text", "meson", "cmake", "make", "cython", "diff", "console", "ini", "yaml"}
+C = ["gcc", "-std=c99", "-x", "c"]
+CXX = ["g++", "-std=c++11", "-x", "c++"]
+LANGUAGES = {"c": C, "c++": CXX, "cpp": CXX}
+SECONDS = 120                           # for one program
+
+
+class Block:
+    def __init__(self, path, line, tags, text):
+        self.path, self.line, self.tags, self.text = path, line, tags, text
+        self.where = f"{path.relative_to(ROOT)}:{line}"
+        self.whole = bool(re.search(r"\bmain\s*\(", text))
+
+
+# ---- finding -----------------------------------------------------------------------------------
+
+def markdown_files():
+    return sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
+                              *ROOT.glob("tests/**/*.md"), *ROOT.glob("examples/**/*.md"),
+                              *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md")])
+
+
+def markdown_blocks(path):
+    blocks, fence = [], None
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        match = re.match(r"^( *)(```+|~~~+)\s*(.*)$", line)
+        if fence is None and match:
+            fence = (match.group(2), number, match.group(3).split(), len(match.group(1)), [])
+        elif fence and match and line.strip() == fence[0]:
+            blocks.append(Block(path, fence[1] + 1, fence[2], "\n".join(fence[4]) + "\n"))
+            fence = None
+        elif fence:
+            fence[4].append(line[fence[3]:] if line[:fence[3]].isspace() else line)
+    if fence:
+        raise SystemExit(f"FAILED: {path}:{fence[1]}: this fence is never closed")
+    return blocks
+
+
+def header_blocks(path):
+    """In the first comment: what is indented by four or more after a blank line.  Further blank
+    lines do not end it."""
+    blocks, current, start, blank_above = [], [], 0, False
+    comment = re.match(r"\s*/\*.*?\*/", path.read_text(encoding="utf-8"), flags=re.S)
+    for number, line in enumerate(comment.group(0).splitlines() if comment else [], 1):
+        body = re.sub(r"^ \*", "", line)
+        if body.startswith("     ") and (current or blank_above):
+            start = start or number
+            current.append(body[5:])
+        elif body.strip() == "" and current:
+            current.append("")
+        elif current:
+            blocks.append(Block(path, start, ["c"], "\n".join(current).rstrip() + "\n"))
+            current, start = [], 0
+        blank_above = body.strip() == ""
+    return blocks
+
+
+def all_blocks():
+    blocks = [b for path in markdown_files() for b in markdown_blocks(path)]
+    return blocks + [b for path in HEADERS for b in header_blocks(path)]
+
+
+# ---- blocks ------------------------------------------------------------------------------------
+
+def run(command, **options):
+    return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", **options)
+
+
+def include_of(block):
+    """A block out of a header uses that header; one out of a document says what it includes, or
+    uses perf.h, which brings perf_stats.h."""
+    if block.path.suffix == ".h":
+        return f'#include "{block.path.name}"\n'
+    if re.search(r"perf_gpu_|PERF_GPU_|PERF_KERNEL_", block.text):
+        return '#include "perf_cuda.h"\n'
+    return '#include "perf.h"\n'
+
+
+def split_includes(text):
+    lines = text.splitlines()
+    includes = [line for line in lines if re.match(r"\s*#\s*include", line)]
+    rest = ["" if re.match(r"\s*#\s*include", line) else line for line in lines]
+    return "\n".join(includes) + "\n", "\n".join(rest) + "\n"
+
+
+def candidates(block):
+    """The ways to read a block as a file, the strictest first."""
+    if block.whole:
+        return [("a program", block.text)]
+    includes, rest = split_includes(block.text)
+    context = include_of(block) + includes + '#include "context.h"\n'
+    numbered = f'#line {block.line} "{block.where}"\n'
+    return [("code at file level", context + numbered + rest),
+            ("statements", context + "void fragment(void);\nvoid fragment(void)\n{\n" +
+             numbered + rest + "}\n")]
+
+
+def compile_c(block, compiler, scratch):
+    """None, or what is wrong."""
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
+    if not block.whole:
+        strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    outputs = []
+    for kind, text in candidates(block):
+        source = scratch / "block.c"
+        program = scratch / "block"
+        source.write_text(text, encoding="utf-8")
+        output = ["-O2", "-o", str(program)] if block.whole else ["-fsyntax-only"]
+        done = run(compiler[:1] + strict + output + compiler[1:] + [str(source)], cwd=scratch)
+        if done.returncode == 0:
+            return execute(program, scratch) if block.whole else None
+        outputs.append(f"as {kind}, {' '.join(compiler[:2])}:\n{done.stdout}")
+    return "\n".join(outputs)
+
+
+def execute(program, scratch):
+    """Runs beside the repository's files, as a reader would.  A verdict is an answer, no failure:
+    statuses 1 and 2 are fine where the output says REJECT or INCONCLUSIVE."""
+    for path in ROOT.iterdir():
+        if not path.name.startswith((".", "build")) and not (scratch / path.name).exists():
+            (scratch / path.name).symlink_to(path)
+    try:
+        done = run([str(program)], cwd=scratch, timeout=SECONDS)
+    except subprocess.TimeoutExpired:
+        return f"did not end within {SECONDS} s"
+    if done.returncode in (1, 2) and re.search(r"\b(REJECT|INCONCLUSIVE)\b", done.stdout):
+        return None
+    return f"ended with status {done.returncode}:\n{done.stdout}" if done.returncode else None
+
+
+def compile_cuda(block, scratch):
+    find = f'root="{ROOT}"; . "$root/tests/lib.sh"; find_nvcc'
+    nvcc = run(["sh", "-c", find]).stdout.strip()
+    if not nvcc:
+        return "nvcc is not installed" if os.environ.get("CI") == "true" else None
+    source = scratch / "block.cu"
+    outputs = []
+    for kind, text in candidates(block):
+        source.write_text(text, encoding="utf-8")
+        done = run([nvcc, f"-I{ROOT}", f"-I{HERE}", "-c", str(source), "-o",
+                    str(scratch / "block.o")])
+        if done.returncode == 0:
+            return None
+        outputs.append(f"as {kind}, nvcc:\n{done.stdout}")
+    return "\n".join(outputs)
+
+
+def wrong_with(block, scratch):
+    """A list of complaints about one block."""
+    if not block.tags:
+        return ["the fence does not say what it holds (```c, ```sh, ```text, ...)"]
+    bad = []
+    for tag in block.tags:
+        if tag in LANGUAGES:
+            bad.append(compile_c(block, LANGUAGES[tag], scratch))
+        elif tag in ("cuda", "cu"):
+            bad.append(compile_cuda(block, scratch))
+        elif tag in ("sh", "bash"):
+            done = run([tag, "-n", "-c", block.text])
+            bad.append(done.stdout if done.returncode else None)
+        elif tag == "python":
+            try:
+                compile(block.text, block.where, "exec")
+            except SyntaxError as error:
+                bad.append(str(error))
+        elif tag == "json":
+            try:
+                json.loads(block.text)
+            except ValueError as error:
+                bad.append(str(error))
+        elif tag not in UNCHECKED:
+            bad.append(f"unknown language '{tag}'")
+    return [b for b in bad if b]
+
+
+def check_blocks():
+    for compiler in ("gcc", "g++"):
+        if not shutil.which(compiler):
+            print(f"skipped: {compiler} is not installed")
+            sys.exit(1 if os.environ.get("CI") == "true" else 77)
+    bad = 0
+    blocks = all_blocks()
+    for block in blocks:
+        with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
+            for complaint in wrong_with(block, pathlib.Path(scratch)):
+                bad += 1
+                print(f"FAILED: {block.where}: {indent(complaint)}")
+    print(f"{len(blocks)} blocks, {bad} failed")
+    return bad
+
+
+def indent(text):
+    lines = text.rstrip().splitlines()
+    return "\n    ".join(lines[:24])
+
+
+def list_blocks():
+    for block in all_blocks():
+        what = "program, run" if block.whole else "compiled"
+        tags = " ".join(block.tags) or "?"
+        print(f"{block.where}: {tags}{', ' + what if set(block.tags) & set(LANGUAGES) else ''}")
+    return 0
+
+
+# ---- names -------------------------------------------------------------------------------------
+
+DECLARATION = re.compile(r"""
+      ^[ \t]*\#[ \t]*define[ \t]+(?P<macro>PERF_\w*[A-Z0-9]|perf_\w*[a-z0-9])\b
+    | ^[ \t]*PERF_(?:HD_)?FN\b[^;{}()=]*?\b(?P<function>perf_\w*[a-z0-9])\s*\(
+    | ^[ \t]*typedef\b[^;{}]*?\b(?P<type>perf_\w*[a-z0-9])\s*(?=;|\[|\))
+    | ^[ \t]*(?:typedef\s+)?(?:struct|enum|union)\s+(?P<tag>perf_\w*[a-z0-9])\s*\{
+    """, re.M | re.X)
+
+
+def documented(lines, code, first, last):
+    """Is there a comment beside lines first..last (0-based), or on its own directly above?  Above
+    also counts through declarations that have none of their own: one comment for a small group."""
+    if any(lines[k] != code[k] for k in range(first, last + 1)):
+        return True
+    k = first - 1
+    while k >= 0 and lines[k].strip():
+        alone = not code[k].strip()             # nothing but comment on this line
+        if alone or (lines[k] != code[k] and code[k].lstrip().startswith("#if")):
+            return True
+        if lines[k] != code[k]:
+            return False                        # a declaration with a comment of its own
+        k -= 1
+    return False
+
+
+def undocumented(path):
+    """(line, name) of each public name none of whose declarations has a comment."""
+    source = path.read_text(encoding="utf-8")
+    blank = api.blank_comments(source)
+    lines, code = source.splitlines(), blank.splitlines()
+    first_line, found, good = {}, {}, set()
+    for match in DECLARATION.finditer(api_shape(blank)):
+        name = match.group(match.lastgroup)
+        if name in ("PERF_" + path.stem.removeprefix("perf_").upper() + "_H", "PERF_H"):
+            continue                            # the include guard
+        first = blank.count("\n", 0, match.start())
+        last = blank.count("\n", 0, declaration_end(blank, match))
+        first_line.setdefault(name, first + 1)
+        found[name] = True
+        if match.lastgroup == "tag":
+            last += 1                           # a comment beside the first member will do
+        if documented(lines, code, first, min(last, len(lines) - 1)):
+            good.add(name)
+    return len(found), [(first_line[n], n) for n in found if n not in good]
+
+
+def api_shape(text):
+    """The same text, same length, without attributes: they hide the name in front of the ( ."""
+    return re.sub(r"\bPERF_ATTR_\(\([^()]*(?:\([^()]*\)[^()]*)*\)\)",
+                  lambda m: " " * len(m.group(0)), text)
+
+
+def declaration_end(text, match):
+    """Where a declaration's own lines end: ; or { of a prototype, the logical line of a macro."""
+    if match.lastgroup == "macro":
+        end = match.end()
+        while True:
+            end = text.find("\n", end)
+            if end < 0:
+                return len(text) - 1
+            if text[end - 1] != "\\":
+                return end - 1
+            end += 1
+    end = re.compile(r"[;{]").search(text, match.end() - 1)
+    return end.start() if end else match.end()
+
+
+def check_names():
+    bad = total = 0
+    for path in HEADERS:
+        count, missing = undocumented(path)
+        total += count
+        for line, name in missing:
+            bad += 1
+            print(f"FAILED: {path.name}:{line}: {name} has no comment above or beside it")
+    print(f"{total} public names, {bad} without a comment")
+    return bad if total else 1
+
+
+# ---- links and text ----------------------------------------------------------------------------
+
+def anchors(path):
+    """The #names that a Markdown viewer gives to the headings of a file."""
+    names = set()
+    for heading in re.findall(r"^#+[ \t]+(.*?)[ \t]*#*$", path.read_text(encoding="utf-8"), re.M):
+        text = re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", heading.lower())
+        names.add(re.sub(r" ", "-", re.sub(r"[^\w\- ]", "", text)))
+    return names
+
+
+def check_links():
+    bad = links = 0
+    for path in markdown_files():
+        prose = re.sub(r"^( *)```.*?^\1```", lambda m: "\n" * m.group(0).count("\n"),
+                       path.read_text(encoding="utf-8"), flags=re.M | re.S)
+        prose = re.sub(r"`[^`\n]*`", "", prose)
+        targets = re.findall(r"\]\(\s*<?([^)\s>]+)", prose)
+        targets += re.findall(r"^\s*\[[^\]]+\]:\s*(\S+)", prose, flags=re.M)
+        for target in targets:
+            if re.match(r"[a-z][a-z0-9+.-]*:", target):
+                continue                        # another site: not ours to vouch for
+            links += 1
+            name, _, anchor = target.partition("#")
+            file = (path.parent / name).resolve() if name else path
+            where = path.relative_to(ROOT)
+            if not file.exists():
+                bad += 1
+                print(f"FAILED: {where}: link to {target}: no such file")
+            elif anchor and file.suffix == ".md" and anchor not in anchors(file):
+                bad += 1
+                print(f"FAILED: {where}: link to {target}: no such heading")
+    for path in HEADERS:
+        for number, line in enumerate(path.read_bytes().decode("latin-1").split("\n"), 1):
+            if re.search(r"[^\x20-\x7e]", line):
+                bad += 1
+                print(f"FAILED: {path.name}:{number}: a tab, or not ASCII")
+            elif line.endswith(" ") or len(line) > 120:
+                bad += 1
+                print(f"FAILED: {path.name}:{number}: blank at the end, or over 120 columns")
+    print(f"{links} links, {len(HEADERS)} headers, {bad} failures")
+    return bad
+
+
+if __name__ == "__main__":
+    actions = {"blocks": check_blocks, "names": check_names, "links": check_links,
+               "list": list_blocks}
+    if len(sys.argv) != 2 or sys.argv[1] not in actions:
+        sys.exit(__doc__)
+    sys.exit(1 if actions[sys.argv[1]]() else 0)

@@ -1,0 +1,52 @@
+#!/bin/sh
+# The two ways in for a project that uses meson or pkg-config: as a subproject, and installed.
+. "$(dirname "$0")/../lib.sh"
+
+need meson ninja pkg-config gcc
+start_work
+version=$(sh "$root/tests/version.sh" "$root/perf_stats.h")
+cat >"$work/user.c" <<'EOF'
+#include <perf.h>
+int main(void)
+{
+    return perf_status_text(PERF_OK)[0] == 'o' ? 0 : 1;
+}
+EOF
+
+# A strict user whose own settings must neither break us nor be broken by us.
+mkdir -p "$work/sub/subprojects"
+ln -s "$root" "$work/sub/subprojects/perfh"
+cp "$work/user.c" "$work/sub/"
+cat >"$work/sub/meson.build" <<'EOF'
+project('user', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werror=true'])
+perf = dependency('perfh', version: '>=0.1')
+test('user', executable('user', 'user.c', dependencies: perf))
+EOF
+try 'subproject: setup' meson setup --wrap-mode=forcefallback "$work/sub/build" "$work/sub"
+try 'subproject: build' meson compile -C "$work/sub/build"
+try 'subproject: the program runs' "$work/sub/build/user"
+meson introspect --tests "$work/sub/build" >"$work/tests.json" || true
+try 'subproject: brings no test of its own' python3 -c '
+import json, sys
+names = [t["name"] for t in json.load(open(sys.argv[1]))]
+sys.exit(0 if names == ["user"] else f"tests: {names}")' "$work/tests.json"
+
+# Installed.
+try 'install: setup' meson setup --prefix="$work/usr" "$work/build" "$root"
+try 'install' meson install --no-rebuild -C "$work/build"
+for header in $(headers); do
+    try "install: $header" cmp "$root/$header" "$work/usr/include/$header"
+done
+installed=$(cd "$work/usr/include" && echo *)
+[ "$installed" = "$(headers)" ] || fail "installed headers: $installed; public headers: $(headers)"
+
+PKG_CONFIG_PATH=$work/usr/share/pkgconfig
+export PKG_CONFIG_PATH
+try 'pkg-config: the version of PERF_VERSION' \
+    [ "$(pkg-config --modversion perfh)" = "$version" ]
+try 'pkg-config: no library to link' [ -z "$(pkg-config --libs --static perfh | tr -d ' ')" ]
+# shellcheck disable=SC2046
+try 'pkg-config: a program' gcc $(pkg-config --cflags perfh) "$work/user.c" -o "$work/user"
+try 'pkg-config: the program runs' "$work/user"
+
+finish

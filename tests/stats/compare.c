@@ -1,0 +1,428 @@
+/* Are verdicts right, symmetric, monotone, and silent where nothing can be said?
+ * Random samples: the seed is printed and may be given as the first argument.                     */
+#include "perf_stats.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+static uint64_t state;
+
+static double uniform(void)                     /* in (0, 1)                                      */
+{
+    uint64_t z = state += UINT64_C(0x9e3779b97f4a7c15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return ((double)((z ^ (z >> 31)) >> 11) + 0.5) / 9007199254740992.0;
+}
+
+static double normal(void)
+{
+    return perf_normal_quantile(uniform());
+}
+
+/* n pairs around 100, candidate `ratio` times the baseline, with drift and rare spikes in both. */
+static void make_pairs(double *a, double *b, size_t n, double ratio, double noise)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++) {
+        double drift = 100.0 * (1.0 + 0.1 * (double)i / (double)n);
+        a[i] = drift * perf_exp(noise * normal()) * (uniform() < 0.02 ? 5.0 : 1.0);
+        b[i] = drift * perf_exp(noise * normal()) * ratio * (uniform() < 0.02 ? 5.0 : 1.0);
+    }
+}
+
+static perf_compare_opts with_rule(perf_rule rule)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    o.rule = rule;
+    return o;
+}
+
+static void plain_cases(void)
+{
+    double            a[60], b[60];
+    perf_compare_opts o;
+    perf_verdict      v;
+
+    make_pairs(a, b, 60, 0.5, 0.03);
+    v = perf_compare_pairs(a, b, 60, NULL);
+    CHECK(v.decision == PERF_ACCEPT && v.speedup.low > 1.3 && v.pairs == 60, "%s",
+          perf_verdict_text(&v));
+    CHECK(v.rule.amount == 1.3 && v.threshold == 1.0 / 1.3 && v.more == 0.0, "defaults filled in");
+    v = perf_compare_pairs(b, a, 60, NULL);
+    CHECK(v.decision == PERF_REJECT, "%s", perf_verdict_text(&v));
+    make_pairs(a, b, 60, 1.0 / 1.3, 0.03);
+    v = perf_compare_pairs(a, b, 60, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE || v.ratio.high > 1.0 / 1.35, "%s",
+          perf_verdict_text(&v));
+    make_pairs(a, b, 60, 1.0, 0.01);
+    o = with_rule(perf_rule_no_regression(2.0, PERF_METRIC_PAIR));
+    v = perf_compare_pairs(a, b, 60, &o);
+    CHECK(v.decision == PERF_ACCEPT, "no regression: %s", perf_verdict_text(&v));
+    o = with_rule(perf_rule_reduction(20.0, PERF_METRIC_PAIR));
+    v = perf_compare_pairs(a, b, 60, &o);
+    CHECK(v.decision == PERF_REJECT && v.threshold == 0.8, "reduction: %s", perf_verdict_text(&v));
+    o = with_rule(perf_rule_speedup(1.3, PERF_METRIC_THROUGHPUT));
+    make_pairs(a, b, 60, 2.0, 0.03);            /* as rates: twice as many                        */
+    v = perf_compare_pairs(a, b, 60, &o);
+    CHECK(v.decision == PERF_ACCEPT && v.speedup.estimate > 1.9, "rates: %s",
+          perf_verdict_text(&v));
+}
+
+/* Every metric: swapping the arms mirrors the interval; scaling both changes nothing. */
+static void symmetry(void)
+{
+    static double a[400], b[400], c[400], d[400];
+    int           m;
+    size_t        i;
+
+    make_pairs(a, b, 400, 0.9, 0.1);
+    for (i = 0; i < 400; i++) {
+        c[i] = a[i] * 1e-9;
+        d[i] = b[i] * 1e-9;
+    }
+    for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_THROUGHPUT; m++) {
+        perf_compare_opts o = with_rule(perf_rule_speedup(1.05, (perf_metric)m));
+        perf_verdict      ab = perf_compare_pairs(a, b, 400, &o);
+        perf_verdict      ba = perf_compare_pairs(b, a, 400, &o);
+        perf_verdict      cd = perf_compare_pairs(c, d, 400, &o);
+        CHECK(ab.ratio.low * ba.ratio.high - 1.0 < 1e-9 && ab.ratio.low * ba.ratio.high - 1.0 > -1e-9,
+              "metric %d: swap mirrors the low end: %.12g %.12g", m, ab.ratio.low, ba.ratio.high);
+        CHECK(ab.ratio.high * ba.ratio.low - 1.0 < 1e-9 && ab.ratio.high * ba.ratio.low - 1.0 > -1e-9,
+              "metric %d: swap mirrors the high end", m);
+        CHECK(ab.ratio.low / cd.ratio.low - 1.0 < 1e-9 && cd.ratio.low / ab.ratio.low - 1.0 < 1e-9,
+              "metric %d: scale does not matter", m);
+        CHECK(ab.ratio.low <= ab.ratio.estimate && ab.ratio.estimate <= ab.ratio.high,
+              "metric %d: the estimate lies inside", m);
+    }
+}
+
+static void capped(void)
+{
+    double            a[40], b[40];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      v;
+    double            one = 1.0, off = 1.5, nan = PERF_NAN_;
+
+    make_pairs(a, b, 40, 0.3, 0.02);
+    v = perf_compare(a, 40, b, 40, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_ORDER) &&
+              v.ratio.high < 1.0 / 1.3, "a saved baseline decides nothing: %s", v.reason);
+    o.design = PERF_DESIGN_RANDOM;
+    v = perf_compare(a, 40, b, 40, &o);
+    CHECK(v.decision == PERF_ACCEPT, "unless the order was random: %s", perf_verdict_text(&v));
+    o.guard.required = 1;
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "missing accuracy check: %s", v.reason);
+    o.guard.seen = perf_accuracy_f64(&one, &off, 1);
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_REJECT, "failed accuracy check: %s", v.reason);
+    o.guard.limit.rel = 0.6;
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_ACCEPT, "tolerated: %s", v.reason);
+    o.guard.seen = perf_accuracy_f64(&one, &nan, 1);
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_REJECT, "NaN is not tolerated: %s", v.reason);
+    b[7] = nan;
+    o.guard.required = 0;
+    memset(&o.guard.seen, 0, sizeof o.guard.seen);
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.bad == 1 && v.status == PERF_ERANGE,
+          "a NaN among the times: %s", perf_verdict_text(&v));
+}
+
+static void bad_input(void)
+{
+    static const double odd[] = {0.0, -1.0, 1e308, 1e-308, 5e-324};
+    double              a[50], b[50];
+    perf_compare_opts   o = perf_compare_opts_default();
+    perf_verdict        v;
+    perf_summary        s;
+    size_t              i, n;
+    int                 m;
+
+    for (i = 0; i < 50; i++)
+        a[i] = b[i] = 100.0;
+    v = perf_compare_pairs(NULL, b, 50, NULL);
+    CHECK(v.status == PERF_EINVAL && v.decision == PERF_INCONCLUSIVE, "NULL");
+    v = perf_compare_pairs(a, b, 0, NULL);
+    CHECK(v.status == PERF_ENODATA && v.reason, "no pairs");
+    v = perf_compare(a, 0, b, 50, NULL);
+    CHECK(v.status == PERF_ENODATA, "one empty arm");
+    o.confidence = 2.0;
+    v = perf_compare_pairs(a, b, 50, &o);
+    CHECK(v.status == PERF_EINVAL, "confidence 2");
+    o.confidence = PERF_NAN_;
+    v = perf_compare_pairs(a, b, 50, &o);
+    CHECK(v.status == PERF_EINVAL, "confidence NaN");
+    o.confidence = 0.0;
+    o.rule.amount = -3.0;
+    v = perf_compare_pairs(a, b, 50, &o);
+    CHECK(v.status == PERF_EINVAL && strlen(perf_verdict_text(&v)) > 10, "negative speed-up");
+    o.rule.amount = 1.0;                        /* exactly equal constants: nobody is faster      */
+    for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_THROUGHPUT; m++) {
+        o.rule.metric = (perf_metric)m;
+        v = perf_compare_pairs(a, b, 50, &o);
+        CHECK(v.decision == PERF_INCONCLUSIVE, "constants, metric %d: %s", m,
+              perf_verdict_text(&v));
+        for (n = 1; n < 12; n++) {              /* tiny n: never a crash, never an early verdict  */
+            double few[12], many[12];
+            make_pairs(few, many, n, 0.1, 0.01);
+            v = perf_compare_pairs(few, many, n, &o);
+            CHECK(n >= 6 || m == PERF_METRIC_MEAN || v.decision == PERF_INCONCLUSIVE,
+                  "n = %lu, metric %d", (unsigned long)n, m);
+        }
+        for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+            b[3] = odd[i];
+            v = perf_compare_pairs(a, b, 50, &o);
+            CHECK(v.reason && *perf_verdict_text(&v), "odd value %g", odd[i]);
+            CHECK(odd[i] > 0.0 || v.decision == PERF_INCONCLUSIVE, "odd value %g decides", odd[i]);
+        }
+        b[3] = 100.0;
+    }
+    for (i = 0; i < 50; i++)
+        a[i] = i % 2 ? 1e308 : 9e307;
+    s = perf_summarize(a, 50);
+    CHECK(s.mean > 9e307 && s.mean < 1e308 && s.std > 4e306, "1e308: mean %g std %g", s.mean, s.std);
+    s = perf_summarize(NULL, 3);
+    CHECK(s.count == 0 && s.status == PERF_EINVAL, "NULL sample");
+    s = perf_summarize(a, 0);
+    CHECK(s.count == 0 && s.status == PERF_ENODATA && s.p50 == 0.0, "empty sample");
+    a[0] = PERF_NAN_;
+    a[1] = -5.0;
+    a[2] = PERF_INF_;
+    s = perf_summarize(a, 50);
+    CHECK(s.bad == 3 && s.count == 47 && (s.warnings & PERF_WARN_BAD_VALUES), "bad values counted");
+    s = perf_summarize(a, 3);
+    CHECK(s.count == 0 && s.status == PERF_ENODATA && s.bad == 3, "only bad values");
+    CHECK(perf_quantile(a, 0, 0.5) != 0.0 && perf_is_nan_(perf_quantile(b, 5, 1.5)), "quantile");
+    CHECK(strcmp(perf_status_text((perf_status)999), "unknown status") == 0, "status text");
+    CHECK(perf_verdict_text(NULL)[0] == '\0', "NULL verdict");
+    perf_verdict_guard(NULL, NULL);
+}
+
+static void accuracy(void)
+{
+    const double   ref[4] = {1.0, -2.0, 0.0, 1e-300}, near[4] = {1.0 + 2.3e-16, -2.0, 0.0, 1e-300};
+    const double   zeros[2] = {0.0, -0.0}, minus[2] = {-0.0, 0.0};
+    const double   inf[1] = {PERF_INF_}, same_inf[1] = {PERF_INF_}, neg_inf[1] = {-PERF_INF_};
+    const float    f[2] = {1.0f, 2.0f}, g[2] = {1.0000001f, 2.0f};
+    const uint16_t half_one[1] = {0x3c00}, half_next[1] = {0x3c01}, bf_one[1] = {0x3f80},
+                   bf_next[1] = {0x3f81};
+    perf_accuracy  a;
+    perf_tolerance t = PERF_ZERO;
+
+    a = perf_accuracy_f64(ref, ref, 4);
+    CHECK(perf_accuracy_ok(&a, NULL) && a.compared == 4 && a.max_ulp == 0.0, "identical");
+    a = perf_accuracy_f64(ref, near, 4);
+    CHECK(!perf_accuracy_ok(&a, NULL) && a.max_ulp == 1.0, "one ulp off: %g", a.max_ulp);
+    t.ulp = 1.0;
+    CHECK(perf_accuracy_ok(&a, &t), "one ulp allowed");
+    t.abs = 1e-17;
+    CHECK(!perf_accuracy_ok(&a, &t), "every limit that is set must hold");
+    a = perf_accuracy_f64(zeros, minus, 2);
+    CHECK(perf_accuracy_ok(&a, NULL), "zero has no sign here");
+    a = perf_accuracy_f64(inf, same_inf, 1);
+    CHECK(perf_accuracy_ok(&a, NULL), "the same infinity");
+    a = perf_accuracy_f64(inf, neg_inf, 1);
+    CHECK(!perf_accuracy_ok(&a, &t) && perf_is_nan_(a.max_abs), "another infinity");
+    a = perf_accuracy_f64(NULL, ref, 4);
+    CHECK(!perf_accuracy_ok(&a, &t) && a.compared == 0, "not evaluated");
+    CHECK(!perf_accuracy_ok(NULL, NULL), "NULL");
+    a = perf_accuracy_f32(f, g, 2);
+    CHECK(a.max_ulp == 1.0 && a.max_rel > 1e-7 && a.max_rel < 1.3e-7, "float: %g", a.max_rel);
+    a = perf_accuracy_f16(half_one, half_next, 1);
+    CHECK(a.max_ulp == 1.0 && a.max_abs == 1.0 / 1024, "half: %g", a.max_abs);
+    a = perf_accuracy_bf16(bf_one, bf_next, 1);
+    CHECK(a.max_ulp == 1.0 && a.max_abs == 1.0 / 128, "bfloat16: %g", a.max_abs);
+}
+
+/* The bets: false verdicts at the boundary, power off it, and no dependence on what comes later. */
+static void sequential(void)
+{
+    perf_rule rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    int       trial, wrong[2] = {0, 0}, right = 0, pairs = 0, i;
+
+    for (trial = 0; trial < 1000; trial++) {
+        perf_seq s;
+        double   drift = 1.0;
+
+        perf_seq_init(&s, &rule, 0.0, 0.0);
+        for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++) {
+            drift *= perf_exp(0.02 * normal());
+            perf_seq_add(&s, drift * perf_exp(0.03 * normal()),
+                         drift * perf_exp(0.03 * normal()) / 1.3);
+        }
+        wrong[0] += s.decision == PERF_ACCEPT;
+        wrong[1] += s.decision == PERF_REJECT;
+        perf_seq_init(&s, &rule, 0.0, 0.0);
+        for (i = 0; i < 200 && s.decision == PERF_INCONCLUSIVE; i++)
+            perf_seq_add(&s, perf_exp(0.03 * normal()), perf_exp(0.03 * normal()) / 1.3 * 0.95);
+        right += s.decision == PERF_ACCEPT;
+        pairs += i;
+    }
+    /* 2.5 % of 1,000 plus three standard errors of a proportion. */
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "false verdicts at the boundary: %d and %d of 1000",
+          wrong[0], wrong[1]);
+    CHECK(right >= 990 && pairs < 20 * 1000, "5 %% beyond: %d right, %.1f pairs each", right,
+          pairs / 1000.0);
+}
+
+static void sequential_edges(void)
+{
+    perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR), bad = rule;
+    perf_seq      s;
+    perf_interval q;
+    double        d[64];
+    int           i;
+
+    bad.amount = PERF_NAN_;
+    CHECK(perf_seq_init(NULL, &rule, 0.0, 0.0) == PERF_EINVAL, "NULL");
+    CHECK(perf_seq_init(&s, &bad, 0.0, 0.0) == PERF_EINVAL, "rule without a number");
+    for (i = 0; i < 100; i++)
+        perf_seq_add(&s, 1.0, 1e-6);
+    CHECK(s.decision == PERF_INCONCLUSIVE, "never decides then");
+    CHECK(perf_seq_init(&s, &rule, 0.0, -1.0) == PERF_EINVAL, "negative tick");
+    CHECK(perf_seq_init(&s, NULL, 0.0, 0.0) == PERF_OK, "defaults");
+    perf_seq_add(&s, 0.0, 1.0);
+    perf_seq_add(&s, 1.0, PERF_NAN_);
+    CHECK(s.bad == 2 && s.pairs == 0, "bad values counted, not used");
+    for (i = 0; i < 64; i++)
+        perf_seq_add(&s, 1.3, 1.0);             /* exactly on the threshold: a tie for ever       */
+    CHECK(s.decision == PERF_INCONCLUSIVE, "ties decide nothing");
+    CHECK(perf_seq_add(NULL, 1.0, 1.0) == PERF_INCONCLUSIVE, "NULL");
+    q = perf_seq_interval(d, 0, 0.0);
+    CHECK(!perf_is_finite_(q.low) && !perf_is_finite_(q.high), "no data, no bounds");
+    for (i = 0; i < 64; i++)
+        d[i] = 0.01 * normal();
+    q = perf_seq_interval(d, 6, 0.0);
+    CHECK(!perf_is_finite_(q.low) && !perf_is_finite_(q.high), "6 pairs, no bounds");
+    q = perf_seq_interval(d, 64, 0.0);
+    CHECK(q.low < q.estimate && q.estimate < q.high && q.high - q.low < 0.03, "64 pairs: [%g, %g]",
+          q.low, q.high);
+    for (i = 0; i < 64; i++)
+        d[i] = 0.25;
+    q = perf_seq_interval(d, 64, 0.0);
+    CHECK(q.low <= 0.25 && q.high >= 0.25 && q.high - q.low < 1e-3, "constant: [%g, %g]", q.low,
+          q.high);
+}
+
+/* Monotone: a harder rule never turns REJECT into ACCEPT; more of the same data never widens. */
+static void monotone(void)
+{
+    static double a[4000], b[4000];
+    double        factor;
+    int           was = PERF_ACCEPT, n;
+    double        width = PERF_INF_;
+
+    make_pairs(a, b, 4000, 0.7, 0.05);
+    for (factor = 1.05; factor < 2.0; factor *= 1.02) {
+        perf_compare_opts o = with_rule(perf_rule_speedup(factor, PERF_METRIC_PAIR));
+        perf_verdict      v = perf_compare_pairs(a, b, 200, &o);
+        CHECK(!(was == PERF_REJECT && v.decision != PERF_REJECT), "rule %g", factor);
+        was = v.decision;
+    }
+    CHECK(was == PERF_REJECT, "the hardest rule is missed");
+    for (n = 10; n <= 4000; n *= 4) {
+        perf_verdict v = perf_compare_pairs(a, b, (size_t)n, NULL);
+        CHECK(v.ratio.high - v.ratio.low < width, "n = %d narrows", n);
+        width = v.ratio.high - v.ratio.low;
+    }
+}
+
+/* The k-th Walsh average by selection equals the one by brute force, ties or not. */
+static void walsh(void)
+{
+    double   d[41], all[41 * 21], pool[41];
+    int      round;
+    size_t   n, i, j, k;
+
+    for (round = 0; round < 300; round++) {
+        size_t m = 0;
+        n = 1 + (size_t)(uniform() * 40.0);
+        for (i = 0; i < n; i++)
+            d[i] = round % 3 ? normal() : (double)(int)(3.0 * normal());
+        perf_sort_values(d, n);
+        for (i = 0; i < n; i++)
+            for (j = i; j < n; j++)
+                all[m++] = 0.5 * (d[i] + d[j]);
+        perf_sort_values(all, m);
+        for (k = 1; k <= m; k++)
+            if (perf_walsh_kth_(d, n, k, pool, NULL) != all[k - 1])
+                break;
+        CHECK(k > m, "n = %lu, k = %lu of %lu", (unsigned long)n, (unsigned long)k,
+              (unsigned long)m);
+    }
+}
+
+static int ascending(const void *x, const void *y)
+{
+    double a = *(const double *)x, b = *(const double *)y;
+    return a < b ? -1 : a > b;
+}
+
+static void sorting(void)
+{
+    static double x[3000], y[3000];
+    int           kind;
+    size_t        i, n;
+
+    for (kind = 0; kind < 60; kind++) {
+        n = (size_t)(uniform() * 3000.0);
+        for (i = 0; i < n; i++)
+            x[i] = kind % 6 == 0 ? (double)i : kind % 6 == 1 ? -(double)i
+                   : kind % 6 == 2 ? (double)(i % 7) : kind % 6 == 3 ? 1.0
+                   : kind % 6 == 4 ? (double)(i < n / 2 ? i : n - i) : normal();
+        memcpy(y, x, sizeof x);
+        perf_sort_values(x, n);
+        qsort(y, n, sizeof *y, ascending);
+        CHECK(!memcmp(x, y, n * sizeof *x), "kind %d, n = %lu", kind, (unsigned long)n);
+    }
+    for (i = 0; i < 3000; i++)
+        x[i] = y[i] = normal();
+    perf_sort_heap_(x, 3000);
+    qsort(y, 3000, sizeof *y, ascending);
+    CHECK(!memcmp(x, y, sizeof x), "heapsort, the fallback");
+}
+
+static void texts(void)
+{
+    double       a[40], b[40];
+    perf_verdict v;
+    size_t       i;
+
+    for (i = 0; i < 40; i++) {
+        a[i] = 100.0 + (double)(i % 7) * 0.1;
+        b[i] = 50.0 + (double)(i % 5) * 0.1;
+    }
+    v = perf_compare_pairs(a, b, 40, NULL);
+    perf_verdict_text(&v);
+    CHECK(strstr(v.text, "ACCEPT: speed-up ") == v.text && strstr(v.text, "asked: speed-up >= 1.3x")
+              && strstr(v.text, "40 pairs") && strstr(v.text, "95 % CI"), "%s", v.text);
+    v = perf_compare_pairs(a, b, 3, NULL);
+    perf_verdict_text(&v);
+    CHECK(strstr(v.text, "INCONCLUSIVE: ") == v.text && strstr(v.text, "too few"), "%s", v.text);
+    CHECK(perf_quantile_min_count(0.5, 0.95) == 6 && perf_quantile_min_count(0.95, 0.95) == 72 &&
+              perf_quantile_min_count(0.99, 0.95) == 368 && perf_quantile_min_count(0.9, 0.95) == 36,
+          "fewest values: %lu %lu", (unsigned long)perf_quantile_min_count(0.5, 0.95),
+          (unsigned long)perf_quantile_min_count(0.95, 0.95));
+}
+
+int main(int argc, char **argv)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
+    printf("seed %llu\n", (unsigned long long)state);
+    plain_cases();
+    symmetry();
+    capped();
+    bad_input();
+    accuracy();
+    sequential();
+    sequential_edges();
+    monotone();
+    walsh();
+    sorting();
+    texts();
+    return check_done();
+}

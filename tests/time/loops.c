@@ -1,0 +1,287 @@
+/* Do the bench loop and the A/B loop end, count, and say what they could not measure?
+ * No test here asserts a wall-clock time; how right the times are is measured in bench/.          */
+#include "perf.h"
+#include "check.h"
+
+#include <stdlib.h>
+#if defined(__GNUC__)
+#define NOINLINE __attribute__((noinline))
+#else
+#define NOINLINE
+#endif
+
+static NOINLINE uint64_t chain(uint64_t x, long n)
+{
+    for (; n > 0; n--)
+        x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return x;
+}
+
+static int wasted(int a)                        /* pure: without perf_keep a compiler deletes it  */
+{
+    int i, s = 0;
+    for (i = 0; i < 100; i++)
+        s += a * i;
+    return s;
+}
+
+static void a_bench(void)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+    uint64_t        x = 1, bodies = 0;
+    perf_result     r;
+    perf_bench      b;
+
+    b = perf_bench_begin("chain", NULL);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 300);
+        bodies++;
+    }
+    perf_keep(x);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.time.count >= 30 && r.time.count <= 1000, "%s, %lu slices",
+          perf_status_text(r.status), (unsigned long)r.time.count);
+    CHECK(r.iterations == bodies, "counted %lu of %lu iterations", (unsigned long)r.iterations,
+          (unsigned long)bodies);
+    CHECK(r.time.min > 0.0 && r.time.min <= r.time.p50 && r.time.p50 <= r.time.p95 &&
+              r.time.p95 <= r.time.p99 && r.time.p99 <= r.time.max, "ordered");
+    CHECK(r.time.p50_low <= r.time.p50 && r.time.p50 <= r.time.p50_high, "interval holds median");
+    CHECK(r.cold_ns > 0.0 && r.overhead_ns > 0.0 && r.batch > 1, "cold %g overhead %g", r.cold_ns,
+          r.overhead_ns);
+    CHECK(r.opts.warmup == 5 && r.opts.rel_ci == 0.01 && r.opts.slice_ns == 50e3, "resolved");
+    o.samples = 17;
+    o.warmup = -1;
+    b = perf_bench_begin("exactly 17 slices", &o);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 100);
+        perf_keep(x);
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.time.count == 17, "%lu slices", (unsigned long)r.time.count);
+    memset(&o, 0, sizeof o);
+    o.max_seconds = 0.01;
+    o.rel_ci = 1e-6;                            /* cannot be reached: the budget must end it      */
+    bodies = 0;
+    b = perf_bench_begin("budget", &o);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 100000);
+        bodies++;
+    }
+    perf_keep(x);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.time.count >= 1 && r.iterations == bodies, "budget: %lu slices",
+          (unsigned long)r.time.count);
+}
+
+static void odd_options(void)
+{
+    perf_bench_opts o;
+    perf_ab_opts    p;
+
+    memset(&o, 0, sizeof o);
+    o.samples = -5;
+    o.warmup = 1 << 30;
+    o.rel_ci = -1.0;
+    o.max_seconds = PERF_NAN_;
+    o.slice_ns = 1e300;
+    o.bytes = -PERF_INF_;
+    o = perf_bench_opts_resolved(&o);
+    CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 50e3 &&
+              o.bytes == 0.0, "absurd options fall back to defaults");
+    memset(&p, 0, sizeof p);
+    p.min_pairs = 1 << 30;
+    p.max_pairs = 10;
+    p.max_seconds = -2.0;
+    p = perf_ab_opts_resolved(&p);
+    CHECK(p.min_pairs == 10 && p.max_seconds == 2.0 && p.accept.rule.amount == 1.3, "A/B options");
+}
+
+/* begin without end, end twice, end before next, next after the end, break, nesting, NULL name. */
+static void misuse(void)
+{
+    perf_bench  b = perf_bench_begin(NULL, NULL), none = PERF_ZERO;
+    perf_ab     ab = perf_ab_begin(NULL, NULL), nothing = PERF_ZERO;
+    perf_result r;
+    uint64_t    x = 1, outer = 0;
+    int         i;
+
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_ENODATA && r.time.count == 0, "end before next: %s",
+          perf_status_text(r.status));
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_ESTATE && r.time.count == 0, "end twice");
+    r = perf_bench_end(&none);
+    CHECK(r.status == PERF_ESTATE, "end without begin");
+    CHECK(perf_ab_end(&ab).status == PERF_ENODATA && perf_ab_end(&ab).status == PERF_ESTATE,
+          "A/B: end before next, end twice");
+    CHECK(perf_ab_end(&nothing).status == PERF_ESTATE, "A/B: end without begin");
+    b = perf_bench_begin("left early", NULL);
+    for (i = 0; i < 1000 && perf_bench_next(&b); i++)
+        x = chain(x, 10);
+    r = perf_bench_end(&b);
+    CHECK((r.warnings & PERF_WARN_STOPPED) && r.iterations <= 1000, "break is seen");
+    b = perf_bench_begin("outer", NULL);
+    while (perf_bench_next(&b)) {
+        perf_bench_opts quick = perf_bench_opts_default();
+        perf_bench      in;
+        quick.samples = 1;
+        quick.slice_ns = 1000;
+        in = perf_bench_begin("inner", &quick);
+        while (perf_bench_next(&in))
+            x = chain(x, 10);
+        r = perf_bench_end(&in);
+        if (++outer == 3)
+            break;
+    }
+    perf_keep(x);
+    CHECK(outer == 3, "nested loops do not disturb each other");
+    r = perf_bench_end(&b);
+    b = perf_bench_begin("never ended", NULL);
+    CHECK(perf_bench_next(&b), "starts");
+    b = perf_bench_begin("run to its end twice", NULL);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 1000);
+        perf_keep(x);
+    }
+    CHECK(!perf_bench_next(&b) && !perf_bench_next(&b), "stays ended");
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_OK, "%s", perf_status_text(r.status));
+}
+
+/* With optimisation the body is gone: that must be said, in the bench and in the verdict. */
+static void deleted_body(void)
+{
+#if defined(__OPTIMIZE__) && !defined(__SANITIZE_ADDRESS__)
+    perf_bench     b = perf_bench_begin("deleted", NULL);
+    perf_result    r;
+    perf_ab_result v;
+    perf_ab        ab;
+    int            x = 0, variant;
+
+    while (perf_bench_next(&b))
+        x = wasted(3);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_EDELETED || (r.warnings & PERF_WARN_EMPTY_BODY), "%s, %g ns",
+          perf_status_text(r.status), r.time.p50);
+    ab = perf_ab_begin("deleted candidate", NULL);
+    while ((variant = perf_ab_next(&ab)) >= 0) {
+        if (variant) {
+            x = wasted(3);
+        } else {
+            uint64_t y = chain((uint64_t)x, 50);
+            perf_keep(y);
+        }
+    }
+    v = perf_ab_end(&ab);
+    CHECK(v.verdict.decision == PERF_INCONCLUSIVE && strstr(v.verdict.reason, "candidate"), "%s",
+          perf_verdict_text(&v.verdict));
+#else
+    CHECK(wasted(3) == 14850, "nothing is deleted without optimisation");
+#endif
+}
+
+static void an_ab(void)
+{
+    perf_ab_opts   o = perf_ab_opts_default();
+    uint64_t       x = 1, runs[2] = {0, 0};
+    int            v, decision;
+    perf_ab_result r;
+    perf_ab        ab;
+
+    for (decision = 0; decision < 2; decision++) {
+        ab = perf_ab_begin(decision ? "twice as fast" : "half as fast", NULL);
+        runs[0] = runs[1] = 0;
+        while ((v = perf_ab_next(&ab)) >= 0) {
+            x = chain(x, v == decision ? 100 : 300);
+            runs[v]++;
+        }
+        perf_keep(x);
+        r = perf_ab_end(&ab);
+        CHECK(r.verdict.decision == (decision ? PERF_ACCEPT : PERF_REJECT), "%s",
+              perf_verdict_text(&r.verdict));
+        CHECK(r.status == PERF_OK && r.verdict.pairs >= 30 && r.baseline.count == r.verdict.pairs &&
+                  r.candidate.count == r.verdict.pairs, "%lu pairs", (unsigned long)r.verdict.pairs);
+        CHECK(r.opts.seed != 0 && r.cold_baseline_ns > 0.0 && r.cold_candidate_ns > 0.0 &&
+                  runs[0] > r.batch_baseline && runs[1] > r.batch_candidate, "both ran");
+    }
+    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_P95);
+    o.max_pairs = 100;
+    ab = perf_ab_begin("on p95", &o);
+    while ((v = perf_ab_next(&ab)) >= 0)
+        x = chain(x, v ? 100 : 900);
+    perf_keep(x);
+    r = perf_ab_end(&ab);
+    CHECK(r.verdict.pairs == 100 && r.verdict.rule.metric == PERF_METRIC_P95, "%s",
+          perf_verdict_text(&r.verdict));
+    o.accept.rule.amount = -1.0;
+    ab = perf_ab_begin("no such rule", &o);
+    CHECK(perf_ab_next(&ab) == -1, "an unusable rule runs nothing");
+    r = perf_ab_end(&ab);
+    CHECK(r.status == PERF_EINVAL && r.verdict.decision == PERF_INCONCLUSIVE, "%s",
+          perf_status_text(r.status));
+}
+
+/* Every order of a pair comes up, and the same seed gives the same orders. */
+static void coin(void)
+{
+    uint64_t s = 42, t = 42, heads = 0;
+    int      i, same = 1;
+
+    for (i = 0; i < 10000; i++) {
+        int c = perf_coin_(&s);
+        heads += (uint64_t)c;
+        same &= c == perf_coin_(&t);
+    }
+    CHECK(same && heads > 4800 && heads < 5200, "%lu heads of 10000", (unsigned long)heads);
+}
+
+static void keep_takes_anything(void)
+{
+    struct {
+        double a[100];
+    } big = {{1.0}};
+    int         i = 3, array[5] = {1, 2, 3, 4, 5};
+    const char *text = "text";
+    float       f = 1.5f;
+
+    perf_keep(i);
+    perf_keep(i + 1);
+    perf_keep(f * 2.0f);
+    perf_keep(big);
+    perf_keep(array);
+    perf_keep(array[2]);
+    perf_keep(text);
+    perf_keep("literal");
+    perf_keep(&big);
+    perf_clobber();
+    CHECK(i == 3 && array[4] == 5 && big.a[0] == 1.0, "and changes nothing");
+}
+
+static void report(void)
+{
+    static char text[65536];
+    size_t      n = perf_report_text(text, sizeof text, NULL);
+
+    CHECK(n > 0 && n < sizeof text, "%lu characters", (unsigned long)n);
+    CHECK(strstr(text, "chain") && strstr(text, "exactly 17 slices") && strstr(text, "(unnamed)"),
+          "benches are listed");
+    CHECK(strstr(text, "never ended") && strstr(text, "begun, but not ended"), "open ones too");
+    CHECK(strstr(text, "twice as fast: ACCEPT") && strstr(text, "half as fast: REJECT"),
+          "verdicts are listed");
+    CHECK(strstr(text, "chain") < strstr(text, "exactly 17 slices"), "in the order of begin");
+    if (check_failed_)
+        printf("%s", text);
+}
+
+int main(void)
+{
+    a_bench();
+    odd_options();
+    misuse();
+    deleted_body();
+    an_ab();
+    coin();
+    keep_takes_anything();
+    report();
+    return check_done();
+}
