@@ -3676,7 +3676,8 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
     perf_file_number_(f, l.overwritten);
     perf_file_put_(f, ",\"uncounted_scopes\":");
     perf_file_number_(f, l.lost + l.orphans);
-    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},\"pid\":");
+    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",");
+    perf_file_put_(f, "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
     perf_file_number_(f, PERF_GET_(&j->registry->process));
     perf_file_put_(f, "}");
     if (!perf_events_each_(j->registry, perf_json_thread_, j))
