@@ -1270,7 +1270,7 @@ PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t siz
     st = perf_hist_saved_frame_(p, size, error_at);
     if (st != PERF_OK)
         return st;
-    size = PERF_SAVED_HEAD_ + perf_get_le_(p + 72, 4);
+    size = PERF_SAVED_HEAD_ + PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     from.bits = p[5];
     from.compact = 1;
     from.highest = perf_get_le_(p + 8, 8);
