@@ -274,7 +274,7 @@ static void sequential_edges(void)
     perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR), bad = rule;
     perf_seq      s;
     perf_interval q;
-    double        d[64];
+    double        d[64] = {0};
     int           i;
 
     bad.amount = PERF_NAN_;
