@@ -1,10 +1,11 @@
 /* perf_export.h - histograms in other tools' formats: HdrHistogram logs, plots, CSV, binary.
  *
- *     char line[65536];                                         // a line of an .hlog file
- *     perf_hlog_interval iv = PERF_ZERO;
- *     iv.length_seconds = 1.0;
- *     if (perf_hlog_write(line, sizeof line, &h, &iv, 3) < sizeof line)
- *         fputs(line, file);                                    // HdrHistogram's tools read it
+ *     static char        line[65536];                           // a line of an .hlog file
+ *     static perf_hist   latency;
+ *     perf_hlog_interval second = PERF_ZERO;
+ *     second.length_seconds = 1.0;
+ *     if (perf_hlog_write(line, sizeof line, &latency, &second, 2) < sizeof line)
+ *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
  * Optional: only files that save or load such formats include it, beside perf_stats.h.
  * Needs no zlib: what we write is stored, what others wrote is inflated here.  No file is opened,
