@@ -104,6 +104,17 @@
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #endif
 
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
+#endif
+
 /* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
  * and data races neither for the standard nor for ThreadSanitizer.                               */
 #if PERF_MSVC_ || PERF_TCC_
@@ -851,29 +862,28 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
 
 #if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
 /* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
-PERF_FN void perf_cpuid_(uint32_t leaf, uint32_t *eax, uint32_t *edx)
+PERF_FN uint32_t perf_cpuid_(uint32_t leaf, uint32_t *edx)
 {
     uint32_t a = leaf, d, c = 0;
 #if defined(__x86_64__)
     uint32_t b;
     __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    (void)b;
+    c = b;                                      /* nvcc complains of a `b` nobody reads            */
 #else
     __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
 #endif
-    *eax = a;
-    *edx = d;
+    *edx = d + (c & 0);
+    return a;
 }
 
 /* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t eax, edx;
+    uint32_t edx;
 
-    perf_cpuid_(UINT32_C(0x80000000), &eax, &edx);
-    if (eax < UINT32_C(0x80000007))
+    if (perf_cpuid_(UINT32_C(0x80000000), &edx) < UINT32_C(0x80000007))
         return 0;
-    perf_cpuid_(UINT32_C(0x80000007), &eax, &edx);
+    (void)perf_cpuid_(UINT32_C(0x80000007), &edx);
     return (edx >> 8 & 1) != 0;
 }
 #else
@@ -1406,13 +1416,14 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
  * until it is used. */
 PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
 {
-    if (!t->ring && r->ring_events && !r->trace_off) {
+    int on = r->ring_events && !PERF_GET_(&r->trace_off);
+
+    if (!t->ring && on) {
         t->ring = PERF_CAST_(perf_event_ *, perf_pages_(r->ring_events * sizeof *t->ring, 1));
         if (!t->ring)
             perf_fail_(r, PERF_ENOMEM);
     }
-    PERF_SET_(&t->ring_mask,
-              t->ring && !r->trace_off ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped. */
@@ -1475,7 +1486,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
  * of them only when their number has doubled.                                                     */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
 {
-#if PERF_SYS_GETTID_
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended              */
     perf_recorder_  *t;
     perf_recorder_ **p;
 
@@ -1522,6 +1533,51 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #define PERF_SELF_ perf_self_v1_
 #endif
 
+/* Empty, without touching pages that are zero anyway. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c, uint32_t id)
+{
+    uint64_t *word = PERF_PTR_(uint64_t *, c);
+    size_t    i;
+
+    for (i = 0; i < sizeof *c / sizeof *word; i++)
+        if (PERF_GET_(&word[i]))
+            PERF_SET_(&word[i], UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    PERF_SET_(&c->tag, PERF_CAST_(uint64_t, id) << 32);
+}
+
+/* What other threads have asked for, done by the owner when it next begins a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    perf_registry_ *r = t->home;
+    uint32_t        i, ask;
+
+    do {
+        ask = PERF_GET_(&t->request);
+        if (ask & PERF_ASK_RESET_) {
+            for (i = 0; i < t->room; i++)
+                if (t->cell[i])
+                    perf_cell_clear_(t->cell[i], i);
+            PERF_SET_(&t->late_cell, &t->blank);
+            PERF_SET_(&t->late, UINT64_C(1));
+            PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->abandoned, UINT64_C(0));
+            PERF_SET_(&t->disordered, UINT64_C(0));
+            PERF_SET_(&t->foreign, UINT64_C(0));
+            PERF_SET_(&t->orphans, UINT64_C(0));
+            PERF_SET_(&t->lost, UINT64_C(0));
+            PERF_SET_(&t->misused, UINT64_C(0));
+            t->birth = perf_scope_ticks_(r);
+            t->birth_closed = t->closed;
+            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
+        }
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+    } while (!perf_claim_(&t->request, ask, 0));
+    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
+}
+
 /* The calling thread's recorder; NULL without memory. */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
@@ -1557,6 +1613,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 #if !PERF_TCC_
     perf_self_v1_ = t;
 #endif
+    if (t && PERF_GET_(&t->request))            /* left over from the thread before                */
+        perf_recorder_serve_(t);
     if (!t) {
         r->lost++;
         perf_fail_(r, PERF_ENOMEM);
@@ -1589,57 +1647,13 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
         c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
         if (!c)
             return PERF_NULL_;
-        c->low = PERF_NO_LOW_;
-        c->min = ~UINT64_C(0);
-        c->tag = PERF_CAST_(uint64_t, id) << 32;
+        perf_cell_clear_(c, id);
         PERF_REL_(&t->cell[id], c);
     }
     return c;
 }
 
-/* What other threads have asked for, done by the owner when it next begins a scope. */
-PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
-{
-    perf_registry_ *r = t->home;
-    uint32_t        i, ask;
-
-    do {
-        ask = PERF_GET_(&t->request);
-        if (ask & PERF_ASK_RESET_) {
-            for (i = 0; i < t->room; i++)
-                if (t->cell[i]) {
-                    perf_cell_ *c = t->cell[i];
-                    memset(c, 0, sizeof *c);
-                    c->low = PERF_NO_LOW_;
-                    c->min = ~UINT64_C(0);
-                    c->tag = PERF_CAST_(uint64_t, i) << 32;
-                }
-            t->late_cell = &t->blank;
-            t->late = 1;
-            t->ring_lost = t->ring_head;
-            t->abandoned = t->disordered = t->foreign = t->orphans = t->lost = t->misused = 0;
-            t->birth = perf_scope_ticks_(r);
-            t->birth_closed = t->closed;
-            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
-        }
-        if (ask & PERF_ASK_TRACE_)
-            perf_ring_set_(r, t);
-    } while (!perf_claim_(&t->request, ask, 0));
-    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
-}
-
 /* ---- one scope ---- */
-
-#if defined(__SANITIZE_THREAD__)
-#define PERF_TSAN_ 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PERF_TSAN_ 1
-#endif
-#endif
-#if !defined(PERF_TSAN_)
-#define PERF_TSAN_ 0
-#endif
 
 /* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
  * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions.  */
@@ -1742,10 +1756,11 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     } else if (s->start < t->birth) {           /* begun before a reset: counts from there         */
         s->start = t->birth;
         s->nested = t->birth_closed;
-        s->total = c->total;
+        s->total = 0;
         t->depth--;
     } else if (t->depth < s->depth) {           /* the scope around it has ended                   */
-        PERF_ADD_(t->disordered, 1);
+        PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                  */
+        PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
         perf_fail_(r, PERF_ESTATE);
         s->total = c->total;
         ours = 0;
@@ -2237,10 +2252,12 @@ PERF_FN void perf_reset(void)
     if (!r || !perf_lock_(r))
         return;
     perf_ask_(r, PERF_ASK_RESET_);
-    r->lost = r->cut_names = r->retired_lost = 0;
-    r->retired = PERF_NULL_;
+    PERF_SET_(&r->lost, UINT64_C(0));
+    PERF_SET_(&r->cut_names, UINT64_C(0));
+    PERF_SET_(&r->retired_lost, UINT64_C(0));
+    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
+    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
-    r->marks = PERF_NULL_;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
 }
@@ -2283,7 +2300,7 @@ PERF_FN perf_clock_info perf_clock(void)
     c.tick_ns = counter ? perf_tick_ns_() : 1.0;
     c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
     c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = PERF_CAST_(double, step) * c.tick_ns;
+    c.resolution_ns = step == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step) * c.tick_ns;
     c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
     if (c.error_ppm > 1000)
         c.warnings |= PERF_CLOCK_ROUGH;
@@ -2562,8 +2579,9 @@ PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, c
     perf_put_cell_(o, text, width);
 }
 
-/* A name in `width` columns: control characters shown as '?', long ones cut with "...". */
-PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+/* A name in at most `width` columns: control characters shown as '?', long ones cut with "...".
+ * Returns the columns left. */
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
     size_t columns = 0, i, shown = 0;
 
@@ -2577,8 +2595,12 @@ PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
     }
     if (columns > width)
         perf_put_(o, "...");
-    else
-        perf_put_spaces_(o, width - columns);
+    return columns > width ? 0 : width - columns;
+}
+
+PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+{
+    perf_put_spaces_(o, perf_put_cut_(o, name, width));
 }
 
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
@@ -2994,7 +3016,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_time_cell_(o, (total - PERF_CAST_(double, n->inside)) * s->tick, 10);
         perf_put_number_cell_(o, PERF_CAST_(double, n->calls), 0, "", 10);
         perf_put_spaces_(o, 2 + 2 * depth);
-        perf_put_name_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
+        (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
         perf_put_char_(o, '\n');
     }
     perf_put_losses_(o, &s->losses);
