@@ -171,7 +171,7 @@ PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest
  *
  * Two forms, one pointer type, the same functions:
  *   perf_hist h = PERF_ZERO;   43 KB, 64-bit counters, percentiles within 2^-8 (0.4 %), and the
- *                              cheapest record: 15 instructions with its loop
+ *                              cheapest record: 16 instructions with its loop
  *   perf_hist_init(mem, ...)   precision, range and counter size chosen at run time, in memory
  *                              that you own: 0.1 % over 1 ns..1 h in 69 KB, 1 % in 9.5 KB
  * There is no pointer inside: either form may be copied with memcpy (perf_hist_size bytes), sent,
@@ -216,6 +216,7 @@ typedef struct perf_hist_head_ {
 typedef struct perf_hist {          /* read it through the functions below                        */
     perf_hist_head_ head;
     uint64_t        counter[PERF_HIST_FIXED_];
+    uint64_t        sums[4];        /* with head.sum the sum; a record picks one by its bucket    */
 } perf_hist;
 
 /* ---- caller-owned memory ---- */
@@ -226,8 +227,8 @@ typedef struct perf_hist_opts {     /* zero = default                           
     uint64_t highest;               /* 0 -> 3.6e12 (1 h in ns); above it values count as `over`   */
 } perf_hist_opts;
 
-PERF_FN perf_hist_opts perf_hist_opts_default(void);
-PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);
+PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython      */
+PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);    /* what really runs    */
 
 /* The smallest `bits` that keeps percentiles within this relative error: 0.01 -> 6, 0.001 -> 9. */
 PERF_FN int perf_hist_bits_for(double relative_error);
@@ -283,7 +284,7 @@ PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the
 PERF_FN uint64_t perf_hist_invalid(const perf_hist *h);    /* negative or NaN                    */
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* met a full 32-bit counter          */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);
+PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */
@@ -518,6 +519,56 @@ PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16
 /* 1 only when something was compared and every limit that was set holds. */
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
 
+/* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
+ * Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time p50 p95 p99
+ * mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
+
+/* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE. */
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n);
+
+/* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
+ * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts);
+
+/* p-values of a family of n questions, adjusted: Holm 1979 (any false answer at most alpha; for
+ * gates), Benjamini and Hochberg 1995 (share of false answers; for dashboards).  out may be p;
+ * NaN counts as 1.  PERF_EINVAL for NULL, PERF_ENOMEM above 256 without memory.                  */
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out);     /* see above      */
+
+/* Results of several processes: values of one run share its id, 0 and up.  The median of each run
+ * is one value, runs with the same id in both arms are one pair.  Fewer than 6 pairs of runs:
+ * INCONCLUSIVE.  The runs must have taken turns in random order (design SEPARATE: they did not). */
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts);
+
+/* Control: a1[i] and a2[i] are the same code, measured in turns like a pair.  If even they differ
+ * (their interval at v->confidence excludes 1) the verdict is withheld.  Returns 1 when it was.  */
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n);
+
+/* Chance of a difference in quantile p (0..1) as large as seen, if each pair's coin had fallen the
+ * other way now and then: exact for equal arms, any tail.  resamples 0 -> 999; NaN on bad input. */
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed);
+
+/* Pairs needed to tell a true ratio from the threshold with the given chance (0 -> 0.8), sd being
+ * the standard deviation of the log ratios.  inf when they are equal; NaN on bad input.          */
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance);
+
+/* Autocorrelation at a lag, -1..1: above 0.1 neighbours are alike and plain intervals too narrow. */
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag);
+
+/* Percentile bootstrap, for statistics without a formula and for comparison with other tools:
+ * under-covers small samples (Efron 1979).  resamples 0 -> 9,999.  Allocates.                    */
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed);
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed);
+
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * A betting process on the signs of log(candidate / baseline) - log(threshold): fair signs (coin
  * order) make it a martingale whatever the noise, so it may be looked at after every pair with any
@@ -553,6 +604,14 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 /* Interval of the typical log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
  * time order.  Infinite below 7 pairs.  About 60 passes over the data.                           */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
+
+/* Known budget: look only at 9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360 and 480
+ * pairs (Pocock's equal levels, one-sided 0.00321 each for 2.5 % over all).  1 at such an n.     */
+PERF_FN int perf_group_is_look(size_t n);
+
+/* The verdict at such a look, for the 95 % the levels were computed for; INCONCLUSIVE in between. */
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts);
 
 /* >>private: bodies, in the order of the prototypes --------------------------------------------- */
 
@@ -1181,12 +1240,10 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 #define PERF_RELAXED_LOAD_(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
 #define PERF_RELAXED_STORE_(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define PERF_RESTRICT_            __restrict__
 #else                               /* no threads promised there                                  */
 #define PERF_RELAXED_LOAD_(p)     (*(p))
 #define PERF_RELAXED_STORE_(p, v) (*(p) = (v))
 #define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
-#define PERF_RESTRICT_
 #endif
 
 /* Kept out of every caller of a record.  gcc -O0 would emit it in every file that includes us, and
@@ -1316,8 +1373,8 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     *first = 0;
     if (lo > hi)
         return 0;
-    *first = perf_hist_index_(s, lo);
-    end = perf_hist_index_(s, hi) + 1;
+    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
+    end = PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
     return end <= s->counters ? end : s->counters;
 }
 
@@ -1366,7 +1423,7 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *o, perf_hist_shape_ *s)
     s->bytes = PERF_CAST_(unsigned, r.counter_bytes);
     s->compact = 1;
     s->highest = r.highest;
-    s->counters = perf_hist_index_(s, r.highest) + 1;
+    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, r.highest)) + 1;
     return (sizeof(perf_hist_head_) + s->counters * s->bytes + 7) & ~PERF_CAST_(size_t, 7);
 }
 
@@ -1431,6 +1488,8 @@ PERF_FN size_t perf_hist_size(const perf_hist *h)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h);
 
+    if (!s.compact)
+        return sizeof(perf_hist);
     return (sizeof(perf_hist_head_) + s.counters * s.bytes + 7) & ~PERF_CAST_(size_t, 7);
 }
 
@@ -1491,7 +1550,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     } else if (v > s.highest) {
         PERF_RELAXED_STORE_(&d->over, d->over + n);
     } else {
-        perf_hist_grow_(h, &s, perf_hist_index_(&s, v), n);
+        perf_hist_grow_(h, &s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), n);
         if (!s.compact)
             perf_hist_widen_(&d->lo, &d->width, v);
         else if (s.bytes == 4 && v >> s.bits && !(v >> 53))  /* exact as a double */
@@ -1499,56 +1558,72 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     }
 }
 
-/* The counter of v in the fixed form; v has passed the window. */
-PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t v)
+/* Top bits of the double of v, which has passed the window: counter number plus PERF_HIST_BIAS_. */
+PERF_FN uint64_t perf_hist_top_(uint64_t v)
 {
     uint64_t u = perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v))) >> PERF_HIST_SHIFT_;
 
 #if defined(__GNUC__) && !defined(__TINYC__)
     __asm__("" : "+r"(u));      /* for a constant v outside the window gcc warns of a bad subscript,
-                                   not seeing that the window keeps it out; no instruction         */
+                                   not seeing that the window keeps it out; no instruction        */
 #endif
-    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (u - PERF_HIST_BIAS_);
+    return u;
 }
 
-/* The sum and one counter are all that a record writes.  Two neighbouring accumulators would be
- * joined into one vector by clang and by gcc -march=native, and the next load would wait for both
- * stores: 8.9 cycles in place of 1.9 (bench/hist.c guards it).                                    */
+PERF_FN uint64_t *perf_hist_fixed_cell_(perf_hist *h, uint64_t top)
+{
+    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (top - PERF_HIST_BIAS_);
+}
+
+/* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
+ * on a Xeon); with four, only records near each other wait, and those wait for their counter
+ * anyway.  A record updates one sum and one counter: two neighbouring accumulators would be joined
+ * into one vector by clang and by gcc -march=native, and the next load would wait for both stores
+ * (8.9 in place of 1.9 cycles; bench/hist.c shows it).                                            */
+PERF_FN uint64_t *perf_hist_fixed_sum_(perf_hist *h, uint64_t top)
+{
+    return PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + (PERF_HIST_FIXED_ + (top & 3));
+}
+
 PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    const perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t               top;
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, ns);
         return;
     }
-    d->sum += ns;
-    ++*perf_hist_fixed_cell_(h, ns);
+    top = perf_hist_top_(ns);
+    *perf_hist_fixed_sum_(h, top) += ns;
+    ++*perf_hist_fixed_cell_(h, top);
 }
 
 PERF_FN void perf_hist_add_nosum(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
+    const perf_hist_head_ *d = perf_hist_at_(h);
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, 0);
         return;
     }
-    ++*perf_hist_fixed_cell_(h, ns);
+    ++*perf_hist_fixed_cell_(h, perf_hist_top_(ns));
 }
 
 PERF_FN void perf_hist_add_live(perf_hist *h, uint64_t ns)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t        *c;
+    const perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t              *cell, *sum, top;
 
     if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
         perf_hist_put_(h, ns, 1, ns);
         return;
     }
-    c = perf_hist_fixed_cell_(h, ns);
-    PERF_RELAXED_STORE_(&d->sum, d->sum + ns);
-    PERF_RELAXED_STORE_(c, *c + 1);
+    top = perf_hist_top_(ns);
+    sum = perf_hist_fixed_sum_(h, top);
+    cell = perf_hist_fixed_cell_(h, top);
+    PERF_RELAXED_STORE_(sum, *sum + ns);
+    PERF_RELAXED_STORE_(cell, *cell + 1);
 }
 
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
@@ -1623,7 +1698,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     } else if (s.bytes == 4) {
         uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns);
         if (perf_shared_add32_(c, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                        */
+            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                       */
             perf_shared_add_(&d->lost, 1);
         }
     } else {
@@ -1663,7 +1738,7 @@ PERF_FN void perf_hist_put_corrected_(perf_hist *h, uint64_t ns, uint64_t interv
     for (v = interval + ns % interval; v <= last; v += steps * interval) {
         uint64_t upper = last, pairs;
         if (v <= s.highest) {
-            upper = perf_hist_lower_(&s, perf_hist_index_(&s, v), &width);
+            upper = perf_hist_lower_(&s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), &width);
             upper += width - 1;
         }
         if (upper > last)
@@ -1681,18 +1756,102 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* Inner loops of a known count: every compiler turns them into vector code at -O2. */
+/* Several neighbouring counters at once, as wide as the target that the file is compiled for;
+ * one at a time where the compiler has no vector types.                                           */
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
+#define PERF_VECTORS_ 1
+#define PERF_UNROLL_  _Pragma("GCC unroll 32")      /* gcc -O2 does not on its own                 */
+#if defined(__AVX512F__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(64), aligned(4), may_alias))
+#elif defined(__AVX2__)
+#define PERF_VECTOR_(T) T __attribute__((vector_size(32), aligned(4), may_alias))
+#else
+#define PERF_VECTOR_(T) T __attribute__((vector_size(16), aligned(4), may_alias))
+#endif
+typedef PERF_VECTOR_(uint64_t) perf_lanes64_;
+typedef PERF_VECTOR_(uint32_t) perf_lanes32_;
+#undef PERF_VECTOR_
+#else
+#define PERF_UNROLL_
+typedef uint64_t perf_lanes64_;
+typedef uint32_t perf_lanes32_;
+#endif
+#define PERF_LANES64_ (sizeof(perf_lanes64_) / sizeof(uint64_t))
+#define PERF_LANES32_ (sizeof(perf_lanes32_) / sizeof(uint32_t))
+
+PERF_FN uint64_t perf_lanes_total_(perf_lanes64_ v)
+{
+#if defined(PERF_VECTORS_)
+    uint64_t sum = v[0];
+    size_t   i;
+
+    for (i = 1; i < PERF_LANES64_; i++)
+        sum += v[i];
+    return sum;
+#else
+    return v;
+#endif
+}
+
+/* Sums of 64 counters, the unit of a query's blocks. */
+#if defined(PERF_VECTORS_)
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        a = PERF_ZERO, b = PERF_ZERO;
+    size_t               i;
+
+    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES64_; i += 2)
+    {
+        a += v[i];
+        b += v[i + 1];
+    }
+    return perf_lanes_total_(a + b);
+}
+
+/* 32-bit counters two by two: one sum of the pairs as they lie, one of their upper halves; their
+ * difference is the lower halves.  Cheaper than widening every counter, and it cannot overflow.  */
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
+    perf_lanes64_        pairs = PERF_ZERO, upper = PERF_ZERO;
+    size_t               i;
+
+    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES32_; i++)
+    {
+        pairs += v[i];
+        upper += v[i] >> 32;
+    }
+    return perf_lanes_total_(pairs - (upper << 32) + upper);
+}
+#else
+PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+
+PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
+{
+    uint64_t sum = 0;
+    int      i;
+
+    for (i = 0; i < 64; i++)
+        sum += c[i];
+    return sum;
+}
+#endif
+
 PERF_FN uint64_t perf_sum64_(const uint64_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint64_t part = 0;
-        int      j;
-        for (j = 0; j < 64; j++)
-            part += c[j];
-        sum += part;
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum64x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1702,20 +1861,8 @@ PERF_FN uint64_t perf_sum32_(const uint32_t *c, size_t n)
 {
     uint64_t sum = 0;
 
-    for (; n >= 64; n -= 64, c += 64) {
-        uint32_t part = 0, any = 0;
-        int      j;
-        for (j = 0; j < 64; j++) {
-            part += c[j];
-            any |= c[j];
-        }
-        if (PERF_LIKELY_(any < UINT32_C(1) << 26)) {    /* 64 of them cannot wrap                  */
-            sum += part;
-        } else {
-            for (j = 0; j < 64; j++)
-                sum += c[j];
-        }
-    }
+    for (; n >= 64; n -= 64, c += 64)
+        sum += perf_sum32x64_(c);
     while (n)
         sum += c[--n];
     return sum;
@@ -1728,6 +1875,18 @@ PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_
 
     return s->bytes == 4 ? perf_sum32_(PERF_CAST_(const uint32_t *, cells) + first, n)
                          : perf_sum64_(PERF_CAST_(const uint64_t *, cells) + first, n);
+}
+
+/* The sum as far as records kept it, modulo 2^64. */
+PERF_FN uint64_t perf_hist_kept_sum_(const perf_hist *h)
+{
+    uint64_t sum = PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->sum);
+    int      i;
+
+    if (!perf_hist_peek_(h)->highest)
+        for (i = 0; i < 4; i++)
+            sum += PERF_RELAXED_LOAD_(&h->sums[i]);
+    return sum;
 }
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
@@ -1840,7 +1999,7 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
         return PERF_HIST_NO_DATA;
     /* The kept sum is exact modulo 2^64; the buckets say which multiple.  One that no multiple
      * brings between their edges is not the sum of these records.                                */
-    sum = PERF_CAST_(double, perf_hist_peek_(h)->sum);
+    sum = PERF_CAST_(double, perf_hist_kept_sum_(h));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 *
@@ -1865,20 +2024,20 @@ PERF_FN double perf_hist_std(const perf_hist *h)
     if (n < 1.0)
         return PERF_HIST_NO_DATA;
     mean = perf_hist_mean(h);
-    pivot = mean;                   /* deviations from near the mean: no cancellation              */
+    pivot = mean;                   /* deviations from near the mean: no cancellation             */
     while (perf_hist_next(h, &b)) {
         double c = PERF_CAST_(double, b.count), w = PERF_CAST_(double, b.upper - b.lower) + 1.0;
         double x = perf_hist_middle_(h, b.lower, b.upper - b.lower + 1) - pivot;
         s1 += c * x;
         s2 += c * x * x;
-        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                          */
+        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                         */
     }
     if (n < 2.0)
         return 0.0;
     var = s2 - s1 * s1 / n - within;
     if (var < 0.0)
         var = 0.0;
-    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis        */
+    limit = (perf_hist_max(h) - mean) * (mean - perf_hist_min(h)) * n;  /* Bhatia and Davis       */
     if (var > limit)
         var = limit;
     return perf_sqrt(var / (n - 1.0));
@@ -1887,9 +2046,10 @@ PERF_FN double perf_hist_std(const perf_hist *h)
 /* Sums of up to 256 blocks of counters: what several quantiles need to find their bucket. */
 typedef struct perf_hist_scan_ {
     perf_hist_shape_ shape;
-    size_t           first, end, block;     /* counters; `block` of them per sum                   */
+    size_t           first, end, block;     /* counters; `block` of them per sum                  */
     size_t           blocks;
     uint64_t         total;
+    double           min, max;
     uint64_t         sums[256];
 } perf_hist_scan_;
 
@@ -1900,6 +2060,12 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
 
     s->shape = perf_hist_shape_of_(h);
     s->end = perf_hist_touched_(h, &s->shape, &s->first);
+    s->first &= ~PERF_CAST_(size_t, 63);        /* whole blocks: the ones around are zero          */
+    s->end = (s->end + 63) & ~PERF_CAST_(size_t, 63);
+    if (s->end > s->shape.counters)
+        s->end = s->shape.counters;
+    s->min = perf_hist_min(h);
+    s->max = perf_hist_max(h);
     for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
         continue;
     s->blocks = 0;
@@ -1909,6 +2075,25 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
         s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, n);
         s->total += s->sums[s->blocks++];
     }
+}
+
+/* The bucket in [j, end) where the running count reaches rank. */
+PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
+                               uint64_t below, uint64_t rank)
+{
+    const void *cells = perf_hist_peek_cells_(h);
+
+    end--;
+    if (s->bytes == 4) {
+        const uint32_t *c = PERF_CAST_(const uint32_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    } else {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, cells);
+        while ((below += c[j]) < rank && j < end)
+            j++;
+    }
+    return j;
 }
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
@@ -1938,8 +2123,8 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     zeros = perf_hist_peek_(h)->zeros;
     below = zeros;
     for (i = 0; i < n; i++) {
-        uint64_t rank, acc, width = 0, lower;
-        size_t   j, end;
+        uint64_t rank, width, lower;
+        size_t   j;
 
         out[i] = PERF_HIST_NO_DATA;
         if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
@@ -1950,10 +2135,10 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             continue;
         rank = perf_hist_rank_(q[i], s.total);
         if (rank == 1 || rank == s.total) {
-            out[i] = rank == 1 && s.total > 1 ? perf_hist_min(h) : perf_hist_max(h);
+            out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
             continue;
         }
-        if (rank <= below) {                    /* the list went back: start again                 */
+        if (rank <= below) {                    /* the list went back: start again                */
             k = 0;
             below = zeros;
         }
@@ -1964,16 +2149,14 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         while (k < s.blocks && rank - below > s.sums[k])
             below += s.sums[k++];
         if (k == s.blocks) {
-            out[i] = perf_hist_max(h);          /* above the range                                 */
+            out[i] = s.max;                     /* above the range                                 */
             continue;
         }
         j = s.first + k * s.block;
-        end = s.end - j < s.block ? s.end : j + s.block;
-        acc = below + perf_hist_cell_(h, &s.shape, j);
-        while (acc < rank && j + 1 < end)
-            acc += perf_hist_cell_(h, &s.shape, ++j);
+        j = perf_hist_walk_(h, &s.shape, j, s.end - j < s.block ? s.end : j + s.block, below, rank);
         lower = perf_hist_lower_(&s.shape, j, &width);
-        out[i] = perf_hist_middle_(h, lower, width);
+        out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
+        out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
     }
     return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
 }
@@ -2003,8 +2186,8 @@ PERF_FN uint64_t perf_hist_count_between(const perf_hist *h, uint64_t lo, uint64
         n += d->over;
     if (hi == 0 || lo > s.highest)
         return n;
-    a = perf_hist_index_(&s, lo ? lo : 1);
-    b = perf_hist_index_(&s, hi < s.highest ? hi : s.highest) + 1;
+    a = PERF_CAST_(size_t, perf_hist_index_(&s, lo ? lo : 1));
+    b = PERF_CAST_(size_t, perf_hist_index_(&s, hi < s.highest ? hi : s.highest)) + 1;
     if (a < first)
         a = first;
     if (b > end)
@@ -2030,31 +2213,38 @@ PERF_FN double perf_hist_mean_between(const perf_hist *h, uint64_t lo, uint64_t 
 
 /* ---- histogram: combine ---- */
 
-/* a[i] += b[i], or -= ; the top bit of the result is set if any sum carried or borrowed.  Blocks
- * of a known count, so that the inner loop becomes vector code at -O2.                            */
-#define PERF_HIST_COMBINE_(name, T, op, spill)                                                    \
-    PERF_FN T name(T *PERF_RESTRICT_ a, const T *PERF_RESTRICT_ b, size_t n)                      \
+/* a[i] += b[i] or -= b[i]; true if any carried or borrowed, so that the caller can undo it.
+ * z is the result; the top bit of `spill` says so, for 64 bits as long as counts stay below 2^63. */
+#define PERF_HIST_COMBINE_(name, T, V, lanes, op, spill)                                          \
+    PERF_FN int name(T *a, const T *b, size_t n)                                                  \
     {                                                                                             \
-        T      any = 0;                                                                           \
-        size_t j;                                                                                 \
-        for (; n >= 16; n -= 16, a += 16, b += 16) {                                              \
-            for (j = 0; j < 16; j++) {                                                            \
-                T x = a[j], y = b[j], z = x op y;                                                 \
-                a[j] = z;                                                                         \
+        V      any = PERF_ZERO;                                                                   \
+        T      part[lanes], rest = 0;                                                             \
+        size_t i;                                                                                 \
+        for (; n >= 4 * (lanes); n -= 4 * (lanes), a += 4 * (lanes), b += 4 * (lanes)) {          \
+            V       *p = PERF_PTR_(V *, a);                                                       \
+            const V *q = PERF_PTR_(const V *, b);                                                 \
+            PERF_UNROLL_ for (i = 0; i < 4; i++)                                                  \
+            {                                                                                     \
+                V x = p[i], y = q[i], z = x op y;                                                 \
+                p[i] = z;                                                                         \
                 any |= (spill);                                                                   \
             }                                                                                     \
         }                                                                                         \
-        for (j = 0; j < n; j++) {                                                                 \
-            T x = a[j], y = b[j], z = x op y;                                                     \
-            a[j] = z;                                                                             \
-            any |= (spill);                                                                       \
+        for (i = 0; i < n; i++) {                                                                 \
+            T x = a[i], y = b[i], z = x op y;                                                     \
+            a[i] = z;                                                                             \
+            rest |= (spill);                                                                      \
         }                                                                                         \
-        return any;                                                                               \
+        memcpy(part, &any, sizeof part);                                                          \
+        for (i = 0; i < (lanes); i++)                                                             \
+            rest |= part[i];                                                                      \
+        return (rest >> (8 * sizeof(T) - 1)) != 0;                                                \
     }
-PERF_HIST_COMBINE_(perf_add32_, uint32_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_add64_, uint64_t, +, (x & y) | ((x | y) & ~z))
-PERF_HIST_COMBINE_(perf_sub32_, uint32_t, -, (~x & y) | ((~x | y) & z))
-PERF_HIST_COMBINE_(perf_sub64_, uint64_t, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, PERF_LANES32_, +, (x & y) | ((x | y) & ~z))
+PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, PERF_LANES32_, -, (~x & y) | ((~x | y) & z))
+PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, PERF_LANES64_, +, z)
+PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, PERF_LANES64_, -, z)
 #undef PERF_HIST_COMBINE_
 
 PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b)
@@ -2070,47 +2260,56 @@ PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
     if (s->bytes == 4) {
         uint32_t       *a = PERF_CAST_(uint32_t *, perf_hist_cells_(into)) + first;
         const uint32_t *b = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n)) >> 31) != 0;
+        return minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n);
     } else {
         uint64_t       *a = PERF_CAST_(uint64_t *, perf_hist_cells_(into)) + first;
         const uint64_t *b = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(from)) + first;
-        return ((minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n)) >> 63) != 0;
+        return minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n);
     }
 }
 
-/* The same bucket by bucket, into an equal or coarser shape, at most `limit` buckets of `from`.
- * Returns how many were done: fewer than there are means that the next one did not fit.           */
-PERF_FN size_t perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus, size_t limit,
-                                int *whole)
+/* n more (or fewer) values like v; 0: the counter cannot hold that, nothing is changed. */
+PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t v, uint64_t n,
+                            int minus)
 {
-    perf_hist_head_ *d = perf_hist_at_(into);
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
-    perf_hist_bucket b = PERF_ZERO;
-    size_t           done;
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t        *c = v ? &d->over : &d->zeros, sum;
 
-    *whole = 0;
-    for (done = 0; done < limit && perf_hist_next(from, &b); done++) {
-        uint64_t  *c64 = PERF_CAST_(uint64_t *, perf_hist_cells_(into)), room;
-        uint32_t  *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(into));
-        int        inside = b.lower > 0 && b.lower <= s.highest;
-        size_t     i = inside ? perf_hist_index_(&s, b.lower) : 0;
-
-        if (!inside)
-            c64 = b.lower ? &d->over : &d->zeros;
-        if (inside && s.bytes == 4) {
-            room = minus ? c32[i] : UINT32_MAX - c32[i];
-            if (b.count > room)
-                return done;
-            c32[i] = PERF_CAST_(uint32_t, minus ? c32[i] - b.count : c32[i] + b.count);
-        } else {
-            room = minus ? c64[i] : UINT64_MAX - c64[i];
-            if (b.count > room)
-                return done;
-            c64[i] = minus ? c64[i] - b.count : c64[i] + b.count;
+    if (v > 0 && v <= s->highest) {
+        uint64_t i = perf_hist_index_(s, v);
+        if (s->bytes == 4) {
+            uint32_t *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + i;
+            sum = minus ? *c32 - n : *c32 + n;
+            if (n > UINT32_MAX || sum > UINT32_MAX)
+                return 0;
+            *c32 = PERF_CAST_(uint32_t, sum);
+            return 1;
         }
+        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i;
     }
-    *whole = 1;
-    return done;
+    sum = minus ? *c - n : *c + n;
+    if ((n | sum) >> 63)
+        return 0;
+    *c = sum;
+    return 1;
+}
+
+/* Bucket by bucket, into an equal or coarser shape.  True: done.  Else a counter could not hold its
+ * part and `into` is as before.                                                                  */
+PERF_FN int perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    perf_hist_bucket b = PERF_ZERO, undo = PERF_ZERO;
+    uint64_t         highest = perf_hist_shape_of_(from).highest;
+
+    while (perf_hist_next(from, &b)) {          /* what was above the range stays `over`           */
+        if (perf_hist_bump_(into, &s, b.lower > highest ? UINT64_MAX : b.lower, b.count, minus))
+            continue;
+        while (perf_hist_next(from, &undo) && undo.lower != b.lower)
+            (void)perf_hist_bump_(into, &s, undo.lower, undo.count, !minus);
+        return 0;
+    }
+    return 1;
 }
 
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
@@ -2119,7 +2318,6 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     const perf_hist_head_ *f = perf_hist_peek_(from);
     perf_hist_shape_       s, t;
     size_t                 first, end;
-    int                    whole;
 
     if (!into || !from || into == from)
         return PERF_EINVAL;
@@ -2139,14 +2337,10 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         }
         d->zeros += minus ? 0 - f->zeros : f->zeros;
         d->over += minus ? 0 - f->over : f->over;
-    } else {
-        size_t done = perf_hist_apply_(into, from, minus, SIZE_MAX, &whole);
-        if (!whole) {
-            (void)perf_hist_apply_(into, from, !minus, done, &whole);
-            return PERF_ERANGE;
-        }
+    } else if (!perf_hist_apply_(into, from, minus)) {
+        return PERF_ERANGE;
     }
-    d->sum += minus ? 0 - f->sum : f->sum;
+    d->sum += minus ? 0 - perf_hist_kept_sum_(from) : perf_hist_kept_sum_(from);
     d->invalid += minus ? 0 - f->invalid : f->invalid;
     d->lost += minus ? 0 - f->lost : f->lost;
     return PERF_OK;
@@ -2158,7 +2352,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
 
-    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme   */
+    if (status == PERF_OK) {        /* the windows stay: what they admit is still no new extreme  */
         d->not_min = f->not_min > d->not_min ? f->not_min : d->not_min;
         d->max = f->max > d->max ? f->max : d->max;
     }
@@ -2187,7 +2381,7 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
     d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
     if (b.below == 1)
-        d->not_min = ~d->max;                   /* one value has no two extremes                   */
+        d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }
 
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from)
@@ -2212,6 +2406,8 @@ PERF_FN void perf_hist_reset(perf_hist *h)
     if (first < end)
         memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
     kept = *d;
+    if (!kept.highest)
+        memset(h->sums, 0, sizeof h->sums);
     memset(d, 0, sizeof *d);
     d->highest = kept.highest;
     d->counters = kept.counters;
@@ -2260,7 +2456,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
     d->over = PERF_RELAXED_LOAD_(&f->over);
     d->invalid = PERF_RELAXED_LOAD_(&f->invalid);
     d->lost = PERF_RELAXED_LOAD_(&f->lost);
-    d->sum = PERF_RELAXED_LOAD_(&f->sum);
+    d->sum = perf_hist_kept_sum_(live);
     d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range      */
     d->max = PERF_RELAXED_LOAD_(&f->max);
     perf_hist_settle_(into, ~d->not_min, d->max);
@@ -2283,7 +2479,7 @@ PERF_FN perf_status perf_hist_merge_corrected(perf_hist *into, const perf_hist *
 
 /* ---- histogram: frozen ---- */
 
-struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket       */
+struct perf_hist_frozen {           /* cumulative counts follow, one for each touched bucket      */
     perf_hist_shape_ shape;
     double           min, max;
     uint64_t         zeros, total;
@@ -2346,7 +2542,7 @@ PERF_FN double perf_hist_frozen_quantile(const perf_hist_frozen *f, double q)
     cells = PERF_PTR_(const char *, f) + sizeof *f;
     below = PERF_CAST_(const uint64_t *, cells);
     n = f->n;
-    while (n > 0) {                             /* first bucket with below[] >= rank               */
+    while (n > 0) {                             /* first bucket with below[] >= rank              */
         size_t half = n / 2;
         if (below[a + half] < rank) {
             a += half + 1;
@@ -2377,7 +2573,7 @@ PERF_FN double perf_confidence_(double c)
 {
     if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
         return 0.95;
-    return c >= 0.5 && c <= 0.9999 ? c : PERF_NAN_;
+    return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
 PERF_FN void perf_sort_insert_(double *x, size_t n)
@@ -2422,7 +2618,28 @@ PERF_FN void perf_sort_heap_(double *x, size_t n)
     }
 }
 
-/* Quicksort on the median of three, smaller half first; heapsort when the pivots keep being bad. */
+/* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  Without a
+ * branch on the data, which would be mispredicted every other time: twice as fast a sort.        */
+PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
+{
+    size_t i, j = 0;
+
+    for (i = 0; i < n; i++) {
+        double t = x[i];
+        x[i] = x[j];
+        x[j] = t;
+        j += PERF_CAST_(size_t, (t < pivot) | (equal & (t <= pivot)));
+    }
+    return j;
+}
+
+PERF_FN double perf_median_of_3_(const double *x, size_t n)
+{
+    double a = x[0], b = x[n / 2], c = x[n - 1];
+    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+}
+
+/* Quicksort on the median of three, smaller part first; heapsort when the pivots keep being bad. */
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
     struct {
@@ -2430,35 +2647,27 @@ PERF_FN void perf_sort_values(double *x, size_t n)
         size_t  n;
         int     budget;
     } stack[64];
-    int top = 0, budget = 0;
+    int    top = 0, budget = 0;
     size_t k;
 
     for (k = n; k; k >>= 1)
         budget += 2;
     for (;;) {
         while (n > 24) {
-            double a = x[0], b = x[n / 2], c = x[n - 1], pivot, t;
-            size_t i = 0, j = n - 1;
+            double pivot = perf_median_of_3_(x, n);
 
             if (!budget--) {
                 perf_sort_heap_(x, n);
                 n = 0;
                 break;
             }
-            pivot = a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
-            for (;;) {                              /* Hoare: x[0..j] <= pivot <= x[j+1..n)       */
-                while (x[i] < pivot)
-                    i++;
-                while (pivot < x[j])
-                    j--;
-                if (i >= j)
-                    break;
-                t = x[i];
-                x[i++] = x[j];
-                x[j--] = t;
-            }
-            k = j + 1;
-            if (k < n - k) {                        /* the larger part waits: 64 levels suffice   */
+            k = perf_partition_(x, n, pivot, 0);
+            if (!k) {                               /* the pivot is the smallest: its equals are  */
+                k = perf_partition_(x, n, pivot, 1);        /* in place now                       */
+                x += k;
+                n -= k;
+                budget++;
+            } else if (k < n - k) {                 /* the larger part waits: 64 levels suffice   */
                 stack[top].x = x + k;
                 stack[top].n = n - k;
                 stack[top++].budget = budget;
@@ -2887,24 +3096,62 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t)
     return count;
 }
 
+/* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
+PERF_FN double perf_select_(double *x, size_t n, size_t k)
+{
+    double *from = x, pivot;
+    size_t  at = k, part;
+    int     budget = 64;
+
+    while (n > 24) {
+        if (!budget--) {                            /* bad pivots: sort what is left              */
+            perf_sort_heap_(from, n);
+            return x[k];
+        }
+        pivot = perf_median_of_3_(from, n);
+        part = perf_partition_(from, n, pivot, 0);
+        if (!part) {
+            part = perf_partition_(from, n, pivot, 1);
+            if (at < part)
+                return pivot;
+        }
+        if (at < part) {
+            n = part;
+        } else {
+            from += part;
+            n -= part;
+            at -= part;
+        }
+    }
+    perf_sort_insert_(from, n);
+    return x[k];
+}
+
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * sort those.  pool: scratch for n values.  About 12 counts of O(n) each.                        */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
+ * select among those.  Each count is one walk along the diagonal, O(n); about 8 are needed.
+ * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
 {
-    double   lo = d[0], hi = d[n - 1];              /* count(lo side) < k <= count(hi)            */
-    uint64_t below = 0, upto = n;
+    double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
+    double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
+    double   step = 3.0 * spread / perf_sqrt(PERF_CAST_(double, n));
+    uint64_t below = 0, upto = n, c;
     size_t   i, j, m = 0;
     int      turn;
 
     upto = upto * (upto + 1) / 2;
+    t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
+                                                 PERF_CAST_(double, upto));
     for (turn = 0; upto - below > n && turn < 200; turn++) {
-        double   f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below), t;
-        uint64_t c;
-
-        if (turn % 3 == 2)
-            f = 0.5;                                /* interpolation may crawl: halve every third */
-        t = lo + f * (hi - lo);
+        if (turn == 1 || turn == 2) {               /* step over it, for a narrow bracket         */
+            t += k > below && !(hi > t) ? -step : step;
+        } else if (turn > 2) {
+            f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
+            if (turn % 3 == 2)
+                f = 0.5;                            /* interpolation may crawl: halve every third */
+            t = lo + f * (hi - lo);
+        }
         if (!(t > lo && t < hi))
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
@@ -2921,16 +3168,18 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        double best = d[0];                         /* not above hi is it                         */
+        found = d[0];                               /* not above hi is it                         */
         for (i = 0, j = n; i < n; i++) {
             while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
                 j--;
             if (j <= i)
                 break;
-            if (0.5 * (d[i] + d[j - 1]) > best)
-                best = 0.5 * (d[i] + d[j - 1]);
+            if (0.5 * (d[i] + d[j - 1]) > found)
+                found = 0.5 * (d[i] + d[j - 1]);
         }
-        return best;
+        if (next)
+            *next = k < upto ? found : perf_walsh_kth_(d, n, k + 1, pool, PERF_CAST_(double *, PERF_NULL_));
+        return found;
     }
     for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
         size_t q;
@@ -2944,8 +3193,16 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
                 pool[m++] = a;
         }
     }
-    perf_sort_values(pool, m);
-    return k - below <= m ? pool[k - below - 1] : hi;
+    k -= below;
+    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
+    if (next && k < m) {
+        *next = pool[k];
+        for (i = PERF_CAST_(size_t, k); i < m; i++)
+            *next = pool[i] < *next ? pool[i] : *next;
+    } else if (next) {
+        *next = perf_walsh_kth_(d, n, k + below + 1, pool, PERF_CAST_(double *, PERF_NULL_));
+    }
+    return found;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
@@ -2953,14 +3210,15 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
+    double        next = 0.0;
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool, m % 2 ? PERF_CAST_(double *, PERF_NULL_) : &next);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
-    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + next);
+    r.low = k ? perf_walsh_kth_(d, n, k, pool, PERF_CAST_(double *, PERF_NULL_)) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool, PERF_CAST_(double *, PERF_NULL_)) : PERF_INF_;
     return r;
 }
 
@@ -3551,6 +3809,447 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
 }
 
+/* ---- families, runs, controls, planning ---- */
+
+/* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
+{
+    while (*s == ' ' || *s == '\t')
+        s++;
+    for (; *word; word++, s++)
+        if ((*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) != *word)
+            return PERF_CAST_(const char *, PERF_NULL_);
+    return s;
+}
+
+/* A plain decimal number; NULL when there is none. */
+PERF_FN const char *perf_skip_number_(const char *s, double *out)
+{
+    double x = 0.0, unit = 1.0;
+    int    digits = 0;
+
+    s = perf_skip_word_(s, "");
+    for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
+        x = 10.0 * x + (*s - '0');
+    if (*s == '.')
+        for (s++; *s >= '0' && *s <= '9' && digits < 15; s++, digits++) {
+            x = 10.0 * x + (*s - '0');
+            unit *= 10.0;
+        }
+    *out = x / unit;
+    return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
+}
+
+PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
+{
+    static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
+                                         "throughput"};
+    perf_rule   r = PERF_ZERO;
+    const char *s = text, *t;
+    int         i;
+
+    if (!s || !out)
+        return PERF_EINVAL;
+    t = perf_skip_word_(s, "speedup");
+    if (!t)
+        t = perf_skip_word_(s, "speed-up");
+    if (t) {
+        r.kind = PERF_RULE_SPEEDUP;
+        s = perf_skip_word_(t, ">=");
+    } else if ((t = perf_skip_word_(s, "no regression")) != PERF_NULL_) {
+        r.kind = PERF_RULE_NO_REGRESSION;
+        s = perf_skip_word_(t, "beyond");
+    } else {
+        if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
+            s = t;
+        r.kind = PERF_RULE_REDUCTION;
+        s = perf_skip_word_(s, "down");
+        s = s ? perf_skip_word_(s, ">=") : s;
+    }
+    s = s ? perf_skip_number_(s, &r.amount) : s;
+    if (!s || !(r.amount > 0.0))
+        return PERF_EFORMAT;
+    if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
+        s = t;
+    if ((t = perf_skip_word_(s, "on")) != PERF_NULL_) {
+        for (i = 0; i < 7 && !perf_skip_word_(t, metric[i]); i++)
+            ;
+        if (i == 7)
+            return PERF_EFORMAT;
+        r.metric = PERF_CAST_(perf_metric, i);
+        s = perf_skip_word_(t, metric[i]);
+    }
+    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
+        return PERF_EFORMAT;
+    *out = r;
+    return PERF_OK;
+}
+
+PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
+{
+    perf_decision d = v && n ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    size_t        i;
+
+    for (i = 0; v && i < n; i++)
+        if (v[i].decision == PERF_REJECT)
+            return PERF_REJECT;
+        else if (v[i].decision != PERF_ACCEPT)
+            d = PERF_INCONCLUSIVE;
+    return d;
+}
+
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v;
+    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
+    int               i;
+
+    memset(&o.guard, 0, sizeof o.guard);
+    o.confidence = 0.5;
+    v = perf_compare_pairs(baseline, candidate, n, &o);
+    if (v.decision == PERF_INCONCLUSIVE)
+        return 1.0;
+    for (i = 0; i < 30; i++) {
+        mid = 0.5 * (lo + hi);
+        o.confidence = 1.0 - perf_exp(mid);
+        v = perf_compare_pairs(baseline, candidate, n, &o);
+        if (v.decision == PERF_INCONCLUSIVE)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return perf_exp(hi);
+}
+
+/* Both adjustments: order[] sorts p ascending, then Holm takes running maxima of (n - i) p from
+ * the smallest up, Benjamini-Hochberg running minima of n p / (i + 1) from the largest down.     */
+PERF_FN perf_status perf_adjust_(const double *p, size_t n, double *out, int holm)
+{
+    double  local[2 * 256], *sorted, *adjusted, run = holm ? 0.0 : 1.0, a, nn = PERF_CAST_(double, n);
+    size_t  i, k, low, high;
+
+    if (!p || !out || !n)
+        return n ? PERF_EINVAL : PERF_ENODATA;
+    sorted = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                             : perf_scratch_(local, 2 * 256, 2 * n);
+    if (!sorted)
+        return PERF_ENOMEM;
+    adjusted = sorted + n;
+    for (i = 0; i < n; i++)
+        sorted[i] = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+    perf_sort_values(sorted, n);
+    for (k = 0; k < n; k++) {
+        i = holm ? k : n - 1 - k;
+        a = sorted[i] * (holm ? nn - PERF_CAST_(double, i) : nn / (PERF_CAST_(double, i) + 1.0));
+        a = a > 1.0 ? 1.0 : a;
+        run = holm ? (a > run ? a : run) : (a < run ? a : run);
+        adjusted[i] = run;
+    }
+    for (i = 0; i < n; i++) {                       /* equal p share a value: look up the first   */
+        a = p[i] >= 0.0 && p[i] <= 1.0 ? p[i] : 1.0;
+        low = 0;
+        high = n;
+        while (low < high) {
+            k = low + (high - low) / 2;
+            if (sorted[k] < a)
+                low = k + 1;
+            else
+                high = k;
+        }
+        out[i] = adjusted[low];
+    }
+    perf_scratch_free_(sorted, local);
+    return PERF_OK;
+}
+
+PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 1);
+}
+
+PERF_FN perf_status perf_adjust_bh(const double *p, size_t n, double *out)
+{
+    return perf_adjust_(p, n, out, 0);
+}
+
+/* Median of the values of one run; NaN when it has none or one that is no positive number. */
+PERF_FN double perf_run_median_(const double *x, const uint32_t *run, size_t n, uint32_t id,
+                                double *pool)
+{
+    size_t i, k = 0;
+
+    for (i = 0; i < n; i++)
+        if (run[i] == id) {
+            if (!perf_is_duration_(x[i]))
+                return PERF_NAN_;
+            pool[k++] = x[i];
+        }
+    perf_sort_values(pool, k);
+    return perf_quantile(pool, k, 0.5);
+}
+
+PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
+                                       size_t nb, const double *candidate,
+                                       const uint32_t *candidate_run, size_t nc,
+                                       const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+    size_t            n = nb > nc ? nb : nc, i, j, pairs = 0;
+    double           *pool;
+
+    if (v.status != PERF_OK)
+        return v;
+    if (!nb || !nc || !baseline || !baseline_run || !candidate || !candidate_run) {
+        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
+        return v;
+    }
+    pool = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
+                                           : PERF_CAST_(double *, PERF_MALLOC(3 * n * sizeof *pool));
+    if (!pool) {
+        v.status = PERF_ENOMEM;
+        return v;
+    }
+    for (i = 0; i < nb; i++) {                      /* each run id at its first appearance        */
+        uint32_t id = baseline_run[i];
+        for (j = 0; j < i && baseline_run[j] != id; j++)
+            ;
+        if (j < i)
+            continue;
+        for (j = 0; j < nc && candidate_run[j] != id; j++)
+            ;
+        if (j == nc)
+            continue;
+        pool[n + pairs] = perf_run_median_(baseline, baseline_run, nb, id, pool);
+        pool[2 * n + pairs] = perf_run_median_(candidate, candidate_run, nc, id, pool);
+        pairs++;
+    }
+    if (o.rule.metric == PERF_METRIC_P50 || o.rule.metric == PERF_METRIC_MEAN)
+        o.rule.metric = PERF_METRIC_PAIR;           /* of medians of runs: pairs are the tool     */
+    v = perf_compare_pairs(pool + n, pool + 2 * n, pairs, &o);
+    PERF_FREE(pool);
+    if (pairs < 6) {
+        v.warnings |= PERF_WARN_UNBOUNDED;
+        perf_verdict_cap_(&v, "fewer than 6 pairs of runs: the run is the unit");
+    }
+    return v;
+}
+
+PERF_FN int perf_verdict_control(perf_verdict *v, const double *a1, const double *a2, size_t n)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      c;
+
+    if (!v)
+        return 0;
+    o.confidence = v->confidence;
+    o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    c = perf_compare_pairs(a1, a2, n, &o);
+    if (c.status == PERF_OK && c.decision == PERF_INCONCLUSIVE)
+        return 0;
+    perf_verdict_cap_(v, "the control failed: even the same code differed from itself");
+    return 1;
+}
+
+/* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */
+PERF_FN uint64_t perf_random_(uint64_t *state)
+{
+    uint64_t z = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return z ^ (z >> 31);
+}
+
+PERF_FN double perf_swap_test(const double *baseline, const double *candidate, size_t n, double p,
+                              int resamples, uint64_t seed)
+{
+    double  *a, *b, seen = 0.0, gap;
+    uint64_t bits = 0;
+    size_t   i, at = PERF_CAST_(size_t, p * PERF_CAST_(double, n));
+    int      round, as_large = 0;
+
+    if (!baseline || !candidate || n < 2 || !(p > 0.0 && p < 1.0) ||
+        n > PERF_CAST_(size_t, -1) / 32)
+        return PERF_NAN_;
+    for (i = 0; i < n; i++)
+        if (!perf_is_duration_(baseline[i]) || !perf_is_duration_(candidate[i]))
+            return PERF_NAN_;
+    a = PERF_CAST_(double *, PERF_MALLOC(2 * n * sizeof *a));
+    if (!a)
+        return PERF_NAN_;
+    b = a + n;
+    resamples = resamples > 0 ? resamples : 999;
+    for (round = 0; round <= resamples; round++) {  /* round 0: as measured                       */
+        for (i = 0; i < n; i++) {
+            int swap;
+            if (i % 64 == 0)
+                bits = round ? perf_random_(&seed) : 0;
+            swap = PERF_CAST_(int, bits >> (i % 64) & 1);
+            a[i] = swap ? candidate[i] : baseline[i];
+            b[i] = swap ? baseline[i] : candidate[i];
+        }
+        gap = perf_log(perf_select_(b, n, at)) - perf_log(perf_select_(a, n, at));
+        gap = gap < 0.0 ? -gap : gap;
+        if (!round)
+            seen = gap;
+        else
+            as_large += gap >= seen * (1.0 - 1e-12);
+    }
+    PERF_FREE(a);
+    return (as_large + 1.0) / (resamples + 1.0);
+}
+
+PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance)
+{
+    double gap = perf_log(ratio / threshold), z;
+
+    if (!(chance > 0.0))
+        chance = 0.8;
+    if (perf_is_nan_(gap) || !(sd >= 0.0) || !perf_is_finite_(sd) || !(chance < 1.0))
+        return PERF_NAN_;
+    z = 1.959963984540054 + perf_normal_quantile(chance);
+    z = 1.047 * (z * sd / gap) * (z * sd / gap);    /* 1.047 = pi / 3: the signed-rank test       */
+    if (!(gap < 0.0) && !(gap > 0.0))
+        return PERF_INF_;
+    return z < 6.0 ? 6.0 : z;
+}
+
+PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
+{
+    perf_moments_ m;
+    double        sum = 0.0, all = 0.0, lost = 0.0;
+    size_t        i;
+
+    if (!x || lag >= n)
+        return PERF_NAN_;
+    m = perf_moments_of_(x, n);
+    for (i = 0; i < n; i++)                         /* the mean rounds: take its error out of     */
+        lost += x[i] - m.mean;                      /* every deviation                            */
+    lost /= PERF_CAST_(double, n);
+    for (i = 0; i < n; i++) {
+        double d = (x[i] - m.mean) - lost;
+        all += d * d;
+        if (i + lag < n)
+            sum += d * ((x[i + lag] - m.mean) - lost);
+    }
+    return all > 0.0 ? sum / all : PERF_NAN_;
+}
+
+/* xoshiro256++ (Blackman and Vigna 2021). */
+PERF_FN uint64_t perf_xoshiro_(uint64_t *s)
+{
+    uint64_t sum = s[0] + s[3], r = ((sum << 23) | (sum >> 41)) + s[0], t = s[1] << 17;
+
+    s[2] ^= s[0];
+    s[3] ^= s[1];
+    s[1] ^= s[2];
+    s[0] ^= s[3];
+    s[2] ^= t;
+    s[3] = (s[3] << 45) | (s[3] >> 19);
+    return r;
+}
+
+PERF_FN perf_interval perf_bootstrap_limits_(double *draw, size_t r, double estimate, double c)
+{
+    perf_interval q;
+
+    perf_sort_values(draw, r);
+    q.low = perf_quantile(draw, r, 0.5 - 0.5 * c);
+    q.estimate = estimate;
+    q.high = perf_quantile(draw, r, 0.5 + 0.5 * c);
+    return q;
+}
+
+PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resamples,
+                                          double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw;
+    uint64_t      s[4], m = n;
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!x || !n || n > 0xffffffffu || perf_is_nan_(c) || resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    for (r = 0; r < resamples; r++) {
+        double even = 0.0, odd = 0.0;               /* two indices a draw, two sums: no chain     */
+        for (i = 0; i + 1 < n; i += 2) {
+            uint64_t z = perf_xoshiro_(s);
+            even += x[(z >> 32) * m >> 32];
+            odd += x[(z & 0xffffffffu) * m >> 32];
+        }
+        if (i < n)
+            even += x[(perf_xoshiro_(s) >> 32) * m >> 32];
+        draw[r] = (even + odd) / PERF_CAST_(double, n);
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_moments_of_(x, n).mean, c);
+    PERF_FREE(draw);
+    return q;
+}
+
+PERF_FN double perf_uniform_(uint64_t *s)
+{
+    return (PERF_CAST_(double, perf_xoshiro_(s) >> 11) + 0.5) * 1.1102230246251565e-16;
+}
+
+/* A gamma variate of shape a >= 1 by Marsaglia and Tsang (2000); its normal by inversion. */
+PERF_FN double perf_gamma_draw_(uint64_t *s, double a)
+{
+    double d = a - 1.0 / 3.0, k = 1.0 / (3.0 * perf_sqrt(d)), x, v, u;
+
+    for (;;) {
+        x = perf_normal_quantile(perf_uniform_(s));
+        v = 1.0 + k * x;
+        if (!(v > 0.0))
+            continue;
+        v = v * v * v;
+        u = perf_uniform_(s);
+        if (u < 1.0 - 0.0331 * x * x * x * x ||
+            perf_log(u) < 0.5 * x * x + d * (1.0 - v + perf_log(v)))
+            return d * v;
+    }
+}
+
+PERF_FN perf_interval perf_bootstrap_quantile(const double *sorted, size_t n, double p,
+                                              size_t resamples, double confidence, uint64_t seed)
+{
+    perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), *draw, k, rest, x, y;
+    uint64_t      s[4];
+    size_t        r, i;
+
+    resamples = resamples ? resamples : 9999;
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0) ||
+        resamples > PERF_CAST_(size_t, -1) / 16)
+        return q;
+    draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
+    if (!draw)
+        return q;
+    for (i = 0; i < 4; i++)
+        s[i] = perf_random_(&seed);
+    /* The k-th order statistic of n uniform draws is Beta(k, n - k + 1), and a resample's k-th value
+     * is the one at that share of the sample: one draw replaces n.                               */
+    k = PERF_CAST_(double, PERF_CAST_(int64_t, p * PERF_CAST_(double, n - 1) + 1.5));
+    rest = PERF_CAST_(double, n) - k + 1.0;
+    for (r = 0; r < resamples; r++) {
+        x = perf_gamma_draw_(s, k);
+        y = perf_gamma_draw_(s, rest);
+        i = PERF_CAST_(size_t, x / (x + y) * PERF_CAST_(double, n));
+        draw[r] = sorted[i < n ? i : n - 1];
+    }
+    q = perf_bootstrap_limits_(draw, resamples, perf_quantile(sorted, n, p), c);
+    PERF_FREE(draw);
+    return q;
+}
+
 /* ---- sequential ---- */
 
 /* Bucket of |x|: 8 a factor of two from 2^-40 to 2^8, the ends take what lies beyond. */
@@ -3696,6 +4395,32 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
             r.high = out;
     }
     return r;
+}
+
+PERF_FN int perf_group_is_look(size_t n)
+{
+    static const uint16_t look[] = {9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360, 480};
+    size_t i;
+
+    for (i = 0; i < sizeof look / sizeof *look; i++)
+        if (n == look[i])
+            return 1;
+    return 0;
+}
+
+PERF_FN perf_verdict perf_compare_group(const double *baseline, const double *candidate, size_t n,
+                                        const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    perf_verdict      v = perf_verdict_start_(&o);
+
+    if (v.status == PERF_OK && !(o.confidence > 0.9499 && o.confidence < 0.9501))
+        v.status = PERF_EINVAL;
+    v.reason = v.status == PERF_OK ? "not one of the planned looks" : v.reason;
+    if (v.status != PERF_OK || !perf_group_is_look(n))
+        return v;
+    o.confidence = 1.0 - 2.0 * 0.00321;
+    return perf_compare_pairs(baseline, candidate, n, &o);
 }
 
 PERF_END_DECLS

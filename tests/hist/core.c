@@ -32,6 +32,12 @@ static int bits_of(const perf_hist *h)
     return PERF_CAST_(int, perf_hist_shape_of_(h).bits);
 }
 
+static size_t cell_bytes(const perf_hist *h)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    return s.counters * s.bytes;
+}
+
 static double near_rank(double q, size_t n)
 {
     size_t rank = PERF_CAST_(size_t, perf_hist_rank_(q, n));
@@ -110,7 +116,7 @@ static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v
         double d = PERF_CAST_(double, v[i]) - exact_mean;
         exact_var += d * d;
     }
-    if (perf_hist_peek_(h)->sum) {
+    if (perf_hist_kept_sum_(h)) {
         double e = perf_hist_mean(h) / exact_mean - 1.0;
         CHECK((e < 0 ? -e : e) < 1e-12, "%s: mean off by %g", name, e);
     }
@@ -159,10 +165,8 @@ static void records_agree(void)
     int        bits, i, k;
 
     for (bits = 0; bits <= 9; bits += 3) {
-        size_t size;
         for (k = 0; k < 7; k++)
             h[k] = make(bits, 4, 0);
-        size = perf_hist_size(h[0]);
         for (i = 0; i < 50000; i++) {
             uint64_t v = i % 10 ? rng_magnitude(&r, 63) : rng_below(&r, 4);
             if (i % 1000 == 0)
@@ -181,7 +185,7 @@ static void records_agree(void)
                       a.over == b.over && a.invalid == b.invalid && b.lost == 0,
                   "bits %d way %d: head", bits, k);
             CHECK(!memcmp(perf_hist_peek_cells_(h[0]), perf_hist_peek_cells_(h[k]),
-                          size - sizeof(perf_hist_head_)),
+                          cell_bytes(h[0])),
                   "bits %d way %d: counters", bits, k);
         }
         CHECK(perf_hist_invalid(h[0]) == 50, "invalid");
@@ -326,10 +330,10 @@ static int same_content(const perf_hist *a, const perf_hist *b)
 {
     perf_hist_head_ x = *perf_hist_peek_(a), y = *perf_hist_peek_(b);
 
-    x.lo = x.width = x.lo32 = x.width32 = y.lo = y.width = y.lo32 = y.width32 = 0;
+    x.lo = x.width = x.lo32 = x.width32 = y.lo = y.width = y.lo32 = y.width32 = x.sum = y.sum = 0;
     return perf_hist_size(a) == perf_hist_size(b) && !memcmp(&x, &y, sizeof x) &&
-           !memcmp(perf_hist_peek_cells_(a), perf_hist_peek_cells_(b),
-                   perf_hist_size(a) - sizeof x);
+           perf_hist_kept_sum_(a) == perf_hist_kept_sum_(b) &&
+           !memcmp(perf_hist_peek_cells_(a), perf_hist_peek_cells_(b), cell_bytes(a));
 }
 
 static void merging(void)
@@ -364,8 +368,8 @@ static void merging(void)
             CHECK(perf_hist_subtract(ba, p[0]) == PERF_OK, "subtract");
             CHECK(perf_hist_subtract(ba, p[1]) == PERF_OK, "subtract");
             CHECK(!memcmp(perf_hist_peek_cells_(ba), perf_hist_peek_cells_(p[2]),
-                          perf_hist_size(ba) - sizeof(perf_hist_head_)), "inverse: counters");
-            CHECK(perf_hist_peek_(ba)->sum == perf_hist_peek_(p[2])->sum, "inverse: sum");
+                          cell_bytes(ba)), "inverse: counters");
+            CHECK(perf_hist_kept_sum_(ba) == perf_hist_kept_sum_(p[2]), "inverse: sum");
             CHECK(perf_hist_over(ba) == perf_hist_over(p[2]) &&
                       perf_hist_invalid(ba) == perf_hist_invalid(p[2]), "inverse: the rest");
             CHECK(perf_hist_subtract(ba, p[2]) == PERF_OK && perf_hist_count(ba) == 0, "nothing left");
@@ -446,6 +450,12 @@ static void other_precisions(void)
               perf_hist_max(direct) == 2000000.0, "other range");
     CHECK(perf_hist_subtract(direct, wide) == PERF_OK && perf_hist_count(direct) == 0, "and back");
     CHECK(perf_hist_snapshot(direct, wide) == PERF_EINVAL, "snapshot of another form");
+    perf_hist_reset(direct);
+    perf_hist_add(direct, 3000000);
+    perf_hist_reset(&fixed_a);
+    CHECK(perf_hist_merge(&fixed_a, direct) == PERF_OK && perf_hist_over(&fixed_a) == 1 &&
+              perf_hist_quantile(&fixed_a, 0.5) == 3000000.0, "over stays over in a larger range");
+    CHECK(perf_hist_subtract(&fixed_a, direct) == PERF_OK && perf_hist_count(&fixed_a) == 0, "back");
     free(a);
     free(b);
     free(wide);
@@ -627,6 +637,16 @@ int main(void)
     coordinated_omission();
     walking();
     random_programs();
+    /* A reader that comes between the extremes and the counter of a record. */
+    perf_hist_add(&fixed_b, 1000);
+    fixed_b.head.max = 1003;
+    fixed_b.head.not_min = ~UINT64_C(900);
+    CHECK(perf_hist_snapshot(&fixed_c, &fixed_b) == PERF_OK && perf_hist_count(&fixed_c) == 1 &&
+              perf_hist_min(&fixed_c) == perf_hist_max(&fixed_c) && perf_hist_min(&fixed_c) >= 1000,
+          "one value has one extreme");
+    perf_hist_add_n(&fixed_b, 1000, 5);
+    CHECK(perf_hist_snapshot(&fixed_c, &fixed_b) == PERF_OK && perf_hist_min(&fixed_c) == 1000.0,
+          "no extreme outside of the buckets");
     perf_hist_reset(&fixed_b);
     perf_hist_add(&fixed_b, 42);
     fixed_c = fixed_b;                          /* the fixed form is a plain value                 */

@@ -6,6 +6,12 @@
 #include <cuda_runtime_api.h>
 #include <stdlib.h>
 
+static size_t cell_bytes(const perf_hist *h)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    return s.counters * s.bytes;
+}
+
 __global__ void record(perf_hist *h, const uint64_t *v, int n)
 {
     int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
@@ -43,7 +49,7 @@ int main()
         for (int i = 0; i < n; i++)
             perf_hist_add_nosum(host, v[i]);
         CHECK(!memcmp(perf_hist_peek_cells_(host), perf_hist_peek_cells_(back),
-                      bytes - sizeof(perf_hist_head_)), "bits %d: counters", bits);
+                      cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(host) == perf_hist_count(back) &&
                   perf_hist_min(host) == perf_hist_min(back) &&
                   perf_hist_max(host) == perf_hist_max(back) &&

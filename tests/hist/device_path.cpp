@@ -36,6 +36,12 @@ template <class T, class U> static inline T atomicMax(T *p, U v)
 
 #include <stdlib.h>
 
+static size_t cell_bytes(const perf_hist *h)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(h);
+    return s.counters * s.bytes;
+}
+
 int main()
 {
     rng r = {101};
@@ -57,7 +63,7 @@ int main()
                 perf_hist_add(host, v);
         }
         CHECK(!memcmp(perf_hist_peek_cells_(device), perf_hist_peek_cells_(host),
-                      bytes - sizeof(perf_hist_head_)), "bits %d: counters", bits);
+                      cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(device) == perf_hist_count(host) &&
                   perf_hist_min(device) == perf_hist_min(host) &&
                   perf_hist_max(device) == perf_hist_max(host) &&

@@ -41,7 +41,7 @@ int main(int argc, char **argv)
 RECORDS = [
     ("perf_hist_add(&fixed, v[j])", 16),
     ("perf_hist_add_nosum(&fixed, v[j])", 14),
-    ("perf_hist_add_live(&fixed, v[j])", 18),
+    ("perf_hist_add_live(&fixed, v[j])", 22),
     ("perf_hist_add32(small, v[j])", 22),
 ]
 BUILDS = [["-O2"], ["-O3"], ["-O2", "-march=haswell"], ["-O3", "-march=haswell"]]
