@@ -51,6 +51,7 @@ typedef struct ab_row {
 
 typedef struct ab_report {
     const char *name[2];                /* what A and B are called                                */
+    char       *owned[2];               /* the same, where the report has to free it              */
     const char *format[2];
     ab_plan     plan;
     ab_row     *row;

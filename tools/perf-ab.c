@@ -404,6 +404,8 @@ static void free_rows(ab_report *r)
         for (k = 0; k < AB_RULES; k++)
             ab_data_free(&r->row[i].d[k]);
     free(r->row);
+    free(r->owned[0]);
+    free(r->owned[1]);
 }
 
 static int compare_files(options *o)

@@ -448,7 +448,7 @@ PERF_FN int ab_run_commands(ab_report *r, ab_set *set, const ab_run_opts *o, cha
                       ? o->unit : "" : "ns"));
     memcpy(ab_run_of(s, NULL)->v, c.v, sizeof c.v);
     for (k = 0; k < 2; k++) {
-        r->name[k] = c.title[k];                    /* handed over: lives as long as the program  */
+        r->name[k] = r->owned[k] = c.title[k];
         r->format[k] = o->reported ? "number it reports" : "wall time";
     }
     if (stopped < 0) {
