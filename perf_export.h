@@ -271,7 +271,7 @@ PERF_FN void perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog
         n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
         for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
             char c = iv->tag[i];
-            perf_put_char_(o, c == ',' || c == ' ' || (c >= 0 && c < 32) ? '_' : c);
+            perf_put_char_(o, c == ',' || c == ' ' || PERF_CAST_(unsigned char, c) < 32 ? '_' : c);
         }
         perf_put_char_(o, ',');
     }
@@ -674,7 +674,7 @@ PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
     from.compact = 1;
     if (index >= t->length || n >> 63 || (t->count + n) >> 63)
         return 0;
-    lower = perf_hist_lower_(&from, index, &width);
+    lower = perf_hist_lower_(&from, PERF_CAST_(size_t, index), &width);
     lower <<= t->unit;
     width <<= t->unit;
     v = lower + width / 2;                      /* where HdrHistogram takes the bucket to be       */
@@ -1197,7 +1197,7 @@ PERF_FN perf_status perf_hist_saved_frame_(const unsigned char *p, size_t size, 
     *error_at = 8;
     if (perf_get_le_(p + 8, 8) < 2 || p[15] >> 7 || p[31] >> 7)
         return PERF_EFORMAT;
-    payload = perf_get_le_(p + 72, 4);
+    payload = PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     *error_at = size;
     if (size - PERF_SAVED_HEAD_ < payload)
         return PERF_EFORMAT;
@@ -1270,7 +1270,7 @@ PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t siz
     st = perf_hist_saved_frame_(p, size, error_at);
     if (st != PERF_OK)
         return st;
-    size = PERF_SAVED_HEAD_ + perf_get_le_(p + 72, 4);
+    size = PERF_SAVED_HEAD_ + PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     from.bits = p[5];
     from.compact = 1;
     from.highest = perf_get_le_(p + 8, 8);
