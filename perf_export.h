@@ -271,7 +271,7 @@ PERF_FN void perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog
         n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
         for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
             char c = iv->tag[i];
-            perf_put_char_(o, c == ',' || c == ' ' || c == '\n' || c == '\r' ? '_' : c);
+            perf_put_char_(o, c == ',' || c == ' ' || PERF_CAST_(unsigned char, c) < 32 ? '_' : c);
         }
         perf_put_char_(o, ',');
     }
