@@ -420,25 +420,41 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int (*next)(perf_hlog_s
     return v;
 }
 
+/* Up to 32 bits ahead, as far as the stream goes. */
+PERF_FN void perf_inflate_fill_(perf_hlog_source_ *s)
+{
+    while (s->bit_count <= 24 && s->limit) {
+        int byte = perf_hlog_get_(s);
+        if (byte < 0)
+            return;
+        s->limit--;
+        s->bits |= PERF_CAST_(uint32_t, byte) << s->bit_count;
+        s->bit_count += 8;
+    }
+}
+
 /* n <= 15 bits of the compressed stream; 0 and bad at its end. */
 PERF_FN unsigned perf_inflate_bits_(perf_hlog_source_ *s, int n)
 {
     unsigned v;
 
-    while (s->bit_count < n) {
-        int byte = s->limit ? perf_hlog_get_(s) : -1;
-        if (byte < 0) {
-            s->bad = 1;
-            return 0;
-        }
-        s->limit--;
-        s->bits |= PERF_CAST_(uint32_t, byte) << s->bit_count;
-        s->bit_count += 8;
+    if (s->bit_count < n)
+        perf_inflate_fill_(s);
+    if (s->bit_count < n) {
+        s->bad = 1;
+        return 0;
     }
     v = s->bits & ((1u << n) - 1);
     s->bits >>= n;
     s->bit_count -= n;
     return v;
+}
+
+/* Skips to the next whole byte of the stream. */
+PERF_FN void perf_inflate_align_(perf_hlog_source_ *s)
+{
+    s->bits >>= s->bit_count % 8;
+    s->bit_count -= s->bit_count % 8;
 }
 
 /* Codes from their lengths.  0: too many codes for the lengths, or (unless it is the single code
@@ -470,16 +486,23 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
 /* Canonical codes: those of one length are consecutive numbers. */
 PERF_FN unsigned perf_huffman_symbol_(perf_hlog_source_ *s, const perf_huffman_ *h)
 {
-    unsigned code = 0, first = 0, index = 0, length;
+    unsigned code = 0, first = 0, index = 0;
+    uint32_t bits;
+    int      length;
 
-    for (length = 1; length < 16; length++) {
-        code |= perf_inflate_bits_(s, 1);
-        if (s->bad)
-            return 0;
-        if (code - first < h->count[length])
+    if (s->bit_count < 15)
+        perf_inflate_fill_(s);
+    bits = s->bits;
+    for (length = 1; length < 16 && length <= s->bit_count; length++, bits >>= 1) {
+        unsigned n = h->count[length];
+        code |= bits & 1;
+        if (code - first < n) {
+            s->bits >>= length;
+            s->bit_count -= length;
             return h->symbol[index + (code - first)];
-        index += h->count[length];
-        first = (first + h->count[length]) << 1;
+        }
+        index += n;
+        first = (first + n) << 1;
         code <<= 1;
     }
     s->bad = 1;
@@ -549,13 +572,12 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
 
     if (s->last) {
         uint32_t adler;
-        s->bits = 0;                            /* never a whole byte: bits are fetched as needed  */
-        s->bit_count = 0;
+        perf_inflate_align_(s);
         adler = perf_inflate_bits_(s, 8) << 8;
         adler = (adler | perf_inflate_bits_(s, 8)) << 8;
         adler = (adler | perf_inflate_bits_(s, 8)) << 8;
         adler |= perf_inflate_bits_(s, 8);
-        if (adler != (s->b << 16 | s->a) || s->limit)
+        if (adler != (s->b << 16 | s->a) || s->limit || s->bit_count)
             s->bad = 1;
         s->mode = PERF_INFLATE_END_;
         return;
@@ -565,8 +587,7 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     if (s->bad)
         return;
     if (type == 0) {
-        s->bits = 0;
-        s->bit_count = 0;
+        perf_inflate_align_(s);
         s->stored = perf_inflate_bits_(s, 8);
         s->stored |= perf_inflate_bits_(s, 8) << 8;
         check = perf_inflate_bits_(s, 8);

@@ -1,11 +1,7 @@
 #!/bin/sh
-# Compiles device.cu with nvcc and runs it.  Exit status 77 (skipped) without nvcc or a device.
-set -eu
-root=$1
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
-# shellcheck source=tests/lib.sh
-. "$root/tests/lib.sh"
+# Compiles device.cu with nvcc and runs it.  Skipped without nvcc, or without a device to run it on.
+. "$(dirname "$0")/../lib.sh"
 need_nvcc
-nvcc -O2 -I "$root" "$root/tests/hist/device.cu" -o "$scratch/device"
-"$scratch/device"
+start_work
+nvcc -O2 -I "$root" "$root/tests/hist/device.cu" -o "$work/device" || exit 1
+"$work/device"
