@@ -1,11 +1,11 @@
 /* perf_export.h - histograms in other tools' formats: HdrHistogram logs, plots, CSV, binary.
  *
- *     static char line[65536];                                  // a line of an .hlog file
- *     perf_hist h = PERF_ZERO;                                  // filled by perf_hist_add
- *     perf_hlog_interval iv = PERF_ZERO;
- *     iv.length_seconds = 1.0;
- *     if (perf_hlog_write(line, sizeof line, &h, &iv, 3) < sizeof line)
- *         puts(line);                                           // HdrHistogram's tools read it
+ *     static char        line[65536];                           // a line of an .hlog file
+ *     static perf_hist   latency;
+ *     perf_hlog_interval second = PERF_ZERO;
+ *     second.length_seconds = 1.0;
+ *     if (perf_hlog_write(line, sizeof line, &latency, &second, 2) < sizeof line)
+ *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
  * Optional: only files that save or load such formats include it, beside perf_stats.h.
  * Needs no zlib: what we write is stored, what others wrote is inflated here.  No file is opened,
@@ -1270,7 +1270,7 @@ PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t siz
     st = perf_hist_saved_frame_(p, size, error_at);
     if (st != PERF_OK)
         return st;
-    size = PERF_SAVED_HEAD_ + perf_get_le_(p + 72, 4);
+    size = PERF_SAVED_HEAD_ + PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     from.bits = p[5];
     from.compact = 1;
     from.highest = perf_get_le_(p + 8, 8);

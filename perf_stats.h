@@ -2728,7 +2728,7 @@ PERF_FN size_t perf_rank_low_(double n, double p, double a)
 
     if (perf_is_nan_(k))
         return 0;
-    if (perf_binomial_cdf(k, n, p) <= a)            /* equality: that rank still qualifies        */
+    if (perf_binomial_cdf(k, n, p) <= a * (1.0 + 1e-12))    /* equality qualifies                  */
         k += 1.0;
     return PERF_CAST_(size_t, k);
 }
@@ -4120,20 +4120,17 @@ PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, doub
 PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
 {
     perf_moments_ m;
-    double        sum = 0.0, all = 0.0, lost = 0.0;
+    double        sum = 0.0, all = 0.0;
     size_t        i;
 
     if (!x || lag >= n)
         return PERF_NAN_;
     m = perf_moments_of_(x, n);
-    for (i = 0; i < n; i++)                         /* the mean rounds: take its error out of     */
-        lost += x[i] - m.mean;                      /* every deviation                            */
-    lost /= PERF_CAST_(double, n);
     for (i = 0; i < n; i++) {
-        double d = (x[i] - m.mean) - lost;
+        double d = x[i] - m.mean;
         all += d * d;
         if (i + lag < n)
-            sum += d * ((x[i + lag] - m.mean) - lost);
+            sum += d * (x[i + lag] - m.mean);
     }
     return all > 0.0 ? sum / all : PERF_NAN_;
 }

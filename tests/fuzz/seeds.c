@@ -77,7 +77,7 @@ int main(int argc, char **argv)
         fclose(f);
         text[n] = '\0';
         snprintf(path, sizeof path, "log-%s", names[k]);
-        put(argv[2], path, 0, text, 4000);
+        put(argv[2], path, 0, text, 900);       /* a few lines */
         while (*p == '#' || *p == '"')
             p = strchr(p, '\n') + 1;
         e = strchr(p, '\n');

@@ -4,14 +4,8 @@ set -eu
 root=$1
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-if [ -r "$root/tests/lib.sh" ]; then
-    # shellcheck source=tests/lib.sh
-    . "$root/tests/lib.sh"
-fi
-nvcc=${NVCC:-$(command -v nvcc || true)}
-if [ -z "$nvcc" ] || [ "$nvcc" = none ]; then
-    echo "no nvcc"
-    exit 77
-fi
-"$nvcc" -O2 -I "$root" "$root/tests/hist/device.cu" -o "$scratch/device"
+# shellcheck source=tests/lib.sh
+. "$root/tests/lib.sh"
+need_nvcc
+nvcc -O2 -I "$root" "$root/tests/hist/device.cu" -o "$scratch/device"
 "$scratch/device"

@@ -1,0 +1,425 @@
+/* ab.h - what the parts of perf-ab share: samples by name, messages with file, line and column,
+ * text of numbers.  Each part is one header that perf-ab.c includes, so one compiler call builds
+ * the tool:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_AB_H
+#define PERF_TOOLS_AB_H
+
+#include "perf_stats.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* What the shell sees. */
+enum { AB_ACCEPT = 0, AB_REJECT = 1, AB_INCONCLUSIVE = 2, AB_UNUSABLE = 3 };
+
+/* ---- memory: a tool that runs out of it has nothing better to do than to say so ---- */
+
+PERF_FN void *ab_grow(void *p, size_t count, size_t size)
+{
+    void *q = count > SIZE_MAX / size ? NULL : realloc(p, count ? count * size : 1);
+
+    if (!q) {
+        fprintf(stderr, "perf-ab: out of memory\n");
+        exit(AB_UNUSABLE);
+    }
+    return q;
+}
+
+PERF_FN char *ab_copy(const char *s, size_t len)
+{
+    char *p = (char *)ab_grow(NULL, len + 1, 1);
+
+    memcpy(p, s, len);
+    p[len] = '\0';
+    return p;
+}
+
+/* ---- a message about an input file ---- */
+
+typedef struct ab_error {
+    char text[600];
+} ab_error;
+
+/* "file:line:column: message"; line 0 leaves the position out.  Always returns -1. */
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 5, 6)));
+
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
+{
+    va_list args;
+    size_t  n;
+    int     k = line ? snprintf(e->text, sizeof e->text, "%.200s:%zu:%zu: ", file, line, column)
+                     : snprintf(e->text, sizeof e->text, "%.200s: ", file);
+
+    n = k > 0 ? (size_t)k : 0;
+    va_start(args, format);
+    vsnprintf(e->text + n, sizeof e->text - n, format, args);
+    va_end(args);
+    for (n = 0; e->text[n]; n++)                    /* no terminal control out of a file          */
+        if ((unsigned char)e->text[n] < ' ' || e->text[n] == 127)
+            e->text[n] = '?';
+    return -1;
+}
+
+/* ---- samples ---- */
+
+typedef struct ab_values {
+    double *x;
+    size_t  n, cap;
+} ab_values;
+
+PERF_FN void ab_push(ab_values *v, double x)
+{
+    if (v->n == v->cap) {
+        v->cap = v->cap + v->cap / 2 + 16;
+        v->x = (double *)ab_grow(v->x, v->cap, sizeof *v->x);
+    }
+    v->x[v->n++] = x;
+}
+
+/* One process's worth of values.  Where a file holds pairs, v[0] is the baseline, v[1] the
+ * candidate, value by value; otherwise all are in v[0].                                          */
+typedef struct ab_run {
+    char     *id;                       /* NULL: the file names none                              */
+    ab_values v[2];
+} ab_run;
+
+typedef enum ab_design { AB_SEPARATE, AB_RANDOM, AB_PAIRS } ab_design;
+
+typedef struct ab_series {              /* one benchmark                                          */
+    char     *key;                      /* what it is found by: its name, mostly                  */
+    char     *name, *unit;              /* unit: "ns" for every time; "" unknown                  */
+    ab_design design;
+    int       same_order;               /* pairs whose column `first` never changed: no coin      */
+    int       processes;                /* runs are known to be processes, but not paired by name */
+    ab_run   *run;
+    size_t    runs, cap;
+} ab_series;
+
+typedef struct ab_set {                 /* one side of a comparison                               */
+    const char *format;                 /* of the last file read, for people                      */
+    ab_series  *s;
+    size_t      n, cap;
+    size_t     *slot;                   /* hash table of 1-based indices into s                   */
+    size_t      slots;
+} ab_set;
+
+PERF_FN size_t ab_hash_(const char *name, size_t slots)
+{
+    uint64_t h = UINT64_C(14695981039346656037);    /* FNV-1a                                     */
+
+    for (; *name; name++)
+        h = (h ^ (unsigned char)*name) * UINT64_C(1099511628211);
+    return (size_t)(h ^ h >> 32) & (slots - 1);
+}
+
+/* The series of that key; NULL: none. */
+PERF_FN ab_series *ab_find(const ab_set *set, const char *key)
+{
+    size_t i;
+
+    if (!set->slots)
+        return NULL;
+    for (i = ab_hash_(key, set->slots); set->slot[i]; i = (i + 1) & (set->slots - 1))
+        if (!strcmp(set->s[set->slot[i] - 1].key, key))
+            return &set->s[set->slot[i] - 1];
+    return NULL;
+}
+
+/* The series of that key, made if need be with that name. */
+PERF_FN ab_series *ab_series_by(ab_set *set, const char *key, const char *name)
+{
+    ab_series *s = ab_find(set, key);
+    size_t     i, k;
+
+    if (s)
+        return s;
+    if (set->n == set->cap) {
+        set->cap = set->cap * 2 + 8;
+        set->s = (ab_series *)ab_grow(set->s, set->cap, sizeof *set->s);
+    }
+    s = &set->s[set->n++];
+    memset(s, 0, sizeof *s);
+    s->key = ab_copy(key, strlen(key));
+    s->name = ab_copy(name, strlen(name));
+    s->unit = ab_copy("", 0);
+    if (set->n * 2 > set->slots) {                  /* grow and fill again                        */
+        set->slots = set->slots ? set->slots * 4 : 64;
+        set->slot = (size_t *)ab_grow(set->slot, set->slots, sizeof *set->slot);
+        memset(set->slot, 0, set->slots * sizeof *set->slot);
+        k = 0;
+    } else {
+        k = set->n - 1;
+    }
+    for (; k < set->n; k++) {
+        for (i = ab_hash_(set->s[k].key, set->slots); set->slot[i]; i = (i + 1) & (set->slots - 1))
+            continue;
+        set->slot[i] = k + 1;
+    }
+    return s;
+}
+
+PERF_FN ab_series *ab_series_of(ab_set *set, const char *name)
+{
+    return ab_series_by(set, name, name);
+}
+
+/* The run of that id (NULL: the run without a name), made if need be.  Looks at the last one first:
+ * files list their values run by run.                                                            */
+PERF_FN ab_run *ab_run_of(ab_series *s, const char *id)
+{
+    ab_run *r;
+    size_t  i;
+
+    for (i = s->runs; i-- > 0;) {
+        r = &s->run[i];
+        if (id == NULL ? r->id == NULL : r->id != NULL && !strcmp(r->id, id))
+            return r;
+    }
+    if (s->runs == s->cap) {
+        s->cap = s->cap * 2 + 1;
+        s->run = (ab_run *)ab_grow(s->run, s->cap, sizeof *s->run);
+    }
+    r = &s->run[s->runs++];
+    memset(r, 0, sizeof *r);
+    if (id)
+        r->id = ab_copy(id, strlen(id));
+    return r;
+}
+
+PERF_FN void ab_set_free(ab_set *set)
+{
+    size_t i, k;
+
+    for (i = 0; i < set->n; i++) {
+        for (k = 0; k < set->s[i].runs; k++) {
+            free(set->s[i].run[k].id);
+            free(set->s[i].run[k].v[0].x);
+            free(set->s[i].run[k].v[1].x);
+        }
+        free(set->s[i].run);
+        free(set->s[i].key);
+        free(set->s[i].name);
+        free(set->s[i].unit);
+    }
+    free(set->s);
+    free(set->slot);
+    memset(set, 0, sizeof *set);
+}
+
+PERF_FN int ab_has_run_(const ab_series *s, const char *id)
+{
+    size_t i;
+
+    for (i = 0; i < s->runs; i++)
+        if (s->run[i].id && !strcmp(s->run[i].id, id))
+            return 1;
+    return 0;
+}
+
+/* Moves every run of `from`, which becomes empty, to `into`.  An id that is taken there already
+ * gets the number of the file in front.  -1 with a message when they do not go together.         */
+PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *file, ab_error *e)
+{
+    size_t  i, k, size;
+    char   *id;
+    ab_run *r;
+
+    into->format = from->format;
+    for (i = 0; i < from->n; i++) {
+        ab_series *f = &from->s[i], *t = ab_series_by(into, f->key, f->name);
+        if (!t->runs) {
+            t->design = f->design;
+            t->processes = f->processes;
+        }
+        t->same_order |= f->same_order;
+        if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS))
+            return ab_fail(e, file, 0, 0, "'%.80s': pairs here, single values in a file before, or the "
+                           "other way round", f->name);
+        if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
+            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before", f->name,
+                           f->unit, t->unit);
+        if (!*t->unit) {
+            free(t->unit);
+            t->unit = ab_copy(f->unit, strlen(f->unit));
+        }
+        for (k = 0; k < f->runs; k++) {
+            const char *was = f->run[k].id ? f->run[k].id : "";
+            size = strlen(was) + 32;
+            id = (char *)ab_grow(NULL, size, 1);
+            if (ab_has_run_(t, was))
+                snprintf(id, size, "%zu.%s", number, was);
+            else
+                snprintf(id, size, "%s", was);
+            r = ab_run_of(t, id);
+            if (!r->v[0].n) {
+                memcpy(r->v, f->run[k].v, sizeof r->v);
+                memset(f->run[k].v, 0, sizeof f->run[k].v);
+            }
+            free(id);
+        }
+    }
+    ab_set_free(from);
+    return 0;
+}
+
+/* ---- units: every time is kept in ns, everything else as it comes ---- */
+
+typedef enum ab_kind { AB_TIME, AB_MEMORY, AB_RATE, AB_OTHER } ab_kind;
+
+/* ns per unit of time; 0: not a unit of time. */
+PERF_FN double ab_unit_ns(const char *unit)
+{
+    static const struct {
+        const char *name;
+        double      ns;
+    } known[] = {{"ns", 1.0}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"sec", 1e9}, {"second", 1e9},
+                 {"seconds", 1e9}, {"ns/op", 1.0}, {"ps", 1e-3}, {"\xc2\xb5s", 1e3},
+                 {"\xce\xbcs", 1e3}, {"min", 6e10}};
+    size_t i;
+
+    for (i = 0; i < sizeof known / sizeof *known; i++)
+        if (!strcmp(unit, known[i].name))
+            return known[i].ns;
+    return 0.0;
+}
+
+PERF_FN ab_kind ab_unit_kind(const char *unit)
+{
+    static const char *const memory[] = {"B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "byte", "bytes",
+                                         "B/op", "allocs/op", "allocs"};
+    size_t i, n = strlen(unit);
+
+    if (ab_unit_ns(unit) > 0.0)
+        return AB_TIME;
+    if (n > 2 && !strcmp(unit + n - 2, "/s"))
+        return AB_RATE;
+    if (strstr(unit, "per_second"))
+        return AB_RATE;
+    for (i = 0; i < sizeof memory / sizeof *memory; i++)
+        if (!strcmp(unit, memory[i]))
+            return AB_MEMORY;
+    return AB_OTHER;
+}
+
+/* ---- numbers and names as text ---- */
+
+typedef struct ab_text {
+    char s[160];
+} ab_text;
+
+PERF_FN double ab_abs(double x)
+{
+    return x < 0.0 ? -x : x;
+}
+
+/* Four digits: 12.34, 1234, 0.001234, 1.234e+09; "-" for what is not finite. */
+PERF_FN ab_text ab_number(double x)
+{
+    ab_text t;
+    double  a = ab_abs(x);
+
+    if (!perf_is_finite_(x))
+        snprintf(t.s, sizeof t.s, "-");
+    else if (a >= 1000.0 && a < 1e6)
+        snprintf(t.s, sizeof t.s, "%.0f", x);
+    else
+        snprintf(t.s, sizeof t.s, "%.4g", x);
+    return t;
+}
+
+/* A value with its unit: 12.34 us, 4096 B. */
+PERF_FN ab_text ab_quantity(double x, const char *unit)
+{
+    static const char *const time[] = {"ps", "ns", "us", "ms", "s"};
+    ab_text t, n;
+    int     i = 1;
+    double  a = ab_abs(x);
+
+    if (strcmp(unit, "ns") != 0 || !perf_is_finite_(x)) {
+        n = ab_number(x);
+        if (*unit && perf_is_finite_(x))
+            snprintf(t.s, sizeof t.s, "%.60s %.60s", n.s, unit);
+        else
+            t = n;
+        return t;
+    }
+    if (a > 0.0 && a < 1.0) {
+        a *= 1e3;
+        i = 0;
+    }
+    while (i > 0 && i < 4 && a >= 999.95) {
+        a /= 1e3;
+        i++;
+    }
+    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s", x < 0.0 ? "-" : "", a,
+             time[i]);
+    return t;
+}
+
+/* Columns that a name takes on a terminal (UTF-8, one a character). */
+PERF_FN size_t ab_width(const char *s)
+{
+    size_t n = 0;
+
+    for (; *s; s++)
+        n += ((unsigned char)*s & 0xc0) != 0x80;
+    return n;
+}
+
+/* Writes s without what could steer a terminal. */
+PERF_FN void ab_print_name(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        putc((unsigned char)*s < ' ' || *s == 127 ? '?' : *s, f);
+}
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+PERF_FN void ab_print_json(FILE *f, const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    unsigned             need, k;
+
+    putc('"', f);
+    for (; *p; p++) {
+        if (*p == '"' || *p == '\\') {
+            fprintf(f, "\\%c", *p);
+        } else if (*p < ' ' || *p == 127) {
+            fprintf(f, "\\u%04x", (unsigned)*p);
+        } else if (*p < 0x80) {
+            putc(*p, f);
+        } else {
+            need = *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2
+                 : *p >= 0xf0 && *p < 0xf5 ? 3 : 0;
+            for (k = 1; k <= need && (p[k] & 0xc0) == 0x80; k++)
+                continue;
+            if (!need || k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+                (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) {
+                fprintf(f, "\\ufffd");
+            } else {
+                fwrite(p, 1, need + 1, f);
+                p += need;
+            }
+        }
+    }
+    putc('"', f);
+}
+
+/* A JSON number that reads back to the same double; what JSON cannot say becomes null. */
+PERF_FN void ab_print_json_number(FILE *f, double x)
+{
+    char t[40];
+
+    if (!perf_is_finite_(x)) {
+        fprintf(f, "null");
+        return;
+    }
+    snprintf(t, sizeof t, "%.15g", x);
+    if (strtod(t, NULL) < x || strtod(t, NULL) > x)
+        snprintf(t, sizeof t, "%.17g", x);
+    fputs(t, f);
+}
+
+#endif

@@ -1,0 +1,457 @@
+/* judge.h - matches the benchmarks of two sides by name and holds each against the rules.
+ *
+ * What is compared depends on how the numbers came about (docs/perf-ab.md):
+ *   pairs      value i of A and of B belong together, their order was random: signed ranks
+ *   run pairs  several processes of each side: one figure a process, then as pairs
+ *   random     the order of all measurements was random: two samples
+ *   separate   one side after the other: two samples, and never more than INCONCLUSIVE
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_JUDGE_H
+#define PERF_TOOLS_JUDGE_H
+
+#include "ab.h"
+
+enum { AB_RULES = 8, AB_ENOUGH_RUNS = 6 };
+
+typedef enum ab_how { AB_HOW_PAIRS, AB_HOW_RUNS, AB_HOW_RANDOM, AB_HOW_SEPARATE } ab_how;
+
+typedef enum ab_vouch { AB_VOUCH_NONE, AB_VOUCH_PAIRED, AB_VOUCH_RANDOM } ab_vouch;
+
+typedef struct ab_plan {                /* what is asked for                                      */
+    perf_rule rule[AB_RULES];
+    ab_kind   kind[AB_RULES];           /* which figures the rule is about                        */
+    int       rules;
+    double    confidence;
+    ab_vouch  vouch;
+} ab_plan;
+
+typedef struct ab_data {                /* one benchmark under one rule                           */
+    ab_how       how;
+    const char  *unit;
+    double      *x[2];                  /* A and B in time order, one figure a run for run pairs  */
+    size_t       n[2];
+    int          own[2];                /* 1: x is ours to free                                   */
+    perf_rule    rule;                  /* as judged                                              */
+    double       tick;
+    double       shown[2];              /* before and after                                       */
+    const char  *cap;                   /* why the verdict may not be more than INCONCLUSIVE      */
+    perf_verdict v;
+    double       p;                     /* see ab_p_value_; filled for families only              */
+} ab_data;
+
+typedef struct ab_row {
+    const char   *name;
+    const char   *missing;              /* "A" or "B": not there on that side                     */
+    ab_data       d[AB_RULES];
+    int           open;                 /* a verdict other than INCONCLUSIVE was possible         */
+    perf_decision alone, family;        /* by itself, and among all of them (Holm)                */
+    double        p, holm;
+    char          settle[240];          /* what would settle an INCONCLUSIVE; "" when decided     */
+} ab_row;
+
+typedef struct ab_report {
+    const char *name[2];                /* what A and B are called                                */
+    char       *owned[2];               /* the same, where the report has to free it              */
+    const char *format[2];
+    ab_plan     plan;
+    ab_row     *row;
+    size_t      n;
+    size_t      fresh;                  /* benchmarks that only B has                             */
+    int         sequential;             /* decided pair by pair                                   */
+    size_t      judged;                 /* size of the family                                     */
+    size_t      count[3];               /* rows by perf_decision                                  */
+    perf_decision decision;
+} ab_report;
+
+PERF_FN int ab_is_typical(perf_metric m)
+{
+    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
+}
+
+PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
+{
+    return r->metric == PERF_METRIC_MEMORY ? AB_MEMORY
+         : r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
+}
+
+/* A ratio candidate / baseline as a rule. */
+PERF_FN perf_rule ab_rule_of_ratio(double t, perf_metric m)
+{
+    return t > 1.0 ? perf_rule_no_regression((t - 1.0) * 100.0, m) : perf_rule_speedup(1.0 / t, m);
+}
+
+/* The metric of that name, or -1. */
+PERF_FN int ab_metric_of(const char *name)
+{
+    static const char *const known[] = {"pair", "p50", "p95", "p99", "mean", "memory", "throughput"};
+    int i;
+
+    for (i = 0; i < 7; i++)
+        if (!strcmp(name, known[i]))
+            return i;
+    return !strcmp(name, "time") ? (int)PERF_METRIC_PAIR
+         : !strcmp(name, "median") ? (int)PERF_METRIC_P50 : -1;
+}
+
+PERF_FN const char *ab_metric_name(perf_metric m)
+{
+    static const char *const name[] = {"time", "p50", "p95", "p99", "mean", "memory", "throughput"};
+    return (unsigned)m < 7 ? name[m] : "?";
+}
+
+/* The rule in words, as the library says it. */
+PERF_FN ab_text ab_rule_text(const perf_rule *r)
+{
+    ab_text   t;
+    perf_out_ o;
+
+    o.p = t.s;
+    o.len = 0;
+    o.cap = sizeof t.s;
+    t.s[0] = '\0';
+    perf_put_rule_(&o, r);
+    return t;
+}
+
+/* The figure of one sample that the metric is about. */
+PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
+{
+    double *s, r;
+
+    if (!n)
+        return perf_from_bits_(UINT64_C(0x7ff8000000000000));
+    if (m == PERF_METRIC_MEAN)
+        return perf_mean_interval(x, n, 0.0).estimate;
+    s = (double *)ab_grow(NULL, n, sizeof *s);
+    memcpy(s, x, n * sizeof *s);
+    perf_sort_values(s, n);
+    r = perf_quantile(s, n, m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95 : 0.5);
+    free(s);
+    return r;
+}
+
+/* ---- the numbers behind one verdict ---- */
+
+PERF_FN size_t ab_total(const ab_series *s)
+{
+    size_t i, n = 0;
+
+    for (i = 0; i < s->runs; i++)
+        n += s->run[i].v[0].n;
+    return n;
+}
+
+/* All values of one arm, run after run; borrowed when there is one run. */
+PERF_FN void ab_flat_(ab_data *d, int side, const ab_series *s, int arm)
+{
+    size_t i;
+
+    d->n[side] = ab_total(s);
+    if (s->runs == 1) {
+        d->x[side] = s->run[0].v[arm].x;
+        return;
+    }
+    d->x[side] = (double *)ab_grow(NULL, d->n[side], sizeof(double));
+    d->own[side] = 1;
+    for (i = 0, d->n[side] = 0; i < s->runs; i++) {
+        memcpy(d->x[side] + d->n[side], s->run[i].v[arm].x, s->run[i].v[arm].n * sizeof(double));
+        d->n[side] += s->run[i].v[arm].n;
+    }
+}
+
+/* One figure a run.  Runs of pairs: the candidate's is the baseline's times the typical ratio within
+ * the run, so that a drift inside a run cancels.                                                 */
+PERF_FN void ab_by_run_(ab_data *d, const ab_series *a, const ab_series *b, const size_t *match)
+{
+    perf_metric  m = d->rule.metric;
+    perf_verdict v;
+    size_t       i, k;
+
+    d->how = AB_HOW_RUNS;
+    d->n[0] = a->runs;
+    d->n[1] = b->runs;
+    for (k = 0; k < 2; k++) {
+        d->x[k] = (double *)ab_grow(NULL, d->n[k], sizeof(double));
+        d->own[k] = 1;
+    }
+    for (i = 0; i < a->runs; i++)
+        d->x[0][i] = ab_statistic(a->run[i].v[0].x, a->run[i].v[0].n, m);
+    for (i = 0; i < b->runs; i++) {
+        const ab_values *x = b->run[match ? match[i] : i].v;
+        if (a != b) {
+            d->x[1][i] = ab_statistic(x[0].x, x[0].n, m);
+        } else if (ab_is_typical(m)) {
+            perf_compare_opts o = perf_compare_opts_default();
+            o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+            v = perf_compare_pairs(x[0].x, x[1].x, x[0].n, &o);
+            d->x[1][i] = d->x[0][i] * v.ratio.estimate;
+        } else {
+            d->x[1][i] = ab_statistic(x[1].x, x[1].n, m);
+        }
+    }
+    if (m != PERF_METRIC_THROUGHPUT)
+        d->rule.metric = PERF_METRIC_PAIR;
+}
+
+/* Pairs runs: by id where both sides use the same ids, in order where neither says otherwise.
+ * match[i] is the run of b that belongs to run i of a.  0: they cannot be paired.                */
+PERF_FN int ab_match_runs_(const ab_series *a, const ab_series *b, size_t *match)
+{
+    size_t i, k, found = 0;
+
+    if (a->runs != b->runs)
+        return 0;
+    for (i = 0; i < a->runs; i++) {
+        match[i] = i;
+        for (k = 0; k < b->runs; k++)
+            if (a->run[i].id && b->run[k].id && !strcmp(a->run[i].id, b->run[k].id)) {
+                match[i] = k;
+                found++;
+                break;
+            }
+    }
+    if (found == a->runs)
+        return 1;
+    for (i = 0; i < a->runs; i++)
+        match[i] = i;
+    return found == 0;
+}
+
+/* Chooses the design and collects the numbers.  -1: not usable, with a message. */
+PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vouch vouch,
+                       const char *who, ab_error *e)
+{
+    size_t *match;
+    int     named, paired;
+
+    d->unit = *a->unit ? a->unit : b->unit;
+    if (*a->unit && *b->unit && strcmp(a->unit, b->unit) != 0)
+        return ab_fail(e, who, 0, 0, "benchmark '%.80s' is in %.40s on one side and %.40s on the other",
+                       a->name, a->unit, b->unit);
+    if (ab_unit_kind(d->unit) == AB_RATE) {
+        if (!ab_is_typical(d->rule.metric))
+            return ab_fail(e, who, 0, 0, "'%.80s' is a rate (%.40s): its metric is throughput, not %s",
+                           a->name, d->unit, ab_metric_name(d->rule.metric));
+        d->rule.metric = PERF_METRIC_THROUGHPUT;
+    }
+    if (ab_unit_kind(d->unit) == AB_MEMORY)
+        d->tick = -1.0;                             /* counted, not read from a clock             */
+    if (a == b && a->same_order)
+        d->cap = "the same side was always measured first: no coin decided the order";
+    if (a == b && a->runs == 1) {
+        d->how = AB_HOW_PAIRS;
+        ab_flat_(d, 0, a, 0);
+        ab_flat_(d, 1, a, 1);
+        return 0;
+    }
+    if (a == b) {
+        ab_by_run_(d, a, a, NULL);
+        return 0;
+    }
+    named = a->runs > 1 && b->runs > 1 && !a->processes && !b->processes;
+    if (vouch == AB_VOUCH_NONE && named) {
+        match = (size_t *)ab_grow(NULL, a->runs, sizeof *match);
+        paired = ab_match_runs_(a, b, match);
+        ab_by_run_(d, a, b, paired ? match : NULL);
+        free(match);
+        if (!paired) {
+            d->how = AB_HOW_SEPARATE;
+            d->cap = "the runs of A and B are no pairs: their numbers or ids differ";
+        }
+        return 0;
+    }
+    d->how = vouch == AB_VOUCH_PAIRED ? AB_HOW_PAIRS
+           : vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM)
+                 ? AB_HOW_RANDOM : AB_HOW_SEPARATE;
+    if (d->how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
+        ab_how how = d->how;                        /* processes differ from each other: they are */
+        ab_by_run_(d, a, b, NULL);                  /* what was repeated, not their values        */
+        d->how = how;
+        return 0;
+    }
+    ab_flat_(d, 0, a, 0);
+    ab_flat_(d, 1, b, 0);
+    if (d->how == AB_HOW_PAIRS && d->n[0] != d->n[1])
+        return ab_fail(e, who, 0, 0, "no pairs: benchmark '%.80s' has %zu values in A and %zu in B",
+                       a->name, d->n[0], d->n[1]);
+    return 0;
+}
+
+PERF_FN void ab_data_free(ab_data *d)
+{
+    int k;
+
+    for (k = 0; k < 2; k++)
+        if (d->own[k])
+            free(d->x[k]);
+}
+
+/* ---- verdicts ---- */
+
+PERF_FN perf_verdict ab_verdict(const ab_data *d, double confidence)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      v;
+
+    o.rule = d->rule;
+    o.confidence = confidence;
+    o.tick = d->tick;
+    o.design = d->how == AB_HOW_SEPARATE ? PERF_DESIGN_SEPARATE : PERF_DESIGN_RANDOM;
+    v = d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS
+            ? perf_compare_pairs(d->x[0], d->x[1], d->n[0], &o)
+            : perf_compare(d->x[0], d->n[0], d->x[1], d->n[1], &o);
+    if (d->cap)
+        perf_verdict_cap_(&v, d->cap);
+    return v;
+}
+
+/* The largest 1 - confidence at which the data still decide; 1: not even at 0.5. */
+PERF_FN double ab_p_value_(const ab_data *d)
+{
+    perf_compare_opts o = perf_compare_opts_default();
+    double            low = perf_log(1e-6), high = perf_log(0.5), mid;
+    int               i;
+
+    if (d->how == AB_HOW_SEPARATE || d->cap)
+        return 1.0;
+    if (d->how != AB_HOW_RANDOM) {
+        o.rule = d->rule;
+        o.tick = d->tick;
+        return perf_compare_pairs_p(d->x[0], d->x[1], d->n[0], &o);
+    }
+    if (ab_verdict(d, 0.5).decision == PERF_INCONCLUSIVE)
+        return 1.0;
+    if (ab_verdict(d, 1.0 - 1e-6).decision != PERF_INCONCLUSIVE)
+        return 1e-6;                                /* that or less                               */
+    for (i = 0; i < 14; i++) {
+        mid = 0.5 * (low + high);
+        if (ab_verdict(d, 1.0 - perf_exp(mid)).decision != PERF_INCONCLUSIVE)
+            high = mid;
+        else
+            low = mid;
+    }
+    return perf_exp(high);
+}
+
+/* All rules must hold: one REJECT rejects, and it takes every ACCEPT to accept. */
+PERF_FN perf_decision ab_join(const ab_row *row, int rules)
+{
+    int i, accepted = 0;
+
+    for (i = 0; i < rules; i++) {
+        if (row->d[i].v.decision == PERF_REJECT)
+            return PERF_REJECT;
+        accepted += row->d[i].v.decision == PERF_ACCEPT;
+    }
+    return accepted == rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+}
+
+/* What would settle one rule; "" when it is decided. */
+PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
+{
+    const perf_verdict *v = &d->v;
+    const char         *what = d->how == AB_HOW_RUNS ? "pairs of runs" : d->how == AB_HOW_PAIRS
+                                                           ? "pairs" : "values on each side";
+    const char         *would = v->ratio.high < v->threshold ? "would ACCEPT"
+                              : v->ratio.low > v->threshold  ? "would REJECT" : "";
+
+    *out = '\0';
+    if (v->decision != PERF_INCONCLUSIVE)
+        return;
+    if (d->cap)
+        snprintf(out, size, "%s%s%s", d->cap, *would ? "; the numbers " : "", would);
+    else if (v->warnings & PERF_WARN_MEAN)
+        snprintf(out, size, "%s; ask for p50 or p99 instead", v->reason);
+    else if (d->how == AB_HOW_SEPARATE)
+        snprintf(out, size, "not interleaved%s%s: measure in turns (perf-ab run), or give %d pairs of runs",
+                 *would ? "; the numbers " : "", would, AB_ENOUGH_RUNS);
+    else if (*would)
+        snprintf(out, size, "%s", v->reason);
+    else if (v->more < 1e9)
+        snprintf(out, size, "about %.0f more %s", v->more + 0.5, what);
+    else
+        snprintf(out, size, "no number of %s: the effect sits at the threshold", what);
+}
+
+/* The family-wise p-values (Holm) of the rows that could be decided at all. */
+PERF_FN void ab_family_(ab_report *r)
+{
+    double *p = (double *)ab_grow(NULL, r->judged, sizeof *p);
+    size_t  i, n = 0;
+
+    for (i = 0; i < r->n; i++)
+        if (r->row[i].open)
+            p[n++] = r->row[i].p;
+    if (perf_adjust_holm(p, n, p) == PERF_OK)
+        for (i = n = 0; i < r->n; i++)
+            if (r->row[i].open)
+                r->row[i].holm = p[n++];
+    free(p);
+}
+
+/* Fills in every verdict, then the family's. */
+PERF_FN void ab_judge(ab_report *r)
+{
+    size_t i;
+    int    k;
+
+    r->judged = 0;
+    for (i = 0; i < r->n; i++) {
+        ab_row *row = &r->row[i];
+        for (k = 0; k < r->plan.rules && !row->missing; k++) {
+            ab_data *d = &row->d[k];
+            if (!r->sequential)
+                d->v = ab_verdict(d, r->plan.confidence);
+            d->shown[0] = ab_statistic(d->x[0], d->n[0], d->rule.metric);
+            d->shown[1] = ab_statistic(d->x[1], d->n[1], d->rule.metric);
+            row->open |= d->how != AB_HOW_SEPARATE && !d->cap;
+        }
+        row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, r->plan.rules);
+        r->judged += row->open != 0;
+        row->p = row->holm = 1.0;
+    }
+    for (i = 0; i < r->n && r->judged > 1; i++) {
+        ab_row *row = &r->row[i];
+        double  accept = 0.0, reject = 1.0;
+        for (k = 0; k < r->plan.rules && !row->missing; k++) {
+            ab_data *d = &row->d[k];
+            d->p = ab_p_value_(d);
+            accept = d->p > accept ? d->p : accept;
+            if (d->v.decision == PERF_REJECT && d->p < reject)
+                reject = d->p;
+        }
+        row->p = row->missing ? 1.0 : row->alone == PERF_REJECT ? reject : accept;
+    }
+    if (r->judged > 1)
+        ab_family_(r);
+    memset(r->count, 0, sizeof r->count);
+    for (i = 0; i < r->n; i++) {
+        ab_row *row = &r->row[i];
+        char   *settle = row->settle;
+        row->family = row->alone;
+        *settle = '\0';
+        if (row->alone != PERF_INCONCLUSIVE && r->judged > 1 &&
+            !(row->holm <= 1.0 - r->plan.confidence + 1e-9)) {
+            row->family = PERF_INCONCLUSIVE;
+            snprintf(settle, sizeof row->settle, "alone it would be %s; among %zu benchmarks that is "
+                     "not sure enough (Holm p %.2g): more pairs", perf_decision_text(row->alone),
+                     r->judged, row->holm);
+        } else if (row->missing) {
+            snprintf(settle, sizeof row->settle, "%s does not have it: measure it there, too",
+                     row->missing);
+        }
+        for (k = 0; k < r->plan.rules && !*settle && row->family == PERF_INCONCLUSIVE; k++)
+            ab_settle_(&row->d[k], settle, sizeof row->settle);
+        r->count[row->family]++;
+    }
+    r->decision = r->count[PERF_REJECT] ? PERF_REJECT
+                : r->count[PERF_INCONCLUSIVE] || !r->n ? PERF_INCONCLUSIVE : PERF_ACCEPT;
+}
+
+PERF_FN int ab_status(const ab_report *r)
+{
+    return r->decision == PERF_ACCEPT ? AB_ACCEPT : r->decision == PERF_REJECT ? AB_REJECT
+                                                                             : AB_INCONCLUSIVE;
+}
+
+#endif

@@ -1,0 +1,556 @@
+/* page.h - the report as one HTML page that needs nothing else: no script, no font, no network.
+ *
+ * A table with a forest plot of the intervals, then for each benchmark the two distributions over
+ * each other and the values in time order, where a drift shows.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_PAGE_H
+#define PERF_TOOLS_PAGE_H
+
+#include "judge.h"
+#include "write.h"
+
+enum { PAGE_DETAILS = 100, PAGE_POINTS = 600, PAGE_BINS = 48 };
+
+static const char page_style_[] =
+    ":root{--bg:#fff;--ink:#1c2430;--soft:#5c6675;--line:#d9dee5;--a:#2f6db5;--b:#d9722b;"
+    "--good:#1a7f46;--bad:#c02b2b;--open:#8a6100;--band:#d3deed}\n"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14181f;--ink:#e6eaf0;--soft:#9aa5b4;--line:#313a47;"
+    "--a:#6aa5ea;--b:#f0975a;--good:#4cc07f;--bad:#f07070;--open:#e0b040;--band:#2c3a4d}}\n"
+    "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;margin:2em auto;"
+    "max-width:66em;padding:0 1em}\n"
+    "h1{font-size:1.5em;margin:0 0 .3em}h2{font-size:1.1em;margin:2em 0 .2em;border-top:1px solid "
+    "var(--line);padding-top:1em;overflow-wrap:anywhere}p{margin:.3em 0}\n"
+    ".soft,.note{color:var(--soft)}.note{font-size:.9em}\n"
+    "table{border-collapse:collapse;width:100%;margin:1em 0}td,th{padding:.25em .6em;text-align:left;"
+    "border-bottom:1px solid var(--line);vertical-align:middle}th{font-weight:600;color:var(--soft);"
+    "font-size:.9em}td.n,th.n{text-align:right;white-space:nowrap}td.c{white-space:nowrap}"
+    "td.w{overflow-wrap:anywhere;min-width:8em}\n"
+    "td,text{font-variant-numeric:tabular-nums}td.f{padding-top:0;padding-bottom:0;width:260px}\n"
+    ".ACCEPT{color:var(--good)}.REJECT{color:var(--bad)}.INCONCLUSIVE{color:var(--open)}"
+    "b.ACCEPT,b.REJECT,b.INCONCLUSIVE{white-space:nowrap}\n"
+    "svg{display:block;max-width:100%}svg text{font:11px system-ui,sans-serif;fill:var(--soft)}"
+    ".plots{display:flex;flex-wrap:wrap;gap:1em}figure{margin:.6em 0;width:470px;max-width:100%}figcaption{font-size:.85em;"
+    "color:var(--soft)}\n"
+    ".grid{stroke:var(--line);stroke-width:1}.axis{stroke:var(--soft);stroke-width:1}"
+    ".ask{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.one{stroke:var(--soft);"
+    "stroke-width:1}\n"
+    ".fa{fill:var(--a);fill-opacity:.35;stroke:var(--a)}.fb{fill:var(--b);fill-opacity:.35;"
+    "stroke:var(--b)}.da{fill:var(--a)}.db{fill:var(--b)}.dr{fill:var(--soft)}"
+    ".la{stroke:var(--a);stroke-width:1.5}.lb{stroke:var(--b);stroke-width:1.5}"
+    ".ra{stroke:var(--a);stroke-opacity:.3}.rb{stroke:var(--b);stroke-opacity:.3}.rr{stroke:var(--soft);"
+    "stroke-opacity:.35}.band{fill:var(--band)}\n"
+    ".iACCEPT{stroke:var(--good);fill:var(--good)}.iREJECT{stroke:var(--bad);fill:var(--bad)}"
+    ".iINCONCLUSIVE{stroke:var(--open);fill:var(--open)}.key{display:inline-block;width:.8em;"
+    "height:.8em;border-radius:2px;margin-right:.3em}.ka{background:var(--a)}.kb{background:var(--b)}\n";
+
+/* Text inside HTML, also between double quotes. */
+PERF_FN void page_text_(FILE *f, const char *s)
+{
+    for (; *s; s++)
+        switch (*s) {
+        case '&': fputs("&amp;", f); break;
+        case '<': fputs("&lt;", f); break;
+        case '>': fputs("&gt;", f); break;
+        case '"': fputs("&quot;", f); break;
+        default: putc((unsigned char)*s < ' ' ? '?' : *s, f);
+        }
+}
+
+/* ---- scales ---- */
+
+typedef struct page_scale {             /* values low..high drawn at from..to (pixels)            */
+    double low, high, from, to;
+} page_scale;
+
+PERF_FN double page_at_(const page_scale *s, double x)
+{
+    double t = (x - s->low) / (s->high - s->low);
+
+    t = !(t > 0.0) ? 0.0 : t > 1.0 ? 1.0 : t;       /* what is outside sits at the edge           */
+    return s->from + t * (s->to - s->from);
+}
+
+/* A round step (1, 2 or 5 times a power of ten) that makes about `count` ticks. */
+PERF_FN double page_step_(double range, double count)
+{
+    double raw = range / count, power = 1.0;
+
+    if (!(raw > 0.0) || !perf_is_finite_(raw))
+        return 1.0;
+    while (power * 10.0 <= raw)
+        power *= 10.0;
+    while (power > raw)
+        power /= 10.0;
+    return raw < 2.0 * power ? 2.0 * power : raw < 5.0 * power ? 5.0 * power : 10.0 * power;
+}
+
+PERF_FN double page_first_tick_(double low, double step)
+{
+    double q = low / step;
+
+    return q > -9e15 && q < 9e15 ? ((double)(int64_t)q + (q > 0.0 ? 1.0 : 0.0)) * step : low;
+}
+
+/* Widens low..high to what one sample covers without its far outliers, which lie beyond three times
+ * the spread of its middle half: one spike must not flatten everything else.                     */
+PERF_FN void page_cover_(page_scale *s, const double *x, size_t n)
+{
+    double *v = (double *)ab_grow(NULL, n, sizeof *v), q1, q3, low, high;
+
+    memcpy(v, x, n * sizeof *v);
+    perf_sort_values(v, n);
+    q1 = perf_quantile(v, n, 0.25);
+    q3 = perf_quantile(v, n, 0.75);
+    low = v[0] > q1 - 3.0 * (q3 - q1) || !(q3 > q1) ? v[0] : q1 - 3.0 * (q3 - q1);
+    high = v[n - 1] < q3 + 3.0 * (q3 - q1) || !(q3 > q1) ? v[n - 1] : q3 + 3.0 * (q3 - q1);
+    s->low = low < s->low ? low : s->low;
+    s->high = high > s->high ? high : s->high;
+    free(v);
+}
+
+/* A scale for the values of both sides, with a margin. */
+PERF_FN page_scale page_range_(const ab_data *d, double from, double to)
+{
+    page_scale s;
+    double     margin;
+
+    s.low = s.high = d->x[0][0];
+    page_cover_(&s, d->x[0], d->n[0]);
+    page_cover_(&s, d->x[1], d->n[1]);
+    margin = 0.06 * (s.high - s.low);
+    if (!(margin > 1e-9 * s.high))
+        margin = 0.01 * s.high;                     /* constants                                  */
+    s.low -= margin;
+    s.high += margin;
+    s.from = from;
+    s.to = to;
+    return s;
+}
+
+/* ---- pieces of SVG ---- */
+
+PERF_FN void page_svg_(FILE *f, int width, int height, const char *label)
+{
+    fprintf(f, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>", width, height,
+            width, height);
+    page_text_(f, label);
+    fputs("</title>\n", f);
+}
+
+PERF_FN void page_line_(FILE *f, const char *class, double x1, double y1, double x2, double y2)
+{
+    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1,
+            x2, y2);
+}
+
+PERF_FN void page_label_(FILE *f, double x, double y, const char *anchor, const char *s)
+{
+    fprintf(f, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
+    page_text_(f, s);
+    fputs("</text>\n", f);
+}
+
+/* A round number on an axis: without the zeros that a measured value keeps. */
+PERF_FN ab_text page_tick_(double t, double step, const char *unit)
+{
+    ab_text q = ab_quantity(ab_abs(t) < 1e-9 * step ? 0.0 : t, unit);
+    char   *point = strchr(q.s, '.'), *end = strchr(q.s, ' '), *from;
+
+    if (point && end && !strchr(q.s, 'e')) {
+        for (from = end; from > point && (from[-1] == '0' || from - 1 == point); from--)
+            continue;
+        memmove(from, end, strlen(end) + 1);
+    }
+    return q;
+}
+
+/* Ticks below a plot, with lines up to `top`. */
+PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bottom, const char *unit)
+{
+    double step = page_step_(s->high - s->low, 5.0), t;
+    int    i = 0;
+
+    for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
+        ab_text q = page_tick_(t, step, unit);
+        double  at = page_at_(s, t);
+        page_line_(f, "grid", at, top, at, bottom);
+        page_label_(f, at, bottom + 13.0, at < s->from + 20.0 ? "start" : at > s->to - 20.0 ? "end"
+                    : "middle", q.s);
+    }
+    page_line_(f, "axis", s->from, bottom, s->to, bottom);
+}
+
+/* Ticks left of a plot, with lines across. */
+PERF_FN void page_ticks_y_(FILE *f, const page_scale *s, double left, double right, const char *unit)
+{
+    double step = page_step_(s->high - s->low, 4.0), t;
+    int    i = 0;
+
+    for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
+        ab_text q = page_tick_(t, step, unit);
+        page_line_(f, "grid", left, page_at_(s, t), right, page_at_(s, t));
+        page_label_(f, left - 5.0, page_at_(s, t) + 4.0, "end", q.s);
+    }
+}
+
+/* ---- distributions ---- */
+
+PERF_FN void page_bins_(const double *x, size_t n, const page_scale *s, double *share)
+{
+    size_t i;
+    int    k;
+
+    memset(share, 0, PAGE_BINS * sizeof *share);
+    for (i = 0; i < n; i++) {
+        double t = (x[i] - s->low) / (s->high - s->low) * PAGE_BINS;
+        k = !(t > 0.0) ? 0 : t >= PAGE_BINS ? PAGE_BINS - 1 : (int)t;
+        share[k] += 1.0 / (double)n;
+    }
+}
+
+PERF_FN void page_distribution_(FILE *f, const ab_data *d)
+{
+    page_scale  x = page_range_(d, 10.0, 460.0), y = {0.0, 0.0, 205.0, 22.0};
+    double      share[2][PAGE_BINS], w = (x.to - x.from) / PAGE_BINS, median, at[2];
+    int         side, k;
+
+    for (side = 0; side < 2; side++) {
+        page_bins_(d->x[side], d->n[side], &x, share[side]);
+        for (k = 0; k < PAGE_BINS; k++)
+            y.high = share[side][k] > y.high ? share[side][k] : y.high;
+    }
+    fputs("<figure>", f);
+    page_svg_(f, 470, 225, "distributions of A and B");
+    page_ticks_x_(f, &x, 22.0, 205.0, d->unit);
+    for (side = 0; side < 2; side++) {
+        fprintf(f, "<path class=\"f%c\" d=\"M%.1f %.1f", 'a' + side, x.from, y.from);
+        for (k = 0; k < PAGE_BINS; k++)
+            fprintf(f, "V%.1fH%.1f", page_at_(&y, share[side][k]), x.from + w * (k + 1));
+        fprintf(f, "V%.1fZ\"/>\n", y.from);
+    }
+    for (side = 0; side < 2; side++) {
+        median = ab_statistic(d->x[side], d->n[side], PERF_METRIC_P50);
+        page_line_(f, side ? "lb" : "la", page_at_(&x, median), 16.0, page_at_(&x, median), 205.0);
+        at[side] = page_at_(&x, median);
+    }
+    page_label_(f, at[0], 12.0, at[0] < at[1] ? "end" : "start", "A");
+    page_label_(f, at[1], 12.0, at[0] < at[1] ? "start" : "end", "B");
+    fprintf(f, "</svg><figcaption>%s; vertical lines: medians%s</figcaption></figure>\n",
+            d->how == AB_HOW_RUNS ? "One figure a run" : "How often each value came up",
+            "; the outermost bars hold what lies beyond");
+}
+
+/* ---- time ---- */
+
+/* Values in time order; more than PAGE_POINTS are summed up as 10-90 % lines with a median. */
+PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *x, const page_scale *y,
+                          char class)
+{
+    size_t  size = n > PAGE_POINTS ? (n + PAGE_POINTS / 2 - 1) / (PAGE_POINTS / 2) : 1, i, m;
+    double *bin = (double *)ab_grow(NULL, size, sizeof *bin), at;
+    char    rule[3] = {'r', class, '\0'};
+
+    for (i = 0; i < n; i += m) {
+        m = n - i < size ? n - i : size;
+        memcpy(bin, v + i, m * sizeof *bin);
+        perf_sort_values(bin, m);
+        at = page_at_(x, (double)i + 0.5 * (double)m + 0.5);
+        if (size > 1)
+            page_line_(f, rule, at, page_at_(y, perf_quantile(bin, m, 0.1)), at,
+                       page_at_(y, perf_quantile(bin, m, 0.9)));
+        fprintf(f, "<circle class=\"d%c\" cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", class, at,
+                page_at_(y, perf_quantile(bin, m, 0.5)), n > 150 ? "1.3" : "2.2");
+    }
+    free(bin);
+}
+
+/* Pairs: both sides above, the change within each pair below. */
+PERF_FN void page_pairs_(FILE *f, const ab_data *d)
+{
+    size_t      n = d->n[0], i;
+    page_scale  x = {0.5, (double)n + 0.5, 62.0, 462.0}, y = page_range_(d, 100.0, 8.0);
+    page_scale  r;
+    double     *change = (double *)ab_grow(NULL, n, sizeof *change), limit = d->v.threshold;
+    int         swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
+
+    for (i = 0; i < n; i++)
+        change[i] = (d->x[1][i] / d->x[0][i] - 1.0) * 100.0;
+    limit = ((swap ? 1.0 / limit : limit) - 1.0) * 100.0;
+    r.low = limit < 0.0 ? limit : 0.0;
+    r.high = limit > 0.0 ? limit : 0.0;
+    page_cover_(&r, change, n);
+    if (!(r.high - r.low > 0.02)) {
+        r.low -= 0.01;
+        r.high += 0.01;
+    }
+    r.low -= 0.06 * (r.high - r.low);
+    r.high += 0.06 * (r.high - r.low);
+    r.from = 205.0;
+    r.to = 116.0;
+    fputs("<figure>", f);
+    page_svg_(f, 470, 225, "values and change in time order");
+    page_ticks_y_(f, &y, x.from, x.to, d->unit);
+    page_series_(f, d->x[0], n, &x, &y, 'a');
+    page_series_(f, d->x[1], n, &x, &y, 'b');
+    if (d->v.ratio.low > 0.0 && perf_is_finite_(d->v.ratio.high)) {
+        double low = swap ? 1.0 / d->v.ratio.high : d->v.ratio.low;
+        double high = swap ? 1.0 / d->v.ratio.low : d->v.ratio.high;
+        double top = page_at_(&r, (high - 1.0) * 100.0), bottom = page_at_(&r, (low - 1.0) * 100.0);
+        fprintf(f, "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x.from,
+                top, x.to - x.from, bottom - top > 1.0 ? bottom - top : 1.0);
+    }
+    page_ticks_y_(f, &r, x.from, x.to, "%");
+    page_line_(f, "one", x.from, page_at_(&r, 0.0), x.to, page_at_(&r, 0.0));
+    page_line_(f, "ask", x.from, page_at_(&r, limit), x.to, page_at_(&r, limit));
+    page_series_(f, change, n, &x, &r, 'r');
+    page_label_(f, x.from, 221.0, "start", d->how == AB_HOW_RUNS ? "first run" : "first pair");
+    page_label_(f, x.to, 221.0, "end", d->how == AB_HOW_RUNS ? "last run" : "last pair");
+    fputs("</svg><figcaption>In time order. Above: both sides, where a drift shows. Below: B against A "
+          "within each pair, the interval (band) and what was asked (dashed)</figcaption></figure>\n", f);
+    free(change);
+}
+
+/* Separate samples: A's values, then B's. */
+PERF_FN void page_halves_(FILE *f, const ab_data *d)
+{
+    page_scale y = page_range_(d, 205.0, 8.0);
+    page_scale xa = {0.5, (double)d->n[0] + 0.5, 62.0, 258.0};
+    page_scale xb = {0.5, (double)d->n[1] + 0.5, 266.0, 462.0};
+
+    fputs("<figure>", f);
+    page_svg_(f, 470, 225, "values in the order of the files");
+    page_ticks_y_(f, &y, xa.from, xb.to, d->unit);
+    page_line_(f, "axis", 262.0, 8.0, 262.0, 205.0);
+    page_series_(f, d->x[0], d->n[0], &xa, &y, 'a');
+    page_series_(f, d->x[1], d->n[1], &xb, &y, 'b');
+    page_label_(f, 160.0, 221.0, "middle", "A, first to last");
+    page_label_(f, 364.0, 221.0, "middle", "B, first to last");
+    fputs("</svg><figcaption>In the order of the files. A slope or a step here is a drift, and a drift "
+          "looks like a change</figcaption></figure>\n", f);
+}
+
+/* ---- forest plot ---- */
+
+/* The interval of a row on a log scale, oriented as the table is. */
+PERF_FN perf_interval page_effect_(const ab_data *d, double *asked)
+{
+    int           factor, swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
+    perf_interval x = ab_effect_(d, &factor), r;
+
+    *asked = perf_log(factor || swap ? 1.0 / d->v.threshold : d->v.threshold);
+    r.low = perf_log(x.low);
+    r.estimate = perf_log(x.estimate);
+    r.high = perf_log(x.high);
+    return r;
+}
+
+/* The range of every interval, at most a factor of 20 either way, as few numbers as possible. */
+PERF_FN page_scale page_forest_range_(const ab_report *r)
+{
+    page_scale s = {0.0, 0.0, 8.0, 252.0};
+    size_t     i;
+    int        k, j;
+
+    for (i = 0; i < r->n; i++)
+        for (k = 0; k < r->plan.rules && !r->row[i].missing; k++) {
+            double        x[3], asked;
+            perf_interval e = page_effect_(&r->row[i].d[k], &asked);
+            x[0] = e.low;
+            x[1] = e.high;
+            x[2] = asked;
+            for (j = 0; j < 3; j++) {
+                if (!perf_is_finite_(x[j]))
+                    continue;
+                s.low = x[j] < s.low ? x[j] : s.low;
+                s.high = x[j] > s.high ? x[j] : s.high;
+            }
+        }
+    s.low = s.low < -3.0 ? -3.0 : s.low;
+    s.high = s.high > 3.0 ? 3.0 : s.high;
+    if (!(s.high - s.low > 0.002)) {
+        s.low -= 0.01;
+        s.high += 0.01;
+    }
+    s.low -= 0.05 * (s.high - s.low);
+    s.high += 0.05 * (s.high - s.low);
+    return s;
+}
+
+PERF_FN void page_forest_axis_(FILE *f, const ab_report *r, const page_scale *s)
+{
+    int    factor = r->plan.rule[0].kind == PERF_RULE_SPEEDUP, i = 0;
+    double low = factor ? perf_exp(s->low) : (perf_exp(s->low) - 1.0) * 100.0;
+    double high = factor ? perf_exp(s->high) : (perf_exp(s->high) - 1.0) * 100.0;
+    double step = page_step_(high - low, 5.0), t, last = -100.0, at;
+    char   label[40];
+
+    page_svg_(f, 260, 20, "scale");
+    for (t = page_first_tick_(low, step); t < high && i < 20; t += step, i++) {
+        double v = ab_abs(t) < 1e-9 * step ? 0.0 : t, ratio = factor ? v : 1.0 + v / 100.0;
+        at = page_at_(s, perf_log(ratio));
+        if (!(ratio > 0.0) || at - last < 42.0 || at < 16.0 || at > 244.0)
+            continue;
+        last = at;
+        snprintf(label, sizeof label, factor ? "%.3gx" : v > 0.0 ? "+%.3g %%" : "%.3g %%", v);
+        page_label_(f, at, 13.0, "middle", label);
+        page_line_(f, "axis", at, 16.0, at, 20.0);
+    }
+    fputs("</svg>", f);
+}
+
+PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, const char *verdict)
+{
+    double        asked, low, high, mid;
+    perf_interval e = page_effect_(d, &asked);
+    ab_text       change = ab_change(d);
+
+    page_svg_(f, 260, 26, change.s);
+    page_line_(f, "one", page_at_(s, 0.0), 0.0, page_at_(s, 0.0), 26.0);
+    page_line_(f, "ask", page_at_(s, asked), 0.0, page_at_(s, asked), 26.0);
+    if (perf_is_nan_(e.estimate)) {
+        fputs("</svg>", f);
+        return;
+    }
+    low = page_at_(s, e.low);
+    high = page_at_(s, e.high);
+    mid = page_at_(s, e.estimate);
+    fprintf(f, "<g class=\"i%s\" stroke-width=\"2\"><line x1=\"%.1f\" y1=\"13\" x2=\"%.1f\" y2=\"13\"/>",
+            verdict, low, high);
+    if (e.low < s->low)
+        fprintf(f, "<path d=\"M%.1f 13l6 -4v8z\"/>", s->from);
+    else
+        fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", low, low);
+    if (e.high > s->high)
+        fprintf(f, "<path d=\"M%.1f 13l-6 -4v8z\"/>", s->to);
+    else
+        fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", high, high);
+    fprintf(f, "<rect x=\"%.1f\" y=\"9.5\" width=\"7\" height=\"7\"/></g></svg>", mid - 3.5);
+}
+
+/* ---- the page ---- */
+
+PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_scale *s)
+{
+    const ab_row *row = &r->row[i];
+    const char   *verdict = perf_decision_text(r->plan.rules > 1 && !row->missing
+                                                   ? row->d[k].v.decision : row->family);
+    ab_line       l;
+
+    ab_cells_(r, row, k, &l);
+    fputs("<tr><td class=\"w\">", f);
+    if (k == 0 && i < PAGE_DETAILS && !row->missing)
+        fprintf(f, "<a class=\"%s\" href=\"#b%zu\">", perf_decision_text(row->family), i);
+    page_text_(f, l.cell[0].s);
+    if (k == 0 && i < PAGE_DETAILS && !row->missing)
+        fputs("</a>", f);
+    if (r->plan.rules > 1)
+        fprintf(f, "</td><td>%s", l.cell[1].s);
+    fputs("</td><td class=\"n\">", f);
+    page_text_(f, l.cell[2].s);
+    fputs("</td><td class=\"n\">", f);
+    page_text_(f, l.cell[3].s);
+    fputs("</td><td class=\"c\">", f);
+    page_text_(f, l.cell[4].s);
+    fputs("</td><td class=\"f\">", f);
+    if (!row->missing)
+        page_forest_row_(f, &row->d[k], s, verdict);
+    fprintf(f, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict, l.cell[5].s);
+}
+
+PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
+{
+    const ab_row *row = &r->row[i];
+    int           k;
+
+    fprintf(f, "<section><h2 id=\"b%zu\">", i);
+    page_text_(f, ab_shown_name(row));
+    fprintf(f, " <b class=\"%s\">%s</b></h2>\n", perf_decision_text(row->family),
+            perf_decision_text(row->family));
+    for (k = 0; k < r->plan.rules; k++) {
+        const ab_data *d = &row->d[k];
+        ab_text        rule = ab_rule_text(&r->plan.rule[k]), change = ab_change(d);
+        ab_text        how = ab_how_text(d);
+        fputs("<p>", f);
+        page_text_(f, rule.s);
+        fprintf(f, ": <b class=\"%s\">%s</b>, ", perf_decision_text(d->v.decision),
+                perf_decision_text(d->v.decision));
+        page_text_(f, change.s);
+        if (d->how == AB_HOW_SEPARATE)
+            fprintf(f, "; %zu and %zu values; %s.", d->n[0], d->n[1], d->v.reason);
+        else
+            fprintf(f, "; %s; %s.", how.s, d->v.reason);
+        if (perf_is_finite_(d->v.mde))
+            fprintf(f, " A change of %.2g %% would have been found with 80 %% chance.", d->v.mde * 100.0);
+        fputs("</p>\n", f);
+        if (k == 0 || r->plan.kind[k] != r->plan.kind[0]) {
+            fputs("<div class=\"plots\">\n", f);
+            page_distribution_(f, d);
+            if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS)
+                page_pairs_(f, d);
+            else
+                page_halves_(f, d);
+            fputs("</div>\n", f);
+        }
+    }
+    if (*row->settle) {
+        fputs("<p>To settle it: ", f);
+        page_text_(f, row->settle);
+        fputs(".</p>\n", f);
+    }
+    fputs("</section>\n", f);
+}
+
+PERF_FN void page_head_(FILE *f, const ab_report *r)
+{
+    int k;
+
+    fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+            "content=\"width=device-width\">\n<title>perf-ab: %s</title>\n<style>\n",
+            perf_decision_text(r->decision));
+    fputs(page_style_, f);
+    fprintf(f, "</style></head><body>\n<h1><span class=\"%s\">%s</span></h1>\n<p>",
+            perf_decision_text(r->decision), perf_decision_text(r->decision));
+    fprintf(f, "%zu benchmark%s: %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE", r->n, r->n == 1 ? "" : "s",
+            r->count[PERF_ACCEPT], r->count[PERF_REJECT], r->count[PERF_INCONCLUSIVE]);
+    if (r->judged > 1)
+        fprintf(f, "; with Holm's correction over %zu, so that the chance of any false "
+                "answer among them stays below %.3g %%", r->judged, (1.0 - r->plan.confidence) * 100.0);
+    fputs(".</p>\n<p>Asked: ", f);
+    for (k = 0; k < r->plan.rules; k++) {
+        ab_text t = ab_rule_text(&r->plan.rule[k]);
+        fputs(k ? " <b>and</b> " : "", f);
+        page_text_(f, t.s);
+    }
+    fprintf(f, ". Intervals hold with %g %%.</p>\n", r->plan.confidence * 100.0);
+    for (k = 0; k < 2; k++) {
+        fprintf(f, "<p><span class=\"key k%c\"></span>%s: ", 'a' + k, k ? "after, B" : "before, A");
+        page_text_(f, r->name[k]);
+        fprintf(f, " <span class=\"soft\">(%s)</span></p>\n", r->format[k]);
+    }
+}
+
+PERF_FN void ab_print_page(FILE *f, const ab_report *r)
+{
+    page_scale s = page_forest_range_(r);
+    size_t     i;
+    int        k;
+
+    page_head_(f, r);
+    fprintf(f, "<table><thead><tr><th>benchmark</th>%s<th class=\"n\">before</th><th class=\"n\">after</th>"
+            "<th>change [interval]</th><th>", r->plan.rules > 1 ? "<th>metric</th>" : "");
+    page_forest_axis_(f, r, &s);
+    fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
+    for (i = 0; i < r->n; i++)
+        for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
+            page_row_(f, r, i, k, &s);
+    fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed: what was asked; an interval "
+          "that lies wholly on one side of it decides.</p>\n", f);
+    for (i = 0; i < r->n && i < PAGE_DETAILS; i++)
+        if (!r->row[i].missing)
+            page_details_(f, r, i);
+    if (r->n > PAGE_DETAILS)
+        fprintf(f, "<p class=\"note\">Plots are drawn for the first %d benchmarks.</p>\n", PAGE_DETAILS);
+    fputs("</body></html>\n", f);
+}
+
+#endif

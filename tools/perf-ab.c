@@ -1,0 +1,558 @@
+/* perf-ab - is the candidate better than the baseline by as much as you asked?
+ *
+ *     perf-ab before.json after.json --accept 'no regression beyond 2 %'
+ *     perf-ab run --accept 'speedup >= 1.3' -- ./old input -- ./new input
+ *
+ * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
+ * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
+ * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
+ * Markdown, page.h HTML, run.h commands, protocol.h calibration.  This file: options and order.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#define _POSIX_C_SOURCE 200809L
+
+#include "ab.h"
+#include "judge.h"
+#include "page.h"
+#include "protocol.h"
+#include "read.h"
+#include "run.h"
+#include "write.h"
+
+static const char help[] =
+    "usage: perf-ab A B [option...]              two files: before and after\n"
+    "       perf-ab A... -- B... [option...]     pairs of runs, one file a process\n"
+    "       perf-ab PAIRS [option...]            one file with columns a,b or paired results\n"
+    "       perf-ab run [option...] -- COMMAND_A... -- COMMAND_B...\n"
+    "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file\n"
+    "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
+    "\n"
+    "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
+    "\n"
+    "  --accept RULE     'speedup >= 1.3' (default), 'down >= 20 % on p95', 'memory down >= 10 %',\n"
+    "                    'no regression beyond 2 % on p99', ...; several are joined by AND\n"
+    "  --metric M        for rules that name none: time p50 p95 p99 mean memory throughput pair\n"
+    "  --confidence C    of the intervals, default 0.95\n"
+    "  --paired          value i of A and of B were measured together, in random order\n"
+    "  --random          all values of A and B were measured in random order\n"
+    "  --format F        plain csv json go google hyperfine pyperf; default: look at the content\n"
+    "  --value NAME      the column, unit or counter to read: cpu_time, allocs/op, ...\n"
+    "  --json FILE  --csv FILE  --markdown FILE  --html FILE      write the report (- is stdout)\n"
+    "  --quiet           no table\n"
+    "\n"
+    "perf-ab run, which measures wall time in random turns until it is decided:\n"
+    "  --pairs N         at most N pairs (default 100)        --budget S    at most S seconds\n"
+    "  --warmup N        unmeasured runs of each first (1)    --save FILE   keep the measurements\n"
+    "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead of time\n"
+    "  --unit U          of reported numbers                  --seed N      of the random order\n"
+    "  --shell           each command is one text for sh -c   --show-output do not discard output\n";
+
+typedef struct options {
+    ab_plan       plan;
+    int           rules_without_metric[AB_RULES];
+    int           metric;               /* -1: not given                                          */
+    ab_read_opts  read;
+    const char   *output[4];            /* files for JSON, CSV, Markdown, HTML; NULL: none        */
+    int           quiet, fixed_ratio;
+    ab_run_opts   run;
+    const char  **file;
+    size_t        files, split;         /* files of A; 0: no -- was given                         */
+} options;
+
+static int usage_error(const char *what, const char *which)
+{
+    fprintf(stderr, "perf-ab: %s%s%s%s (perf-ab --help)\n", what, *which ? " '" : "", which,
+            *which ? "'" : "");
+    return AB_UNUSABLE;
+}
+
+static int unusable(const ab_error *e)
+{
+    fprintf(stderr, "perf-ab: %s\n", e->text);
+    return AB_UNUSABLE;
+}
+
+/* ---- options ---- */
+
+static int take_rule(options *o, const char *text)
+{
+    perf_rule *r = &o->plan.rule[o->plan.rules];
+
+    if (o->plan.rules == AB_RULES)
+        return usage_error("more than 8 rules", "");
+    if (perf_rule_parse(text, r) != PERF_OK)
+        return usage_error("not a rule: --accept", text);
+    o->plan.rules++;
+    return 0;
+}
+
+static int take_number(const char *name, const char *text, double low, double high, double *out)
+{
+    char *end;
+
+    *out = strtod(text, &end);
+    if (end == text || *end || !(*out >= low) || !(*out <= high))
+        return usage_error(name, text);
+    return 0;
+}
+
+/* One option with a value.  -1: there is none of that name. */
+static int take_value(options *o, const char *name, const char *value)
+{
+    static const char *const outputs[] = {"--json", "--csv", "--markdown", "--html"};
+    double x = 0.0;
+    int    i, bad;
+
+    for (i = 0; i < 4; i++)
+        if (!strcmp(name, outputs[i])) {
+            o->output[i] = value;
+            return 0;
+        }
+    if (!strcmp(name, "--accept"))
+        return take_rule(o, value);
+    if (!strcmp(name, "--metric")) {
+        o->metric = ab_metric_of(value);
+        if (!strcmp(value, "pair"))
+            o->plan.vouch = AB_VOUCH_PAIRED;
+        return o->metric < 0 ? usage_error("no such metric:", value) : 0;
+    }
+    if (!strcmp(name, "--confidence"))
+        return take_number("a confidence between 0.5 and 0.9999 is needed, not", value, 0.5, 0.9999,
+                           &o->plan.confidence);
+    if (!strcmp(name, "--format")) {
+        i = ab_format_of(value);
+        o->read.format = i < 0 ? AB_DETECT : (ab_format)i;
+        return i < 0 ? usage_error("no such format:", value) : 0;
+    }
+    if (!strcmp(name, "--value")) {
+        o->read.value = value;
+        return 0;
+    }
+    if (!strcmp(name, "--budget"))
+        return take_number("seconds are needed, not", value, 0.0, 1e9, &o->run.budget);
+    if (!strcmp(name, "--save")) {
+        o->run.save = value;
+        return 0;
+    }
+    if (!strcmp(name, "--unit")) {
+        o->run.unit = value;
+        return 0;
+    }
+    if (!strcmp(name, "--pairs") || !strcmp(name, "--warmup") || !strcmp(name, "--seed")) {
+        bad = take_number("a whole number is needed, not", value, 0.0, 1e9, &x);
+        if (name[2] == 'p')
+            o->run.pairs = (size_t)x;
+        else if (name[2] == 'w')
+            o->run.warmup = (size_t)x;
+        else {
+            o->run.seed = (uint64_t)x;
+            o->run.seeded = 1;
+        }
+        return bad;
+    }
+    return -1;
+}
+
+/* One option without a value.  -1: there is none of that name. */
+static int take_flag(options *o, const char *name)
+{
+    if (!strcmp(name, "--paired"))
+        o->plan.vouch = AB_VOUCH_PAIRED;
+    else if (!strcmp(name, "--random"))
+        o->plan.vouch = AB_VOUCH_RANDOM;
+    else if (!strcmp(name, "--quiet"))
+        o->quiet = 1;
+    else if (!strcmp(name, "--shell"))
+        o->run.shell = 1;
+    else if (!strcmp(name, "--show-output"))
+        o->run.show_output = 1;
+    else if (!strcmp(name, "--reported"))
+        o->run.reported = "";
+    else if (!strncmp(name, "--reported=", 11))
+        o->run.reported = name + 11;
+    else
+        return -1;
+    return 0;
+}
+
+/* Reads the option argv[*i]; moves *i to the last argument used.  0, or an exit status. */
+static int take_option(options *o, int argc, char **argv, int *i)
+{
+    char        name[32];
+    const char *text = argv[*i], *equals = strchr(text, '=');
+    size_t      len = equals ? (size_t)(equals - text) : strlen(text);
+    int         r = take_flag(o, text);
+
+    if (r >= 0)
+        return r;
+    if (len >= sizeof name)
+        return usage_error("no such option:", text);
+    memcpy(name, text, len);
+    name[len] = '\0';
+    if (equals)
+        r = take_value(o, name, equals + 1);
+    else if (*i + 1 < argc)
+        r = take_value(o, name, argv[*i + 1]);
+    else
+        return usage_error("no such option, or its value is missing:", text);
+    if (r < 0)
+        return usage_error("no such option:", text);
+    *i += equals == NULL;
+    return r;
+}
+
+/* The defaults that depend on what was given. */
+static void settle_options(options *o)
+{
+    int i;
+
+    if (!o->plan.rules)
+        o->plan.rule[o->plan.rules++] = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    for (i = 0; i < o->plan.rules; i++) {
+        if (o->plan.rule[i].metric == PERF_METRIC_PAIR && o->metric >= 0)
+            o->plan.rule[i].metric = (perf_metric)o->metric;
+        o->plan.kind[i] = ab_rule_kind(&o->plan.rule[i]);
+    }
+}
+
+/* The research form  perf-ab A B ratio [metric]. */
+static int take_ratio(options *o)
+{
+    double t;
+    char  *end;
+
+    if (o->split || o->files < 3 || o->files > 4 || o->plan.rules)
+        return 0;
+    t = strtod(o->file[2], &end);
+    if (*end || end == o->file[2] || !(t > 0.0) || !perf_is_finite_(t))
+        return 0;
+    if (o->files == 4 && take_value(o, "--metric", o->file[3]) != 0)
+        return AB_UNUSABLE;
+    o->plan.rule[o->plan.rules++] = ab_rule_of_ratio(t, PERF_METRIC_PAIR);
+    o->files = 2;
+    return 0;
+}
+
+/* ---- reports ---- */
+
+static int write_report(const ab_report *r, const options *o)
+{
+    static void (*const writer[4])(FILE *, const ab_report *) = {
+        ab_print_report_json, ab_print_csv, ab_print_markdown, ab_print_page};
+    int i, table = !o->quiet, failed = 0;
+
+    for (i = 0; i < 4; i++) {
+        FILE *f;
+        if (!o->output[i])
+            continue;
+        if (!strcmp(o->output[i], "-")) {
+            writer[i](stdout, r);
+            table = 0;
+            continue;
+        }
+        f = fopen(o->output[i], "wb");
+        if (f)
+            writer[i](f, r);
+        if (!f || ferror(f) || fclose(f) != 0) {
+            fprintf(stderr, "perf-ab: %s: cannot be written\n", o->output[i]);
+            failed = 1;
+        }
+    }
+    if (table)
+        ab_print_table(stdout, r);
+    if (fflush(stdout) != 0 || ferror(stdout)) {
+        fprintf(stderr, "perf-ab: standard output cannot be written\n");
+        failed = 1;
+    }
+    return failed ? AB_UNUSABLE : ab_status(r);
+}
+
+/* ---- comparing files ---- */
+
+typedef struct sides {
+    ab_set side[2];                     /* of a single file only the first is used                */
+} sides;
+
+/* Reads the files of one side as runs of it. */
+static int read_side(ab_set *set, const options *o, size_t first, size_t n, ab_kind want, ab_error *e)
+{
+    ab_read_opts ro = o->read;
+    ab_set       one;
+    char         id[32];
+    size_t       i;
+
+    ro.want = want;
+    if (n == 1)
+        return ab_read_file(set, o->file[first], &ro, e);
+    memset(&one, 0, sizeof one);
+    for (i = 0; i < n; i++) {
+        snprintf(id, sizeof id, "%zu", i + 1);
+        ro.run = id;
+        if (ab_read_file(&one, o->file[first + i], &ro, e) < 0 ||
+            ab_absorb(set, &one, i + 1, o->file[first + i], e) < 0) {
+            ab_set_free(&one);
+            return -1;
+        }
+    }
+    return 0;
+}
+
+static int read_sides(sides *s, const options *o, ab_kind want, ab_error *e)
+{
+    size_t na = o->split ? o->split : 1;
+
+    if (read_side(&s->side[0], o, 0, na, want, e) < 0)
+        return -1;
+    return o->files > na ? read_side(&s->side[1], o, na, o->files - na, want, e) : 0;
+}
+
+/* The series of row `name` on both sides; a pair's are one. */
+static void find_series(const sides *s, int one_file, const char *name, const ab_series **a,
+                        const ab_series **b)
+{
+    *a = ab_find(&s->side[0], name);
+    *b = *a;
+    if (one_file && *a && (*a)->design == AB_PAIRS)
+        return;
+    if (one_file)                                   /* two commands of one file: first and second */
+        *b = &s->side[0].s[1];
+    else if (*a && s->side[0].n == 1 && s->side[1].n == 1)
+        *b = &s->side[1].s[0];                      /* one on each side: they are meant           */
+    else
+        *b = ab_find(&s->side[1], name);
+}
+
+/* How many rows there are; -1 with a message when there is nothing to compare. */
+static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *e)
+{
+    const ab_set *a = &s->side[0], *b = &s->side[1];
+    size_t        i, pairs = 0, common = 0;
+
+    for (i = 0; i < a->n; i++) {
+        pairs += a->s[i].design == AB_PAIRS;
+        common += ab_find(b, a->s[i].name) != NULL;
+    }
+    *rows = a->n;
+    if (o->files == 1) {
+        if (pairs == a->n)
+            return 0;
+        *rows = 1;
+        if (pairs || a->n != 2)
+            return ab_fail(e, o->file[0], 0, 0, "one file must hold pairs (columns a,b), or exactly two "
+                           "benchmarks to compare; this has %zu", a->n);
+        return 0;
+    }
+    for (i = 0; i < b->n; i++)
+        pairs += b->s[i].design == AB_PAIRS;
+    if (pairs)
+        return ab_fail(e, o->file[0], 0, 0, "these files hold pairs, both sides in each: give one, or "
+                       "perf-ab merge them first");
+    if (!common && !(a->n == 1 && b->n == 1))
+        return ab_fail(e, o->file[o->files - 1], 0, 0, "no benchmark of that name is in both: A has "
+                       "'%.60s', B has '%.60s'", a->s[0].name, b->s[0].name);
+    return 0;
+}
+
+static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
+{
+    const ab_series *a, *b;
+    const sides     *first = &kind[o->plan.kind[0]];
+    size_t           i, rows;
+    int              k;
+
+    for (k = 0; k < o->plan.rules; k++)
+        if (!kind[o->plan.kind[k]].side[0].n && read_sides(&kind[o->plan.kind[k]], o, o->plan.kind[k], e) < 0)
+            return -1;
+    if (count_rows(first, o, &rows, e) < 0)
+        return -1;
+    r->row = (ab_row *)ab_grow(NULL, rows, sizeof *r->row);
+    memset(r->row, 0, rows * sizeof *r->row);
+    r->n = rows;
+    for (i = 0; i < rows; i++) {
+        r->row[i].name = first->side[0].s[i].name;
+        for (k = 0; k < o->plan.rules && !r->row[i].missing; k++) {
+            find_series(&kind[o->plan.kind[k]], o->files == 1, r->row[i].name, &a, &b);
+            r->row[i].d[k].rule = o->plan.rule[k];
+            if (!a || !b)
+                r->row[i].missing = a ? "B" : "A";
+            else if (ab_collect(&r->row[i].d[k], a, b, o->plan.vouch, o->file[o->files - 1], e) < 0)
+                return -1;
+        }
+    }
+    for (i = 0; o->files > 1 && i < first->side[1].n; i++)
+        r->fresh += first->side[0].n > 1 && !ab_find(&first->side[0], first->side[1].s[i].name);
+    r->format[0] = first->side[0].format;
+    r->format[1] = o->files > 1 ? first->side[1].format : first->side[0].format;
+    ab_judge(r);
+    return 0;
+}
+
+/* "first.json" or "first.json and 5 more". */
+static void side_name(char *out, size_t size, const options *o, size_t first, size_t n)
+{
+    if (n > 1)
+        snprintf(out, size, "%s and %zu more", o->file[first], n - 1);
+    else
+        snprintf(out, size, "%s", o->file[first]);
+}
+
+static void free_rows(ab_report *r)
+{
+    size_t i;
+    int    k;
+
+    for (i = 0; i < r->n; i++)
+        for (k = 0; k < AB_RULES; k++)
+            ab_data_free(&r->row[i].d[k]);
+    free(r->row);
+    free(r->owned[0]);
+    free(r->owned[1]);
+}
+
+static int compare_files(options *o)
+{
+    sides     kind[AB_OTHER + 1];
+    ab_report r;
+    ab_error  e;
+    char      name[2][300];
+    size_t    na = o->split ? o->split : 1;
+    int       status, i;
+
+    memset(kind, 0, sizeof kind);
+    memset(&r, 0, sizeof r);
+    r.plan = o->plan;
+    side_name(name[0], sizeof name[0], o, 0, na);
+    side_name(name[1], sizeof name[1], o, o->files > na ? na : 0, o->files > na ? o->files - na : 1);
+    r.name[0] = name[0];
+    r.name[1] = name[1];
+    status = compare(&r, o, kind, &e) < 0 ? unusable(&e) : write_report(&r, o);
+    free_rows(&r);
+    for (i = 0; i <= AB_OTHER; i++) {
+        ab_set_free(&kind[i].side[0]);
+        ab_set_free(&kind[i].side[1]);
+    }
+    return status;
+}
+
+/* ---- perf-ab merge ---- */
+
+static int merge(int argc, char **argv)
+{
+    ab_set       set, one;
+    ab_read_opts ro;
+    ab_error     e;
+    const char  *out = "-";
+    char         id[32];
+    int          i, n = 0, status = 0;
+    FILE        *f;
+
+    memset(&set, 0, sizeof set);
+    memset(&one, 0, sizeof one);
+    memset(&ro, 0, sizeof ro);
+    ro.every = 1;
+    for (i = 2; i < argc && !status; i++) {
+        if (!strcmp(argv[i], "-o") && i + 1 < argc) {
+            out = argv[++i];
+            continue;
+        }
+        if (argv[i][0] == '-' && argv[i][1]) {
+            status = usage_error("no such option:", argv[i]);
+            break;
+        }
+        snprintf(id, sizeof id, "%d", ++n);
+        ro.run = id;
+        if (ab_read_file(&one, argv[i], &ro, &e) < 0 ||
+            ab_absorb(&set, &one, (size_t)n, argv[i], &e) < 0)
+            status = unusable(&e);
+    }
+    if (!status && !n)
+        status = usage_error("nothing to merge", "");
+    if (!status) {
+        f = strcmp(out, "-") ? fopen(out, "wb") : stdout;
+        if (f)
+            ab_print_results(f, &set);
+        if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
+            fprintf(stderr, "perf-ab: %s: cannot be written\n", out);
+            status = AB_UNUSABLE;
+        }
+    }
+    ab_set_free(&one);
+    ab_set_free(&set);
+    return status;
+}
+
+/* ---- perf-ab run ---- */
+
+static int run_commands(options *o, char **argv)
+{
+    ab_report r;
+    ab_set    set;
+    int       status;
+
+    memset(&r, 0, sizeof r);
+    memset(&set, 0, sizeof set);
+    r.plan = o->plan;
+    status = ab_run_commands(&r, &set, &o->run, argv);
+    if (status == 0) {
+        status = write_report(&r, o);
+        ab_run_leave();
+    }
+    free_rows(&r);
+    ab_set_free(&set);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    options     o;
+    const char *first = argc > 1 ? argv[1] : "--help";
+    int         i, status = 0, running = !strcmp(first, "run"), protocol = -1;
+
+    memset(&o, 0, sizeof o);
+    o.metric = -1;
+    o.plan.confidence = 0.95;
+    o.run = ab_run_opts_default();
+    if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
+        fputs(help, argc > 1 ? stdout : stderr);
+        return argc > 1 ? 0 : AB_UNUSABLE;
+    }
+    if (!strcmp(first, "--version")) {
+        printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100, PERF_VERSION % 100);
+        return 0;
+    }
+    if (!strcmp(first, "merge"))
+        return merge(argc, argv);
+    o.file = (const char **)ab_grow(NULL, (size_t)argc, sizeof *o.file);
+    for (i = running ? 2 : 1; i < argc && !status; i++) {
+        if (!strcmp(argv[i], "--") && running)
+            break;
+        if (!strcmp(argv[i], "--")) {
+            if (o.split || !o.files)
+                status = usage_error("-- stands once, between the files of A and of B", "");
+            o.split = o.files;
+        } else if (!strcmp(argv[i], "--batch") || !strcmp(argv[i], "--seq") ||
+                   !strcmp(argv[i], "--sample")) {
+            protocol = argv[i][2] == 'b' ? AB_BATCH : argv[i][4] == 'q' ? AB_SEQ : AB_SAMPLE;
+        } else if (argv[i][0] == '-' && argv[i][1]) {
+            status = take_option(&o, argc, argv, &i);
+        } else if (running) {
+            status = usage_error("the commands stand behind --, not", argv[i]);
+        } else {
+            o.file[o.files++] = argv[i];
+        }
+    }
+    if (!status)
+        status = take_ratio(&o);
+    settle_options(&o);
+    if (!status && protocol >= 0)
+        status = ab_serve((ab_protocol)protocol, o.plan.confidence);
+    else if (!status && running)
+        status = run_commands(&o, argv + i);
+    else if (!status && (!o.files || (o.split && o.split == o.files)))
+        status = usage_error("which files?", "");
+    else if (!status && !o.split && o.files > 2)
+        status = usage_error("more than two files: put -- between those of A and those of B", "");
+    else if (!status)
+        status = compare_files(&o);
+    free(o.file);
+    return status;
+}
