@@ -198,6 +198,20 @@ static void percentiles(void)
     CHECK(r.p99 > 990e3 * 0.983 && r.p99 < 990e3 * 1.017, "p99 %.1f", r.p99);
     EQUAL("max", r.max, 1e6);
     EQUAL("min", r.min, 1000);
+    for (i = 0; i < 10007; i++) {               /* in no order, between extremes seen at the start */
+        PERF_SCOPE("mixed");
+        now_ns += i == 0 ? 1 : i == 1 ? 20000 : 1 + (uint64_t)i * 5003 % 10007;
+    }
+    r = row_of("mixed", "scope");
+    CHECK(r.p50 > 5003 * 0.983 && r.p50 < 5003 * 1.017, "mixed p50 %.1f", r.p50);
+    CHECK(r.p99 > 9907 * 0.983 && r.p99 < 9907 * 1.017, "mixed p99 %.1f", r.p99);
+    for (i = 0; i < 9; i++) {                   /* every new extreme, by one */
+        PERF_SCOPE("creep");
+        now_ns += (uint64_t)(i % 2 ? 100 - i : 100 + i);
+    }
+    r = row_of("creep", "scope");
+    EQUAL("creeping min", r.min, 93);
+    EQUAL("creeping max", r.max, 108);
 }
 
 static void extremes(void)
@@ -385,6 +399,7 @@ static void views(void)
     char  *text;
     char   small[10];
     size_t n;
+    int    i;
 
     perf_reset();
     {
@@ -400,6 +415,39 @@ static void views(void)
     CHECK(strstr(text, "100 ns    90.0 ns         1  zzz"), "%s", text);
     CHECK(strstr(text, "10.0 ns    10.0 ns         1    leaf\n"), "%s", text);
     free(text);
+    perf_reset();
+    for (i = 0; i < 2; i++) {                   /* the second round takes the hot path */
+        PERF_SCOPE("tie a");                    /* begin at one moment: only the depth tells */
+        {
+            PERF_SCOPE("tie b");
+            {
+                PERF_SCOPE("tie c");
+                now_ns += 5;
+            }
+        }
+        {
+            PERF_SCOPE("tie d");
+        }
+        {
+            PERF_SCOPE("tie e");
+        }
+    }
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, "2  tie a\n"), "%s", text);
+    CHECK(strstr(text, "2    tie b\n"), "%s", text);
+    CHECK(strstr(text, "2      tie c\n"), "%s", text);
+    CHECK(strstr(text, "2    tie d\n"), "%s", text);
+    CHECK(strstr(text, "2    tie e\n"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
+    CHECK(strstr(text, "tie a") < strstr(text, "tie e"), "%s", text);
+    free(text);
+    perf_reset();
+    {
+        PERF_SCOPE("zzz");
+        leaf(10);
+        now_ns += 90;
+    }
     text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
     CHECK(strstr(text, "leaf") < strstr(text, "zzz"), "%s", text);
     free(text);
