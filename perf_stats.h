@@ -1306,7 +1306,7 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
 /* Position of the highest set bit of v, v > 0. */
 PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#if defined(__CUDA_ARCH__)
     return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
 #elif defined(__GNUC__) && !defined(__TINYC__)
     return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
