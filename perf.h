@@ -30,7 +30,7 @@
 #ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
 #define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime  TSC: the counter, trusted or not */
 #endif
-/*      PERF_CLOCK_FN              a uint64_t f(void) of yours in ns; set it in every file or none */
+/*      PERF_CLOCK_FN             a uint64_t f(void) of yours in ns; set it in every file or none */
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
@@ -367,7 +367,7 @@ PERF_FN perf_status perf_error(void);
 
 /* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
  * the processor, blocks read and written since the mark before, as a table of the report.  Reads
- * /proc: some 30 us.  PERF_ENODATA where the system does not tell.                                           */
+ * /proc: some 30 us.  PERF_ENODATA where the system does not tell.                               */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
