@@ -28,9 +28,9 @@
 #define PERF_CLOCK_MONOTONIC 1  /* always clock_gettime                                           */
 #define PERF_CLOCK_TSC       2  /* always the counter                                             */
 #ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
-#define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime   TSC: the counter, trusted or not */
+#define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime  TSC: the counter, trusted or not */
 #endif
-/*      PERF_CLOCK_FN              a uint64_t f(void) of yours in ns; set it in every file or none */
+/*      PERF_CLOCK_FN             a uint64_t f(void) of yours in ns; set it in every file or none */
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
@@ -174,8 +174,8 @@ extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
-#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t         */
-struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc       */
+#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t      */
+struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc    */
     long sec, nsec;
 };
 extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
@@ -335,7 +335,7 @@ typedef struct perf_lap {
 PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
 
 /* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
- * flight.  The struct may be copied and passed on; the end counts in the thread that calls it, once.
+ * flight.  The struct may be copied and passed on; the end counts in the thread that calls it.
  * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
 typedef struct perf_async {
     uint64_t start, id;                         /* private                                        */
@@ -365,9 +365,9 @@ PERF_FN void perf_reset(void);
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
 PERF_FN perf_status perf_error(void);
 
-/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, processor
- * time, blocks read and written since the mark before, as a table of the report.  Reads /proc: some
- * 30 us.  PERF_ENODATA where the system does not tell.                                           */
+/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
+ * the processor, blocks read and written since the mark before, as a table of the report.  Reads
+ * /proc: some 30 us.  PERF_ENODATA where the system does not tell.                               */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
@@ -399,9 +399,12 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_WAIT(name)             PERF_SCOPE(name)
 #define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
 #endif
-#define PERF_LAP(lap, name)     PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
-#define PERF_COUNT(name, value) PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
-#define PERF_INSTANT(name)      PERF_AT_SITE_(name, PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+#define PERF_LAP(lap, name)                                                                       \
+    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+#define PERF_COUNT(name, value)                                                                   \
+    PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+#define PERF_INSTANT(name)                                                                        \
+    PERF_AT_SITE_(name, PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
 #endif
 
 #define PERF_KIND_SCOPE_   0u
@@ -410,7 +413,8 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_KIND_COUNT_   3u
 #define PERF_KIND_INSTANT_ 4u
 
-#define PERF_SITE_(site, name, kind) static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+#define PERF_SITE_(site, name, kind)                                                              \
+    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
 #define PERF_AT_SITE_(name, kind, call)                                                           \
     do {                                                                                          \
         PERF_SITE_(perf_site_here_, name, kind);                                                  \
@@ -477,7 +481,7 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
 
 /* The table on stderr.  At the end of a program on request: PERF_AT_EXIT in >>config.
  * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
- * all self; mean; the time below which 50, 95 and 99 % of the calls stay (within 1.6 %); longest. */
+ * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
 /* The same to any stream; opts NULL means defaults. */
@@ -493,7 +497,7 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 /* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
  * file appears whole or not at all (written beside, then renamed; devices are written directly).
  * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
- * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for a NULL or empty path. */
+ * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>bench: how long does one iteration take? -----------------------------------------------------
@@ -961,8 +965,8 @@ typedef struct perf_known_ {
     struct perf_name_ *name;
 } perf_known_;
 
-/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child finds
- * all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.                     */
+/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
+ * finds all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.               */
 typedef struct perf_recorder_ {
     perf_cell_ **cell;          /* by name id; NULL for [0] and unseen ones                       */
     uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
@@ -1440,7 +1444,8 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
     int on = r->ring_events && !PERF_GET_(&r->trace_off);
 
     if (!t->ring && on) {
-        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring, 1));
+        size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1));
         if (!t->ring)
             perf_fail_(r, PERF_ENOMEM);
     }
@@ -1504,11 +1509,11 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     t->ring_lost = 0;
 }
 
-/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about all
- * of them only when their number has doubled.                                                    */
+/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
+ * all of them only when their number has doubled.                                                */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
 {
-#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended              */
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
 
@@ -1592,7 +1597,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->misused, UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
             t->birth_closed = t->closed;
-            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
+            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path */
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
@@ -1635,7 +1640,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 #if !PERF_TCC_
     perf_self_v1_ = t;
 #endif
-    if (t && PERF_GET_(&t->request))            /* left over from the thread before                */
+    if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
         perf_recorder_serve_(t);
     if (!t) {
         r->lost++;
@@ -1780,8 +1785,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         s->nested = t->birth_closed;
         s->total = 0;
         t->depth--;
-    } else if (t->depth < s->depth) {           /* the scope around it has ended                   */
-        PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                  */
+    } else if (t->depth < s->depth) {           /* the scope around it has ended                  */
+        PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                 */
         PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
         perf_fail_(r, PERF_ESTATE);
         s->total = c->total;
@@ -1914,7 +1919,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site
 #define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
 #endif
 
-/* One call in n, at random distances of n/2 .. 3n/2, so that no rhythm of the program is in step. */
+/* One call in n, at random distances of n/2 .. 3n/2: no rhythm of the program is in step.        */
 PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
                                               uint32_t n)
 {
@@ -2464,7 +2469,8 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     l.cut = PERF_GET_(&r->cut_names);
     l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t written = (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost)) / sizeof(perf_event_);
+        uint64_t written = PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost);
+        written /= sizeof(perf_event_);
         l.abandoned += PERF_GET_(&t->abandoned);
         l.disordered += PERF_GET_(&t->disordered);
         l.foreign += PERF_GET_(&t->foreign);
@@ -2698,7 +2704,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
         uint64_t    n;
         const char *what;
     } note[] = {
-        {l->abandoned, " scopes were never ended (longjmp?): their time is in the scope around them"},
+        {l->abandoned, " scopes were never ended (longjmp?): the scope around them has their time"},
         {l->disordered, " scopes ended after the scope around them: no self time"},
         {l->foreign, " scopes were ended by another thread: no self time"},
         {l->orphans, " scopes were begun before a fork and not counted in the child"},
@@ -2728,7 +2734,8 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
         if (row->kind < PERF_KIND_COUNT_)
             continue;
         if (!title++)
-            perf_put_(o, "counter                      updates      last      mean       min       max\n");
+            perf_put_(o, "counter                      updates      last      mean       min"
+                         "       max\n");
         perf_put_name_(o, row->name, 28);
         perf_put_number_cell_(o, PERF_CAST_(double, row->count), 0, "", 8);
         if (row->kind == PERF_KIND_COUNT_) {
@@ -3163,8 +3170,9 @@ PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *
 PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
     static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
-    static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns", "min_ns", "p50_ns",
-                                                      "p95_ns", "p99_ns", "max_ns", "last"};
+    static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
+                                                      "min_ns",   "p50_ns",  "p95_ns",
+                                                      "p99_ns",   "max_ns",  "last"};
     double                   x[PERF_COLUMNS_];
     size_t                   i, k;
 
@@ -3238,7 +3246,8 @@ struct perf_heap_ {             /* struct mallinfo2                             
 };
 extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 #if !PERF_TCC_
-extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2")) PERF_ATTR_((__weak__));
+extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
+    PERF_ATTR_((__weak__));
 #endif
 
 PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
@@ -3267,7 +3276,8 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;
     m->minor = PERF_CAST_(uint64_t, u.minflt);
     m->major = PERF_CAST_(uint64_t, u.majflt);
-    m->cpu_ns = PERF_CAST_(uint64_t, (u.user_s + u.system_s) * 1000000 + u.user_us + u.system_us) * 1000;
+    m->cpu_ns = PERF_CAST_(uint64_t, u.user_s + u.system_s) * 1000000000u +
+                PERF_CAST_(uint64_t, u.user_us + u.system_us) * 1000u;
     m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
     m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
 #if !PERF_TCC_
@@ -3326,13 +3336,18 @@ PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
     perf_put_number_cell_(o, bytes, u && x < 99.95 ? 1 : 0, unit[u], 11);
 }
 
+PERF_FN void perf_put_since_(perf_out_ *o, uint64_t now, uint64_t before, size_t width)
+{
+    perf_put_number_cell_(o, PERF_CAST_(double, now - before), 0, "", width);
+}
+
 PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
 {
     const perf_mark_ *m, *older = PERF_NULL_;
 
     if (newest)
-        perf_put_(o, "memory phase                   time       cpu   resident     change       peak"
-                     "       heap   faults   major   read blk  write blk\n");
+        perf_put_(o, "memory phase                   time       cpu   resident     change"
+                     "       peak       heap   faults   major   read blk  write blk\n");
     while (newest != older) {                   /* oldest first: walks the list to its end        */
         const perf_mark_ *before;
         for (m = newest; m->next != older; m = m->next) {
@@ -3346,12 +3361,10 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
                                (before ? PERF_CAST_(double, before->resident) : 0.0));
         perf_put_bytes_(o, PERF_CAST_(double, m->peak));
         perf_put_bytes_(o, PERF_CAST_(double, m->heap));
-        perf_put_number_cell_(o, PERF_CAST_(double, m->minor - (before ? before->minor : 0)), 0, "", 9);
-        perf_put_number_cell_(o, PERF_CAST_(double, m->major - (before ? before->major : 0)), 0, "", 8);
-        perf_put_number_cell_(
-            o, PERF_CAST_(double, m->read_blocks - (before ? before->read_blocks : 0)), 0, "", 11);
-        perf_put_number_cell_(
-            o, PERF_CAST_(double, m->written_blocks - (before ? before->written_blocks : 0)), 0, "", 11);
+        perf_put_since_(o, m->minor, before ? before->minor : 0, 9);
+        perf_put_since_(o, m->major, before ? before->major : 0, 8);
+        perf_put_since_(o, m->read_blocks, before ? before->read_blocks : 0, 11);
+        perf_put_since_(o, m->written_blocks, before ? before->written_blocks : 0, 11);
         perf_put_char_(o, '\n');
         older = m;
     }
@@ -3652,7 +3665,9 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const ch
             perf_file_put_(f, ",\"id\":\"");
             perf_file_number_(f, z->extra);
             perf_file_put_(f, "\",\"ts\":");
-            f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length) : start);
+            if (half)
+                start = perf_epoch_ns_(&j->epoch, z->start + z->length);
+            f->p = perf_digits_us_(f->p, start);
             perf_file_put_(f, where);
         }
         return;
@@ -3758,8 +3773,8 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
     perf_file_flush_(f);
 }
 
-/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.  Devices
- * and pipes under /dev and /proc are written directly.                                           */
+/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.
+ * Devices and pipes under /dev and /proc are written directly.                                   */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
                                           void *with)
 {
