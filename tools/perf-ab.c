@@ -28,7 +28,7 @@ static const char help[] =
     "\n"
     "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
     "\n"
-    "  --accept RULE     'speedup >= 1.3' (default), 'down >= 20 % on p95', 'memory down >= 10 %',\n"
+    "  --accept RULE     'speedup >= 1.3' (default), 'down >= 20 % on p95', 'down >= 5 % on memory',\n"
     "                    'no regression beyond 2 % on p99', ...; several are joined by AND\n"
     "  --metric M        for rules that name none: time p50 p95 p99 mean memory throughput pair\n"
     "  --confidence C    of the intervals, default 0.95\n"
@@ -383,6 +383,14 @@ static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
     r->format[0] = first->side[0].format;
     r->format[1] = o->files > 1 ? first->side[1].format : first->side[0].format;
     ab_judge(r);
+    if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && first->side[0].n == 2)
+        for (k = 0; k < 2; k++) {                   /* the two commands of one file               */
+            size_t size = strlen(r->name[k]) + strlen(first->side[0].s[k].name) + 3;
+            r->owned[k] = (char *)ab_grow(NULL, size, 1);
+            snprintf(r->owned[k], size, "%s: %s", r->name[k], first->side[0].s[k].name);
+            r->name[k] = r->owned[k];
+            r->row[0].name = "";
+        }
     return 0;
 }
 

@@ -22,6 +22,8 @@ PERF_FN int ab_digits_(double width)
 
     if (!perf_is_finite_(width))
         return 1;
+    if (width < 1e-7)                               /* exact                                      */
+        return 3;
     while (digits < 5 && width < 10.0) {
         width *= 10.0;
         digits++;
@@ -33,9 +35,11 @@ PERF_FN ab_text ab_effect_number_(double x, int factor, int digits)
 {
     ab_text t;
 
+    if (ab_abs(x - 1.0) < 1e-9)
+        x = 1.0;                                    /* no "-0.000 %"                              */
     if (!perf_is_finite_(x))
         snprintf(t.s, sizeof t.s, "?");
-    else if (factor ? x >= 1e6 : x >= 1e6)
+    else if (x >= 1e6)
         snprintf(t.s, sizeof t.s, factor ? "%.3gx" : "%+.3g %%", factor ? x : (x - 1.0) * 100.0);
     else if (factor)
         snprintf(t.s, sizeof t.s, "%.*fx", digits, x);
@@ -156,13 +160,32 @@ PERF_FN void ab_print_head_(FILE *f, const ab_report *r)
     fprintf(f, "; %g %% intervals\n\n", r->plan.confidence * 100.0);
 }
 
+/* Each reason once, behind the names it holds for (at most three of them). */
+PERF_FN void ab_print_reasons_(FILE *f, const ab_report *r)
+{
+    size_t i, k, same;
+
+    fputs("to settle it:\n", f);
+    for (i = 0; i < r->n; i++) {
+        const char *settle = r->row[i].settle;
+        for (k = 0; *settle && k < i && strcmp(r->row[k].settle, settle) != 0; k++)
+            continue;
+        if (!*settle || k < i)
+            continue;
+        fputs("  ", f);
+        for (k = i, same = 0; k < r->n; k++)
+            if (!strcmp(r->row[k].settle, settle) && same++ < 3) {
+                fputs(same > 1 ? ", " : "", f);
+                ab_print_name(f, ab_shown_name(&r->row[k]));
+            }
+        if (same > 3)
+            fprintf(f, " and %zu more", same - 3);
+        fprintf(f, ": %s\n", settle);
+    }
+}
+
 PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
 {
-    size_t i, open = 0, same = 0;
-
-    for (i = 0; i < r->n; i++)
-        if (*r->row[i].settle)
-            same += open++ && !strcmp(r->row[i].settle, r->row[i - 1].settle);
     fprintf(f, "\n%s: %zu benchmark%s, %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE",
             perf_decision_text(r->decision), r->n, r->n == 1 ? "" : "s", r->count[PERF_ACCEPT],
             r->count[PERF_REJECT], r->count[PERF_INCONCLUSIVE]);
@@ -171,18 +194,10 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
     if (r->fresh)
         fprintf(f, "; %zu only in B, not judged", r->fresh);
     putc('\n', f);
-    if (open && same + 1 == open && open == r->n) {         /* one reason for all                 */
+    if (r->n == 1 && *r->row[0].settle)
         fprintf(f, "to settle it: %s\n", r->row[0].settle);
-        return;
-    }
-    if (open)
-        fputs("to settle it:\n", f);
-    for (i = 0; i < r->n; i++)
-        if (*r->row[i].settle) {
-            fputs("  ", f);
-            ab_print_name(f, ab_shown_name(&r->row[i]));
-            fprintf(f, ": %s\n", r->row[i].settle);
-        }
+    else if (r->count[PERF_INCONCLUSIVE])
+        ab_print_reasons_(f, r);
 }
 
 PERF_FN void ab_print_table(FILE *f, const ab_report *r)
@@ -327,7 +342,7 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
     size_t i;
     int    k;
 
-    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,alone,p_holm,more,settle\n", f);
+    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,more,settle\n", f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < r->plan.rules; k++) {
             const ab_row  *row = &r->row[i];
@@ -412,7 +427,7 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
 
 /* ---- measurements as perf_results, which read.h reads ---- */
 
-PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v)
+PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v, int counts)
 {
     size_t i;
 
@@ -420,7 +435,7 @@ PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v)
     for (i = 0; i < v->n; i++) {
         if (i)
             fputs(i % 8 ? ", " : ",\n       ", f);
-        ab_print_json_number(f, v->x[i]);
+        ab_print_json_number(f, counts && v->x[i] <= AB_ZERO_COUNT ? 0.0 : v->x[i]);
     }
     putc(']', f);
 }
@@ -435,6 +450,7 @@ PERF_FN void ab_print_results(FILE *f, const ab_set *set)
         for (k = 0; k < set->s[i].runs; k++) {
             const ab_series *s = &set->s[i];
             const ab_run    *run = &s->run[k];
+            int              counts = ab_unit_kind(s->unit) == AB_MEMORY;
             fprintf(f, "%s\n    {\"name\": ", entries++ ? "," : "");
             ab_print_json(f, s->name);
             fputs(", \"unit\": ", f);
@@ -445,11 +461,11 @@ PERF_FN void ab_print_results(FILE *f, const ab_set *set)
             }
             fprintf(f, ", \"design\": \"%s\",", s->same_order ? "separate" : design[s->design]);
             if (s->design == AB_PAIRS) {
-                ab_print_list_(f, "baseline", &run->v[0]);
+                ab_print_list_(f, "baseline", &run->v[0], counts);
                 putc(',', f);
-                ab_print_list_(f, "candidate", &run->v[1]);
+                ab_print_list_(f, "candidate", &run->v[1], counts);
             } else {
-                ab_print_list_(f, "samples", &run->v[0]);
+                ab_print_list_(f, "samples", &run->v[0], counts);
             }
             putc('}', f);
         }
