@@ -24,20 +24,23 @@
 /* >>config ------------------------------------------------------------------------------------
  * Beside those of perf_stats.h.  The sizes are read by the first scope of the program.           */
 
-#define PERF_CLOCK_AUTO      0
-#define PERF_CLOCK_MONOTONIC 1
-#define PERF_CLOCK_TSC       2
-#ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC    */
+#define PERF_CLOCK_AUTO      0  /* what PERF_CLOCK may be, see there                              */
+#define PERF_CLOCK_MONOTONIC 1  /* always clock_gettime                                           */
+#define PERF_CLOCK_TSC       2  /* always the counter                                             */
+#ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
 #define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime   TSC: the counter, trusted or not */
 #endif
 /*      PERF_CLOCK_FN              a uint64_t f(void) of yours in ns; set it in every file or none */
-#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace      */
+#ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
+#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
+#endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
 #define PERF_TRACE_EVENTS 65536
 #endif
 
 /* >>platform ----------------------------------------------------------------------------------
  * The one place that knows compilers and systems.  System calls are declared under names of our
- * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late.  */
+ * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late. */
 
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 #define PERF_ARCH_X86_ 1
@@ -76,14 +79,14 @@
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
 #else
-#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable       */
+#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
 #endif
 
 #if PERF_MSVC_
 #define PERF_WEAK_   __declspec(selectany)
 #define PERF_THREAD_ __declspec(thread)
 #elif PERF_TCC_
-#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)        */
+#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
 #define PERF_THREAD_
 #elif defined(_WIN32)
 #define PERF_WEAK_   __attribute__((weak))
@@ -97,11 +100,24 @@
 #if PERF_MSVC_
 #define PERF_OUTLINE_FN_ static __declspec(noinline)
 #define PERF_COLD_FN_    static __declspec(noinline)
+#define PERF_HOT_FN_     static __declspec(noinline)
 #define PERF_INLINE_FN_  static __forceinline
 #else
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
 #endif
 
 /* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
@@ -158,9 +174,14 @@ extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
+#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t         */
+struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc       */
+    long sec, nsec;
+};
+extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
 #else
 PERF_END_DECLS
-#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows         */
+#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
 #if !defined(CLOCK_MONOTONIC)
 #error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
 #endif
@@ -185,27 +206,31 @@ PERF_BEGIN_DECLS
 /* >>clock -------------------------------------------------------------------------------------
  * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
  * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
- * one bracketed pair of readings at first use, another one now, and the error follows from both.  */
+ * one bracketed pair of readings at first use, another one now, and the error follows from both. */
 
-#define PERF_CLOCK_LIST_(X)                                                                        \
-    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")   \
-    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")       \
-    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                              \
-    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")            \
+#define PERF_CLOCK_LIST_(X)                                                                       \
+    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
+    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")      \
+    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
+    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
     X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")
 
 #define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
-typedef enum perf_clock_warning { PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_) PERF_CLOCK_FINE = 0 } perf_clock_warning;
+/* The bits of perf_clock_info.warnings. */
+typedef enum perf_clock_warning {
+    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
+    PERF_CLOCK_FINE = 0
+} perf_clock_warning;
 #undef PERF_CLOCK_ENUM_
 
 typedef struct perf_clock_info {
-    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"     */
-    double      hz;             /* ticks a second                                                  */
-    double      tick_ns;        /* nanoseconds a tick                                              */
-    double      resolution_ns;  /* smallest step seen between two readings                         */
-    double      cost_ns;        /* one reading                                                     */
-    double      error_ppm;      /* bound on the error of tick_ns                                   */
-    uint32_t    warnings;       /* PERF_CLOCK_... bits                                             */
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
+    double      hz;             /* ticks a second                                                 */
+    double      tick_ns;        /* nanoseconds a tick                                             */
+    double      resolution_ns;  /* smallest step seen between two readings                        */
+    double      cost_ns;        /* one reading                                                    */
+    double      error_ppm;      /* bound on the error of tick_ns                                  */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
 } perf_clock_info;
 
 /* The bare counter: about 9 ns, may be reordered with the code around it by some 60 ticks.  Its
@@ -215,7 +240,9 @@ PERF_FN uint64_t perf_ticks(void);
 /* The counter after everything before it has finished: 1.6 times the cost, no reordering. */
 PERF_FN uint64_t perf_ticks_precise(void);
 
-/* A difference of two perf_ticks() in nanoseconds.  Recalibrates itself when that pays. */
+/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
+ * scope starts the calibration, which gets better by itself: the rate is good to 0.2 % at once,
+ * 100 ppm after 100 us, 1 ppm after 10 ms; perf_clock().error_ppm is the bound.                  */
 PERF_FN double perf_ticks_to_ns(uint64_t ticks);
 
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
@@ -239,16 +266,16 @@ PERF_FN const char *perf_clock_warning_text(uint32_t bit);
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
  * Scopes of one name are one row in the report.  A scope costs what reading the counter twice
  * costs; calls never fail visibly, print or throw, and allocate only when a thread or name is new:
- * what went wrong is kept, see perf_error() and the notes under the report.                       */
+ * what went wrong is kept, see perf_error() and the notes under the report.                      */
 
 struct perf_recorder_;
 struct perf_cell_;
 
-typedef struct perf_site_ {     /* what is measured; one static object a call site                 */
+typedef struct perf_site_ {     /* what is measured; one static object a call site                */
     const char *name;
     const char *file;
-    uint32_t    line;           /* kind : 8, line : 24                                             */
-    uint32_t    id;             /* 0 until the registry has seen it                                */
+    uint32_t    line;           /* kind : 8, line : 24                                            */
+    uint32_t    id;             /* 0 until the registry has seen it                               */
 } perf_site_;
 
 /* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
@@ -265,14 +292,14 @@ struct
 #else
     perf_scope
 #endif
-{                               /* every field private                                             */
-    uint64_t               start;   /* ticks                                                       */
-    struct perf_recorder_ *rec;     /* NULL: not recording                                         */
-    uint64_t               nested;  /* the thread's running total of closed scopes at the begin    */
+{                               /* every field private                                            */
+    uint64_t               start;   /* ticks                                                      */
+    struct perf_recorder_ *rec;     /* NULL: not recording                                        */
+    uint64_t               nested;  /* the thread's running total of closed scopes at the begin   */
     struct perf_cell_     *cell;
-    uint64_t               total;   /* of the cell at the begin                                    */
+    uint64_t               total;   /* of the cell at the begin                                   */
     uint32_t               depth;
-    uint32_t               weight;  /* sampled scopes: calls this one stands for                   */
+    uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
 };
 
 #if PERF_SCOPE_EMPTY_
@@ -290,7 +317,7 @@ __extension__ struct perf_scope {
 #pragma clang diagnostic pop
 #endif
 #endif
-typedef struct perf_scope perf_scope;
+typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -300,25 +327,25 @@ PERF_FN perf_scope perf_scope_begin(const char *name);
 PERF_FN void perf_scope_end(perf_scope *scope);
 
 /* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
- * since perf_lap_begin() or the last PERF_LAP.                                                    */
+ * since perf_lap_begin() or the last PERF_LAP.                                                   */
 typedef struct perf_lap {
-    uint64_t               start, nested;       /* private                                         */
+    uint64_t               start, nested;       /* private                                        */
     struct perf_recorder_ *rec;
 } perf_lap;
-PERF_FN perf_lap perf_lap_begin(void);
+PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
 
 /* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
  * flight.  The struct may be copied and passed on; the end counts in the thread that calls it, once.
- * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                           */
+ * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
 typedef struct perf_async {
-    uint64_t start, id;                         /* private                                         */
+    uint64_t start, id;                         /* private                                        */
     uint32_t name, open;
 } perf_async;
-PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);
-PERF_FN void       perf_async_end(perf_async *span);
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
+PERF_FN void       perf_async_end(perf_async *span);        /* NULL and a second end: counted     */
 
 /* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
- * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.            */
+ * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
 PERF_FN void perf_count(const char *name, double value);
 
 /* A moment worth seeing in the trace. */
@@ -328,7 +355,7 @@ PERF_FN void perf_instant(const char *name);
 PERF_FN void perf_thread_name(const char *name);
 
 /* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
- * A switched-off scope costs one compare.  Take a lock.                                           */
+ * A switched-off scope costs one compare.  Take a lock.                                          */
 PERF_FN void perf_enable(int on);
 PERF_FN void perf_trace_enable(int on);
 
@@ -340,14 +367,14 @@ PERF_FN perf_status perf_error(void);
 
 /* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, processor
  * time, blocks read and written since the mark before, as a table of the report.  Reads /proc: some
- * 30 us.  PERF_ENODATA where the system does not tell.                                            */
+ * 30 us.  PERF_ENODATA where the system does not tell.                                           */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
  *                                    right, at 1.6 times the cost
  *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
  *     PERF_WAIT("read")              a scope that waits for data: its share is in the report
- *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                      */
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
 #define PERF_NOTHING_ PERF_CAST_(void, 0)
 #if PERF_DISABLE
 #define PERF_SCOPE(name)            PERF_NOTHING_
@@ -384,39 +411,43 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_KIND_INSTANT_ 4u
 
 #define PERF_SITE_(site, name, kind) static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
-#define PERF_AT_SITE_(name, kind, call)                                                            \
-    do {                                                                                           \
-        PERF_SITE_(perf_site_here_, name, kind);                                                   \
-        call;                                                                                      \
+#define PERF_AT_SITE_(name, kind, call)                                                           \
+    do {                                                                                          \
+        PERF_SITE_(perf_site_here_, name, kind);                                                  \
+        call;                                                                                     \
     } while (0)
 
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, kind, how, n)                                                            \
-    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n), PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, how, site, span, open)                                            \
-    PERF_SITE_(site, name, kind);                                                                  \
-    perf_span_ span;                                                                               \
+#define PERF_SCOPE_(name, kind, how, n)                                                           \
+    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),             \
+                 PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, how, site, span, open)                                           \
+    PERF_SITE_(site, name, kind);                                                                 \
+    perf_span_ span;                                                                              \
     PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
-#define PERF_SAMPLED_(name, n, k)                                                                  \
-    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k), PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
-#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                            \
-    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                      \
-    static PERF_THREAD_ perf_skip_ skip;                                                           \
-    perf_span_ span;                                                                               \
-    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0) ? perf_begin_sampled_(&(span), &(site), &(skip), n) : PERF_NULL_)
+#define PERF_SAMPLED_(name, n, k)                                                                 \
+    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k),                   \
+                   PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
+#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                           \
+    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                     \
+    static PERF_THREAD_ perf_skip_ skip;                                                          \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0)                                  \
+                                   ? perf_begin_sampled_(&(span), &(site), &(skip), n)            \
+                                   : PERF_NULL_)
 
-typedef struct perf_skip_ {     /* of a sampled scope and thread                                   */
-    int32_t  left;              /* calls until the next one is measured                            */
-    uint32_t gap;               /* calls that one will stand for                                   */
+typedef struct perf_skip_ {     /* of a sampled scope and thread                                  */
+    int32_t  left;              /* calls until the next one is measured                           */
+    uint32_t gap;               /* calls that one will stand for                                  */
 } perf_skip_;
 
 /* >>report ------------------------------------------------------------------------------------
  * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
- * running scope ever waits for.                                                                   */
+ * running scope ever waits for.                                                                  */
 
 typedef enum perf_sort {
-    PERF_SORT_SELF,             /* by time spent in the scope itself, largest first                */
+    PERF_SORT_SELF,             /* by time spent in the scope itself, largest first               */
     PERF_SORT_TOTAL,
     PERF_SORT_CALLS,
     PERF_SORT_MEAN,
@@ -424,26 +455,27 @@ typedef enum perf_sort {
     PERF_SORT_P95,
     PERF_SORT_P99,
     PERF_SORT_MAX,
-    PERF_SORT_NAME              /* by name, a to z                                                 */
+    PERF_SORT_NAME              /* by name, a to z                                                */
 } perf_sort;
 
+/* How a report is laid out. */
 typedef enum perf_view {
     PERF_VIEW_TABLE,
-    PERF_VIEW_TREE,             /* who called whom, from the events still in the trace             */
-    PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns      */
-    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                        */
+    PERF_VIEW_TREE,             /* who called whom, from the events still in the trace            */
+    PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns     */
+    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                       */
 } perf_view;
 
-typedef struct perf_report_opts {   /* zero = default                                              */
-    perf_sort sort;             /* 0 -> PERF_SORT_SELF                                             */
-    int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all   */
-    perf_view view;             /* 0 -> PERF_VIEW_TABLE                                            */
+typedef struct perf_report_opts {   /* zero = default                                             */
+    perf_sort sort;             /* 0 -> PERF_SORT_SELF                                            */
+    int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all  */
+    perf_view view;             /* 0 -> PERF_VIEW_TABLE                                           */
 } perf_report_opts;
 
-PERF_FN perf_report_opts perf_report_opts_default(void);
-PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);
+PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
+PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
 
-/* The table on stderr; with the environment variable PERF_REPORT=tree (csv, json) another view.
+/* The table on stderr.  At the end of a program on request: PERF_AT_EXIT in >>config.
  * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
  * all self; mean; the time below which 50, 95 and 99 % of the calls stay (within 1.6 %); longest. */
 PERF_FN perf_status perf_report(void);
@@ -452,11 +484,11 @@ PERF_FN perf_status perf_report(void);
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
- * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.         */
+ * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
 /* >>trace -------------------------------------------------------------------------------------
- * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                            */
+ * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
 
 /* Writes them as Chrome trace JSON: open it in https://ui.perfetto.dev or chrome://tracing.  The
  * file appears whole or not at all (written beside, then renamed; devices are written directly).
@@ -504,11 +536,11 @@ typedef struct perf_bench {             /* private; lives in registers, so never
     struct perf_bench_state_  *state;
 } perf_bench;
 
-PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython      */
-PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  /* what runs       */
+PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
+PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  /* what runs      */
 
 /* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
- * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.           */
+ * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
 PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one decrement, one branch */
 
@@ -518,7 +550,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 /* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
  * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
  * lies, without a copy.  No memory clobber: other variables stay in registers.  (In C a macro, the
- * only one in lower case, because it takes any type; C++ has the templates at the end.)           */
+ * only one in lower case, because it takes any type; C++ has the templates at the end.)          */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
@@ -541,7 +573,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 PERF_FN void perf_keep_at_(const volatile void *p);
 #endif
 #ifndef __cplusplus
-#define perf_keep(x) PERF_KEEP_(x)
+#define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
 #endif
 
 /* The compiler must assume that all memory is read and written here. */
@@ -592,8 +624,8 @@ typedef struct perf_ab {                /* private; lives in registers          
     int                     variant;
 } perf_ab;
 
-PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython      */
-PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);  /* what really runs         */
+PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython     */
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts);  /* what really runs        */
 
 /* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
 PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);
@@ -614,7 +646,7 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 /* ---- clock ---- */
 
 #if !defined(_WIN32)
-#if PERF_LP64_UNIX_
+#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
 PERF_FN uint64_t perf_system_ns_(int id)
 {
     struct perf_timespec_ t;
@@ -672,8 +704,8 @@ PERF_FN uint64_t perf_cpu_now(void)
 #endif
 
 /* 1: a counter instruction; 0: this file's ticks are nanoseconds of the system clock. */
-#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                               \
-    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&      \
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
+    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&     \
                         defined(__GNUC__)))
 #define PERF_COUNTER_ 1
 #else
@@ -687,7 +719,7 @@ PERF_FN uint64_t perf_ticks(void)
 #elif PERF_MSVC_
     return __rdtsc();
 #elif PERF_ARCH_X86_
-    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask     */
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
     __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
     return (UINT64_C(0) + hi) << 32 | lo;
 #elif defined(__aarch64__)
@@ -724,7 +756,7 @@ PERF_FN uint64_t perf_ticks_precise(void)
 }
 
 /* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
- * the same place, so what differs between two narrow brackets is the step of the counter.         */
+ * the same place, so what differs between two narrow brackets is the step of the counter.        */
 typedef struct perf_pair_ {
     uint64_t ticks, ns, width;
 } perf_pair_;
@@ -751,12 +783,12 @@ PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 
 /* First reading of this image (executable or shared object), and the rate known so far. */
 typedef struct perf_calibration_ {
-    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                            */
+    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                           */
     uint32_t warnings;
     uint64_t ticks, ns, width;
-    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet    */
-    uint64_t tick_ns;           /* bits of a double                                                */
-    uint64_t error_ppm;         /* bits of a double                                                */
+    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet   */
+    uint64_t tick_ns;           /* bits of a double                                               */
+    uint64_t error_ppm;         /* bits of a double                                               */
 } perf_calibration_;
 
 struct perf_registry_;
@@ -764,7 +796,7 @@ struct perf_registry_;
 /* The one object every file of an image shares; zero until the first use. */
 typedef struct perf_anchor_ {
     uint32_t               size;
-    uint32_t               off;         /* 1: scopes of this image do nothing                      */
+    uint32_t               off;         /* 1: scopes of this image do nothing                     */
     struct perf_registry_ *registry;
     perf_calibration_      clock;
     uint64_t               spare[4];
@@ -851,29 +883,26 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
 
 #if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
 /* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
-PERF_FN void perf_cpuid_(uint32_t leaf, uint32_t *eax, uint32_t *edx)
+PERF_FN uint32_t perf_cpuid_(uint32_t leaf, uint32_t *edx)
 {
     uint32_t a = leaf, d, c = 0;
 #if defined(__x86_64__)
-    uint32_t b;
-    __asm__ __volatile__("cpuid" : "+a"(a), "=b"(b), "+c"(c), "=d"(d));
-    (void)b;
+    __asm__ __volatile__("cpuid" : "+a"(a), "+c"(c), "=d"(d) : : "ebx");
 #else
     __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
 #endif
-    *eax = a;
-    *edx = d;
+    *edx = d + (c & 0);
+    return a;
 }
 
 /* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t eax, edx;
+    uint32_t edx;
 
-    perf_cpuid_(UINT32_C(0x80000000), &eax, &edx);
-    if (eax < UINT32_C(0x80000007))
+    if (perf_cpuid_(UINT32_C(0x80000000), &edx) < UINT32_C(0x80000007))
         return 0;
-    perf_cpuid_(UINT32_C(0x80000007), &eax, &edx);
+    (void)perf_cpuid_(UINT32_C(0x80000007), &edx);
     return (edx >> 8 & 1) != 0;
 }
 #else
@@ -883,8 +912,8 @@ PERF_FN int perf_counter_invariant_(void)
 }
 #endif
 
-#define PERF_CLOCK_TEXT_(name, bit, text)                                                          \
-    if (warning & bit)                                                                             \
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
+    if (warning & bit)                                                                            \
         return text;
 PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 {
@@ -899,27 +928,27 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
  * durations seen below 2^32 ticks; anything outside, and every longer one, takes the cold path,
  * so one unsigned compare proves the bucket valid and keeps both extremes exact.  No two sums are
  * neighbours: gcc and clang would update the pair as a vector, and the next scope would wait for
- * the store (8.9 instead of 1.9 cycles).                                                          */
-#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most        */
+ * the store (8.9 instead of 1.9 cycles).                                                         */
+#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
 #define PERF_CELL_OCTAVES_ 44
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
 #define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
-#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare      */
+#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
 
 typedef struct perf_cell_ {
     uint64_t count, low;
-    uint64_t sum, span;         /* sum: of all calls                                               */
-    uint64_t total, tag;        /* total: recursive calls once; tag: the id as an event wants it   */
+    uint64_t sum, span;         /* sum: of all calls                                              */
+    uint64_t total, tag;        /* total: recursive calls once; tag: the id as an event wants it  */
     uint64_t self, min, max;
-    uint64_t last, least, most, values; /* of a counter: bits of doubles; max: time of the last    */
+    uint64_t last, least, most, values; /* of a counter: bits of doubles; max: time of the last   */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_cell_;
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
  * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those have name 0.                                                                              */
+ * those have name 0.                                                                             */
 typedef struct perf_event_ {
-    uint64_t start;             /* ticks                                                           */
+    uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
@@ -933,58 +962,58 @@ typedef struct perf_known_ {
 } perf_known_;
 
 /* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child finds
- * all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.                      */
+ * all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.                     */
 typedef struct perf_recorder_ {
-    perf_cell_ **cell;          /* by name id; NULL for [0] and unseen ones                        */
-    uint32_t     cells;         /* entries of it; 0: go to the cold path                           */
+    perf_cell_ **cell;          /* by name id; NULL for [0] and unseen ones                       */
+    uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
     uint32_t     depth;
-    uint64_t     closed;        /* running total of closed scopes, for self time                   */
-    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,   */
+    uint64_t     closed;        /* running total of closed scopes, for self time                  */
+    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,  */
     perf_event_ *ring;
-    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs)  */
-    uint64_t     ring_mask;     /* bytes; 0: no trace                                              */
-    uint64_t     ring_head;     /* bytes written so far                                            */
+    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
+    uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
+    uint64_t     ring_head;     /* bytes written so far                                           */
     /* cold */
-    uint32_t     room;          /* entries of `cell`, also when `cells` is 0                       */
-    uint32_t     request;       /* PERF_ASK_ bits set by other threads                             */
-    uint64_t     made, birth;   /* ticks; birth: or of the last reset                              */
-    uint64_t     birth_closed;  /* `closed` at birth                                               */
-    uint64_t     thread;        /* id of the owner                                                 */
-    uint64_t     number;        /* 1, 2, ... in order of appearance                                */
-    uint64_t     ring_lost;     /* bytes written before the last reset                             */
-    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_        */
-    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                   */
+    uint32_t     room;          /* entries of `cell`, also when `cells` is 0                      */
+    uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
+    uint64_t     made, birth;   /* ticks; birth: or of the last reset                             */
+    uint64_t     birth_closed;  /* `closed` at birth                                              */
+    uint64_t     thread;        /* id of the owner                                                */
+    uint64_t     number;        /* 1, 2, ... in order of appearance                               */
+    uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
+    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
     struct perf_registry_ *home;
-    char        *pool, *pool_end;               /* room for cells                                  */
-    uint32_t     gone;                          /* its thread has ended: to be taken over          */
-    uint32_t     dice;                          /* state of the random distances of sampling       */
+    char        *pool, *pool_end;               /* room for cells                                 */
+    uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     dice;                          /* state of the random distances of sampling      */
     char         name[32];
     perf_known_  known[64];
-    perf_cell_   blank;                         /* the first `late_cell`                           */
+    perf_cell_   blank;                         /* the first `late_cell`                          */
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
 #define PERF_ASK_TRACE_ 2u
 
-typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to      */
+typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
     perf_site_         site;
     struct perf_name_ *next_same;
     uint32_t           hash;
-    uint32_t           length;  /* the text follows the struct                                     */
+    uint32_t           length;  /* the text follows the struct                                    */
     uint32_t           kind;
 } perf_name_;
 
 #define PERF_NAME_MAX_  255
 #define PERF_NAMES_MAX_ (1u << 22)
 
-typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now     */
+typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
     struct perf_retired_ *next;
     uint64_t              thread, number, count;
-    char                  name[32];             /* the events follow, oldest first                 */
+    char                  name[32];             /* the events follow, oldest first                */
 } perf_retired_;
 
-#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                       */
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
 
-typedef struct perf_mark_ {     /* one perf_memory_mark()                                          */
+typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
     perf_name_        *name;
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
@@ -993,32 +1022,32 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
-    uint32_t        lock;       /* id of the thread inside; 0: free                                */
+    uint32_t        lock;       /* id of the thread inside; 0: free                               */
     uint32_t        process;
     uint32_t        off;
-    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()            */
-    uint32_t        error;      /* first perf_status that was not PERF_OK                          */
-    uint32_t        warnings;   /* PERF_CLOCK_ bits                                                */
+    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
+    uint32_t        error;      /* first perf_status that was not PERF_OK                         */
+    uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
     uint64_t        ring_events;
     uint32_t        trace_off;
     uint32_t        async_ids;
-    uint64_t        threads;    /* recorders and take-overs so far                                 */
-    uint64_t        alive;      /* recorders not known to be gone                                  */
-    uint64_t        scan_at;    /* look for ended threads when so many are alive                   */
-    uint64_t        lost;       /* scopes without a recorder: no memory                            */
+    uint64_t        threads;    /* recorders and take-overs so far                                */
+    uint64_t        alive;      /* recorders not known to be gone                                 */
+    uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
+    uint64_t        lost;       /* scopes without a recorder: no memory                           */
     uint64_t        cut_names;
     uint64_t        retired_bytes, retired_lost;
     perf_recorder_ *recorders;
     perf_recorder_ *by_thread[256];
-    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock        */
+    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock       */
     uint32_t        count, room;
     perf_name_     *by_hash[4096];
     char           *pool, *pool_end;
-    void           *results;    /* atomic list head: what the bench and A/B loops have finished    */
+    void           *results;    /* atomic list head: what the bench and A/B loops have finished   */
     uint64_t      (*custom)(void);
     perf_retired_  *retired;
-    perf_mark_     *marks;      /* newest first                                                    */
-    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                       */
+    perf_mark_     *marks;      /* newest first                                                   */
+    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
     uint64_t        spare[8];
 } perf_registry_;
 
@@ -1027,7 +1056,7 @@ PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
 #if defined(__linux__)
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve     */
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve    */
 #else
     void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
 #endif
@@ -1035,7 +1064,7 @@ PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
         return PERF_NULL_;
 #if defined(__linux__)
     if (wipe_on_fork)
-        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells        */
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
 #endif
 #else
     void *p = PERF_MALLOC(bytes);
@@ -1123,7 +1152,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     uint32_t me = perf_thread_id_(), process = perf_process_id_();
 
     if (PERF_GET_(&r->process) != process)
-        perf_forked_(r, process);               /* a child begins with one thread: no race         */
+        perf_forked_(r, process);               /* a child begins with one thread: no race        */
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
@@ -1152,7 +1181,9 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->ticks = perf_anchor_v1_.clock.ticks;
     r->ns = perf_anchor_v1_.clock.ns;
-#if defined(PERF_CLOCK_FN)
+#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
+    r->clock = 0;                               /* our tests: that clock through the hot path     */
+#elif defined(PERF_CLOCK_FN)
     r->custom = PERF_CLOCK_FN;
     r->clock = 1;
 #elif !PERF_COUNTER_
@@ -1174,9 +1205,9 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 /* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
  * image that uses scopes carries an ELF note with the distance to its anchor, and the registry is
  * found by walking the notes of all images.  perf_images_ calls `visit` for each anchor until it
- * returns something else than 0.                                                                  */
+ * returns something else than 0.                                                                 */
 typedef struct perf_search_ {
-    perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there  */
+    perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there */
     perf_registry_ *found;
     uint32_t        off;
     int             set_off;
@@ -1192,10 +1223,10 @@ PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
         PERF_SET_(&a->off, s->off);
 }
 
-#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                           \
+#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
 #define PERF_NOTES_ 1
-struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                   */
+struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                  */
     uint32_t type, flags;
     uint64_t offset, vaddr, paddr, filesz, memsz, align;
 };
@@ -1218,7 +1249,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
         uint64_t                    at = image->base + s->vaddr, end = at + s->memsz;
         uint64_t                    pad = s->align == 8 ? 7 : 3;
 
-        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type   */
+        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type  */
             uint32_t head[3];
             int64_t  distance;
             uint64_t data;
@@ -1241,7 +1272,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 #endif
 
 /* Every image that takes part.  The note is written here, into whatever file uses this function:
- * a file that only includes the header gets none.                                                 */
+ * a file that only includes the header gets none.                                                */
 PERF_COLD_FN_ void perf_images_(perf_search_ *s)
 {
 #if PERF_NOTES_
@@ -1282,7 +1313,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
 #else
         if (__atomic_compare_exchange_n(&s.leader->registry, &s.found, r, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
-            s.found = r;                        /* else lost a race: ours stays unused             */
+            s.found = r;                        /* else lost a race: ours stays unused            */
 #endif
     }
     r = s.found;
@@ -1406,13 +1437,14 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
  * until it is used. */
 PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
 {
-    if (!t->ring && r->ring_events && !r->trace_off) {
-        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(r->ring_events * sizeof *t->ring, 1));
+    int on = r->ring_events && !PERF_GET_(&r->trace_off);
+
+    if (!t->ring && on) {
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring, 1));
         if (!t->ring)
             perf_fail_(r, PERF_ENOMEM);
     }
-    PERF_SET_(&t->ring_mask,
-              t->ring && !r->trace_off ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped. */
@@ -1449,7 +1481,8 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         bytes = size;
     }
     old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
-              ? PERF_CAST_(perf_retired_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *old + bytes,
+              ? PERF_CAST_(perf_retired_ *, perf_pool_(&r->pool, &r->pool_end,
+                                                       sizeof *old + PERF_CAST_(size_t, bytes),
                                                        65536, 0))
               : PERF_NULL_;
     if (old) {
@@ -1472,10 +1505,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 }
 
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about all
- * of them only when their number has doubled.                                                     */
+ * of them only when their number has doubled.                                                    */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
 {
-#if PERF_SYS_GETTID_
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended              */
     perf_recorder_  *t;
     perf_recorder_ **p;
 
@@ -1488,7 +1521,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
             }
         r->scan_at = 2 * r->alive + 64;
     }
-    if (r->alive == r->threads)                 /* none has ever gone                              */
+    if (r->alive == r->threads)                 /* none has ever gone                             */
         return PERF_NULL_;
     for (t = r->recorders; t && !t->gone; t = t->next) {
     }
@@ -1522,6 +1555,51 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #define PERF_SELF_ perf_self_v1_
 #endif
 
+/* Empty, without touching pages that are zero anyway. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c, uint32_t id)
+{
+    uint64_t *word = PERF_PTR_(uint64_t *, c);
+    size_t    i;
+
+    for (i = 0; i < sizeof *c / sizeof *word; i++)
+        if (PERF_GET_(&word[i]))
+            PERF_SET_(&word[i], UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    PERF_SET_(&c->tag, PERF_CAST_(uint64_t, id) << 32);
+}
+
+/* What other threads have asked for, done by the owner when it next begins a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    perf_registry_ *r = t->home;
+    uint32_t        i, ask;
+
+    do {
+        ask = PERF_GET_(&t->request);
+        if (ask & PERF_ASK_RESET_) {
+            for (i = 0; i < t->room; i++)
+                if (t->cell[i])
+                    perf_cell_clear_(t->cell[i], i);
+            PERF_SET_(&t->late_cell, &t->blank);
+            PERF_SET_(&t->late, UINT64_C(1));
+            PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->abandoned, UINT64_C(0));
+            PERF_SET_(&t->disordered, UINT64_C(0));
+            PERF_SET_(&t->foreign, UINT64_C(0));
+            PERF_SET_(&t->orphans, UINT64_C(0));
+            PERF_SET_(&t->lost, UINT64_C(0));
+            PERF_SET_(&t->misused, UINT64_C(0));
+            t->birth = perf_scope_ticks_(r);
+            t->birth_closed = t->closed;
+            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
+        }
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+    } while (!perf_claim_(&t->request, ask, 0));
+    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
+}
+
 /* The calling thread's recorder; NULL without memory. */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
@@ -1535,14 +1613,14 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
     if (!r || !perf_lock_(r))
         return PERF_NULL_;
     thread = perf_thread_id_();
-    if (t) {                                    /* wiped by a fork: start over in the same place   */
+    if (t) {                                    /* wiped by a fork: start over in the same place  */
         perf_recorder_start_(r, t, thread);
         perf_unlock_(r);
         return t;
     }
     for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
     }
-    if (t && t->gone) {                         /* the system has given the id to a new thread     */
+    if (t && t->gone) {                         /* the system has given the id to a new thread    */
         t->gone = 0;
         r->alive++;
     }
@@ -1557,6 +1635,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
 #if !PERF_TCC_
     perf_self_v1_ = t;
 #endif
+    if (t && PERF_GET_(&t->request))            /* left over from the thread before                */
+        perf_recorder_serve_(t);
     if (!t) {
         r->lost++;
         perf_fail_(r, PERF_ENOMEM);
@@ -1581,7 +1661,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
             return PERF_NULL_;
         if (t->room)
             memcpy(table, t->cell, t->room * sizeof *table);
-        PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table       */
+        PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table      */
         PERF_REL_(&t->room, room);
     }
     c = t->cell[id];
@@ -1589,71 +1669,27 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
         c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
         if (!c)
             return PERF_NULL_;
-        c->low = PERF_NO_LOW_;
-        c->min = ~UINT64_C(0);
-        c->tag = PERF_CAST_(uint64_t, id) << 32;
+        perf_cell_clear_(c, id);
         PERF_REL_(&t->cell[id], c);
     }
     return c;
 }
 
-/* What other threads have asked for, done by the owner when it next begins a scope. */
-PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
-{
-    perf_registry_ *r = t->home;
-    uint32_t        i, ask;
-
-    do {
-        ask = PERF_GET_(&t->request);
-        if (ask & PERF_ASK_RESET_) {
-            for (i = 0; i < t->room; i++)
-                if (t->cell[i]) {
-                    perf_cell_ *c = t->cell[i];
-                    memset(c, 0, sizeof *c);
-                    c->low = PERF_NO_LOW_;
-                    c->min = ~UINT64_C(0);
-                    c->tag = PERF_CAST_(uint64_t, i) << 32;
-                }
-            t->late_cell = &t->blank;
-            t->late = 1;
-            t->ring_lost = t->ring_head;
-            t->abandoned = t->disordered = t->foreign = t->orphans = t->lost = t->misused = 0;
-            t->birth = perf_scope_ticks_(r);
-            t->birth_closed = t->closed;
-            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path  */
-        }
-        if (ask & PERF_ASK_TRACE_)
-            perf_ring_set_(r, t);
-    } while (!perf_claim_(&t->request, ask, 0));
-    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
-}
-
 /* ---- one scope ---- */
 
-#if defined(__SANITIZE_THREAD__)
-#define PERF_TSAN_ 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define PERF_TSAN_ 1
-#endif
-#endif
-#if !defined(PERF_TSAN_)
-#define PERF_TSAN_ 0
-#endif
-
 /* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
- * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions.  */
+ * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions. */
 #if PERF_TSAN_
 #define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
-#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then           */
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
 #else
 #define PERF_PEEK_(x)   (x)
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
 #endif
 
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
-#define PERF_BUCKET_(cell, ticks)                                                                  \
-    (cell)->bucket[(perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>                  \
+#define PERF_BUCKET_(cell, ticks)                                                                 \
+    (cell)->bucket[(perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >>                 \
                     (52 - PERF_CELL_BITS_)) - PERF_CELL_BIAS_]
 
 PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
@@ -1672,7 +1708,7 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 }
 
 /* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
- * moved into the range of the buckets.                                                            */
+ * moved into the range of the buckets.                                                           */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
 {
     if (d < c->min)
@@ -1709,16 +1745,16 @@ PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_spa
     }
 }
 
-#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times            */
+#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times           */
 
 /* Everything that is not the common case of a scope's end. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
-    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                   */
+    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                  */
     perf_registry_ *r;
     perf_cell_     *c;
     uint64_t        d, self;
-    int             ours = t == s->rec;         /* the time is self time of this thread            */
+    int             ours = t == s->rec;         /* the time is self time of this thread           */
 
     if (!t)
         return;
@@ -1727,7 +1763,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         end = perf_scope_ticks_(r);
     s->depth &= ~PERF_SLOW_CLOCK_;
     if (ours && s->start < t->made) {
-        PERF_ADD_(t->orphans, 1);               /* begun before a fork                             */
+        PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
         return;
     }
     c = ours ? s->cell : perf_cell_get_(t, PERF_CAST_(uint32_t, s->cell->tag >> 32));
@@ -1739,13 +1775,14 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     if (!ours) {
         PERF_ADD_(t->foreign, 1);
         s->total = c->total;
-    } else if (s->start < t->birth) {           /* begun before a reset: counts from there         */
+    } else if (s->start < t->birth) {           /* begun before a reset: counts from there        */
         s->start = t->birth;
         s->nested = t->birth_closed;
-        s->total = c->total;
+        s->total = 0;
         t->depth--;
     } else if (t->depth < s->depth) {           /* the scope around it has ended                   */
-        PERF_ADD_(t->disordered, 1);
+        PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                  */
+        PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
         perf_fail_(r, PERF_ESTATE);
         s->total = c->total;
         ours = 0;
@@ -1753,7 +1790,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         PERF_ADD_(t->abandoned, t->depth - s->depth);
         t->depth = s->depth - 1;
     }
-    if (s->total > c->total)                    /* a reset while it was open                       */
+    if (s->total > c->total)                    /* a reset while it was open                      */
         s->total = c->total;
     d = end - s->start;
     if (d >> 63) {
@@ -1783,7 +1820,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     t->depth = depth - 1;
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d);
-    PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added     */
+    PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added    */
     PERF_ADD_(c->self, closed - t->closed);
     t->closed = closed;
     PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
@@ -1870,8 +1907,12 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site
 }
 
 /* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
- * (2 instructions instead of 5); a scope that is on does not notice (measured).                   */
+ * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
+#if PERF_DISABLE
+#define PERF_ON_() 0
+#else
 #define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+#endif
 
 /* One call in n, at random distances of n/2 .. 3n/2, so that no rhythm of the program is in step. */
 PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
@@ -1892,29 +1933,29 @@ PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, p
 }
 
 #if defined(__cplusplus)
-#define PERF_GUARD_(guard, end)                                                                    \
-    struct guard {                                                                                 \
-        perf_span_ *const span;                                                                    \
-        explicit guard(perf_span_ *s) : span(s)                                                    \
-        {                                                                                          \
-        }                                                                                          \
-        guard(const guard &) = delete;                                                             \
-        guard &operator=(const guard &) = delete;                                                  \
-        ~guard()                                                                                   \
-        {                                                                                          \
-            if (span)                                                                              \
-                end(span);                                                                         \
-        }                                                                                          \
+#define PERF_GUARD_(guard, end)                                                                   \
+    struct guard {                                                                                \
+        perf_span_ *const span;                                                                   \
+        explicit guard(perf_span_ *s) : span(s)                                                   \
+        {                                                                                         \
+        }                                                                                         \
+        guard(const guard &) = delete;                                                            \
+        guard &operator=(const guard &) = delete;                                                 \
+        ~guard()                                                                                  \
+        {                                                                                         \
+            if (span)                                                                             \
+                end(span);                                                                        \
+        }                                                                                         \
     };
 #define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
 #else
-#define PERF_GUARD_(guard, end)                                                                    \
-    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                            \
-    {                                                                                              \
-        if (*open)                                                                                 \
-            end(*open);                                                                            \
+#define PERF_GUARD_(guard, end)                                                                   \
+    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                           \
+    {                                                                                             \
+        if (*open)                                                                                \
+            end(*open);                                                                           \
     }
-#define PERF_OPEN_(how, open, span)                                                                \
+#define PERF_OPEN_(how, open, span)                                                               \
     perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
 #endif
 PERF_GUARD_(perf_guard_, perf_end_)
@@ -1934,7 +1975,7 @@ PERF_COLD_FN_ void perf_misuse_(void)
 }
 
 /* The site of a name that is no static object: a small table by address in front of the interned
- * names; the text is compared, so the caller may use its buffer again.  NULL: no room.            */
+ * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 {
     perf_recorder_ *t = PERF_SELF_ && PERF_SELF_->home ? PERF_SELF_ : perf_recorder_get_();
@@ -1961,7 +2002,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
 }
 
 #if PERF_DISABLE
-PERF_FN perf_scope perf_scope_begin(const char *name)
+PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
 {
     perf_scope s;
 
@@ -1980,7 +2021,7 @@ PERF_FN perf_scope perf_scope_begin(const char *name)
     perf_scope  s = PERF_ZERO;
     perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
 
-    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one    */
+    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
         (void)perf_begin_(&s, site);
     return s;
@@ -2045,7 +2086,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             return;
         }
     }
-    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did          */
+    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did         */
     if (t->home->clock)
         now = perf_scope_ticks_(t->home);
     if (perf_begin_slow_(&s, site)) {
@@ -2196,7 +2237,7 @@ PERF_FN void perf_enable(int on)
 
     if (!r)
         return;
-    PERF_SET_(&r->off, on ? 0u : 1u);           /* images to come ask the registry                 */
+    PERF_SET_(&r->off, on ? 0u : 1u);           /* images to come ask the registry                */
     memset(&s, 0, sizeof s);
     s.set_off = 1;
     s.off = on ? 0 : 1;
@@ -2237,10 +2278,12 @@ PERF_FN void perf_reset(void)
     if (!r || !perf_lock_(r))
         return;
     perf_ask_(r, PERF_ASK_RESET_);
-    r->lost = r->cut_names = r->retired_lost = 0;
-    r->retired = PERF_NULL_;
+    PERF_SET_(&r->lost, UINT64_C(0));
+    PERF_SET_(&r->cut_names, UINT64_C(0));
+    PERF_SET_(&r->retired_lost, UINT64_C(0));
+    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
+    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
-    r->marks = PERF_NULL_;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
 }
@@ -2283,7 +2326,7 @@ PERF_FN perf_clock_info perf_clock(void)
     c.tick_ns = counter ? perf_tick_ns_() : 1.0;
     c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
     c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = PERF_CAST_(double, step) * c.tick_ns;
+    c.resolution_ns = step == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step) * c.tick_ns;
     c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
     if (c.error_ppm > 1000)
         c.warnings |= PERF_CLOCK_ROUGH;
@@ -2299,15 +2342,15 @@ PERF_FN perf_clock_info perf_clock(void)
 
 /* ---- report ---- */
 
-typedef struct perf_row_ {      /* one name, all threads; times in ticks                           */
+typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
     const char *name;
     uint32_t    kind;
     uint64_t    count, sum, total, self, min, max;
     double      p50, p95, p99;
-    double      last, least, most, values;      /* of a counter                                    */
+    double      last, least, most, values;      /* of a counter                                   */
 } perf_row_;
 
-typedef struct perf_losses_ {   /* what is missing from the numbers, and why                       */
+typedef struct perf_losses_ {   /* what is missing from the numbers, and why                      */
     uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut;
 } perf_losses_;
 
@@ -2404,7 +2447,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
         calls += sum->bucket[i];
     row->sum = sum->sum;
     row->total = sum->total;
-    row->self = sum->self >> 63 ? 0 : sum->self;        /* sampled scopes are estimates            */
+    row->self = sum->self >> 63 ? 0 : sum->self;        /* sampled scopes are estimates           */
     row->min = sum->min;
     row->max = sum->max;
     row->p50 = perf_cell_quantile_(sum, calls, 0.50);
@@ -2562,8 +2605,9 @@ PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, c
     perf_put_cell_(o, text, width);
 }
 
-/* A name in `width` columns: control characters shown as '?', long ones cut with "...". */
-PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+/* A name in at most `width` columns: control characters shown as '?', long ones cut with "...".
+ * Returns the columns left. */
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
     size_t columns = 0, i, shown = 0;
 
@@ -2577,8 +2621,12 @@ PERF_COLD_FN_ void perf_put_name_(perf_out_ *o, const char *name, size_t width)
     }
     if (columns > width)
         perf_put_(o, "...");
-    else
-        perf_put_spaces_(o, width - columns);
+    return columns > width ? 0 : width - columns;
+}
+
+PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+{
+    perf_put_spaces_(o, perf_put_cut_(o, name, width));
 }
 
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
@@ -2611,7 +2659,7 @@ typedef struct perf_snapshot_ {
     perf_registry_  *registry;
     perf_row_       *row;
     size_t           rows;
-    double           tick, self;        /* ns a tick; ticks of self time of all scopes             */
+    double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
     perf_losses_     losses;
     perf_mark_      *marks;
     struct perf_tree_ *tree;
@@ -2732,19 +2780,19 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 
 /* ---- report: tree ---- */
 
-typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none              */
+typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
     uint32_t name, parent, child, sibling;
-    uint64_t calls, total, inside;      /* ticks; inside: of its children                          */
+    uint64_t calls, total, inside;      /* ticks; inside: of its children                         */
 } perf_node_;
 
 typedef struct perf_tree_ {
-    perf_node_ *node;           /* [0] is the root                                                 */
+    perf_node_ *node;           /* [0] is the root                                                */
     uint32_t    count, room;
     uint64_t    events;
     perf_registry_ *registry;
 } perf_tree_;
 
-#define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth                */
+#define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
 
 /* The child of `parent` with that name, made if need be; the parent itself without memory. */
 PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
@@ -2782,7 +2830,7 @@ typedef struct perf_events_ {
 
 /* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
 typedef struct perf_zone_ {
-    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                 */
+    uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
 } perf_zone_;
 
@@ -2801,7 +2849,7 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     if (z->length != PERF_EVENT_MORE_)
         return 1;
     if (at + 1 >= e->count || e->event[at + 1].what)
-        return 0;                               /* its first half has been overwritten             */
+        return 0;                               /* its first half has been overwritten            */
     *i = at + 2;
     z->length = e->event[at + 1].start;
     if (z->kind == PERF_KIND_ASYNC_) {
@@ -2818,7 +2866,7 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
 
 /* Copies the ring of a thread that may go on writing, and drops what it may have overwritten during
  * the copy.  PERF_FREE e->event. */
-PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+PERF_HOT_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
 {
     uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
     uint64_t room = r->ring_events * sizeof(perf_event_);
@@ -2830,7 +2878,7 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
     if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return 1;
     n = head - lost > room ? room : head - lost;
-    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(n));
+    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
     if (!e->event)
         return 0;
     for (i = 0; i < n; i += sizeof(perf_event_)) {
@@ -2839,7 +2887,7 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].start = PERF_GET_(&from->start);
         e->event[i / sizeof *from].what = PERF_GET_(&from->what);
     }
-    now = PERF_ACQ_(&t->ring_head);             /* one more may be half written                    */
+    now = PERF_ACQ_(&t->ring_head);             /* one more may be half written                   */
     if (t != PERF_SELF_ && now != head)
         now += sizeof(perf_event_);
     if (now - head + n > room)
@@ -2858,7 +2906,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     int             whole = 1, got;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        if (!perf_lock_(r))                     /* keeps it from being retired meanwhile           */
+        if (!perf_lock_(r))                     /* keeps it from being retired meanwhile          */
             return 0;
         got = perf_events_copy_(&e, r, t);
         perf_unlock_(r);
@@ -2874,7 +2922,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         e.thread = old->thread;
         e.number = old->number;
         e.name = old->name;
-        e.event = PERF_CAST_(perf_event_ *, PERF_MALLOC(old->count * sizeof *from));
+        e.event = PERF_CAST_(
+            perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, old->count) * sizeof *from));
         for (i = 0; e.event && i < e.count; i++)
             e.event[i] = from[e.count - 1 - i];
         if (e.event)
@@ -2887,8 +2936,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
 }
 
 /* Newest first, a scope comes before those inside it: each belongs to the nearest one on the stack
- * that began before it; of two that began together, to the less deep.                             */
-PERF_COLD_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
+ * that began before it; of two that began together, to the less deep.                            */
+PERF_HOT_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
 {
     perf_tree_ *tree = PERF_CAST_(perf_tree_ *, with);
     struct {
@@ -2976,7 +3025,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_(o, "of total   of parent      total       self     calls  scope (from the ");
     perf_put_u64_(o, s->tree->events);
     perf_put_(o, " events in the trace)\n");
-    for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown              */
+    for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown             */
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
         double            around = PERF_CAST_(double, s->tree->node[n->parent].inside);
@@ -2994,7 +3043,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_time_cell_(o, (total - PERF_CAST_(double, n->inside)) * s->tick, 10);
         perf_put_number_cell_(o, PERF_CAST_(double, n->calls), 0, "", 10);
         perf_put_spaces_(o, 2 + 2 * depth);
-        perf_put_name_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
+        (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
         perf_put_char_(o, '\n');
     }
     perf_put_losses_(o, &s->losses);
@@ -3180,11 +3229,11 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
 /* ---- report: memory ---- */
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_usage_ {            /* struct rusage                                                   */
+struct perf_usage_ {            /* struct rusage                                                  */
     long user_s, user_us, system_s, system_us;
     long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, rest[16];
 };
-struct perf_heap_ {             /* struct mallinfo2                                                */
+struct perf_heap_ {             /* struct mallinfo2                                               */
     size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
 };
 extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
@@ -3205,7 +3254,7 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
         n = fread(text, 1, sizeof text, f);
         (void)fclose(f);
     }
-    for (i = 0; i < n && field < 2; i++) {      /* pages: size, resident, ...                      */
+    for (i = 0; i < n && field < 2; i++) {      /* pages: size, resident, ...                     */
         if (text[i] == ' ')
             field++;
         else if (field == 1)
@@ -3284,7 +3333,7 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
     if (newest)
         perf_put_(o, "memory phase                   time       cpu   resident     change       peak"
                      "       heap   faults   major   read blk  write blk\n");
-    while (newest != older) {                   /* oldest first: walks the list to its end         */
+    while (newest != older) {                   /* oldest first: walks the list to its end        */
         const perf_mark_ *before;
         for (m = newest; m->next != older; m = m->next) {
         }
@@ -3340,7 +3389,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
     s.tick = s.clock.tick_ns;
     if (s.registry) {
-        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads      */
+        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
             perf_unlock_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
         s.marks = PERF_ACQ_(&s.registry->marks);
@@ -3402,7 +3451,7 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
         return PERF_EINVAL;
     s = perf_snapshot_take_(opts);
     perf_snapshot_put_(&o, &s);
-    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish      */
+    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish     */
     again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
     if (again.p) {
         perf_snapshot_put_(&again, &s);
@@ -3427,11 +3476,11 @@ PERF_FN perf_status perf_report(void)
 /* A file written through a buffer with room for one record; the first failure sticks. */
 typedef struct perf_file_ {
     FILE  *file;
-    char  *p, *begin, *limit;   /* next character; buffer; flush when past it                      */
+    char  *p, *begin, *limit;   /* next character; buffer; flush when past it                     */
     int    failed;
 } perf_file_;
 #define PERF_FILE_BYTES_  262144
-#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                              */
+#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
 
 PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
@@ -3452,41 +3501,76 @@ PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
         perf_file_flush_(f);
 }
 
-/* Two digits at a time, from the last: 20 characters at most. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
+/* The two digits of 0 .. 99. */
+PERF_FN char *perf_digits2_(char *p, uint64_t v)
 {
     static const char pair[] = "00010203040506070809101112131415161718192021222324"
                                "25262728293031323334353637383940414243444546474849"
                                "50515253545556575859606162636465666768697071727374"
                                "75767778798081828384858687888990919293949596979899";
-    char              text[20], *q = text + 20;
 
-    while (v >= 100) {
+    memcpy(p, pair + v * 2, 2);
+    return p + 2;
+}
+
+/* Decimal, two digits at a time from the last: 20 characters at most. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
+{
+    char   text[20], *q = text + 20;
+    size_t n;
+
+    if (v < 10) {
+        *p = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
+        return p + 1;
+    }
+    while (v >= 10) {
         q -= 2;
-        memcpy(q, pair + v % 100 * 2, 2);
+        (void)perf_digits2_(q, v % 100);
         v /= 100;
     }
-    if (v >= 10) {
-        q -= 2;
-        memcpy(q, pair + v * 2, 2);
-    } else {
-        *--q = PERF_CAST_(char, '0' + PERF_CAST_(char, v));
-    }
-    memcpy(p, q, PERF_CAST_(size_t, text + 20 - q));
-    return p + (text + 20 - q);
+    if (v)
+        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
+    n = PERF_CAST_(size_t, text + 20 - q);
+    memcpy(p, q, n);
+    return p + n;
+}
+
+/* ".123": what is left of a microsecond. */
+PERF_FN char *perf_digits_rest_(char *p, uint64_t ns)
+{
+    p[0] = '.';
+    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(int, ns / 100));
+    return perf_digits2_(p + 2, ns % 100);
 }
 
 /* Nanoseconds as microseconds with three decimals, exact. */
 PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
-    uint64_t us = ns / 1000, rest = ns - us * 1000;
+    uint64_t us = ns / 1000;
 
-    p = perf_digits_(p, us);
-    p[0] = '.';
-    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 100));
-    p[2] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest / 10 % 10));
-    p[3] = PERF_CAST_(char, '0' + PERF_CAST_(char, rest % 10));
-    return p + 4;
+    return perf_digits_rest_(perf_digits_(p, us), ns - us * 1000);
+}
+
+/* The same for times that follow each other: the digits above 10 ms are kept from the last one. */
+typedef struct perf_digits_high_ {
+    uint64_t high;
+    size_t   length;
+    char     text[24];
+} perf_digits_high_;
+
+PERF_FN char *perf_digits_time_(char *p, uint64_t ns, perf_digits_high_ *d)
+{
+    uint64_t us = ns / 1000, high = us / 10000, low = us - high * 10000;
+
+    if (high != d->high || !high) {
+        if (!high)
+            return perf_digits_us_(p, ns);
+        d->high = high;
+        d->length = PERF_CAST_(size_t, perf_digits_(d->text, high) - d->text);
+    }
+    memcpy(p, d->text, sizeof d->text);
+    p = perf_digits2_(p + d->length, low / 100);
+    return perf_digits_rest_(perf_digits2_(p, low % 100), ns - us * 1000);
 }
 
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
@@ -3506,7 +3590,7 @@ PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
- * between them, so that rounding never moves a scope out of the one around it.                    */
+ * between them, so that rounding never moves a scope out of the one around it.                   */
 typedef struct perf_epoch_ {
     uint64_t ticks, ns;
     double   tick_ns;
@@ -3535,10 +3619,10 @@ typedef struct perf_json_ {
     perf_file_      file;
     perf_registry_ *registry;
     perf_epoch_     epoch;
-    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each    */
+    char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
     uint32_t        names;
 } perf_json_;
-#define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew      */
+#define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew     */
 
 PERF_COLD_FN_ char *perf_json_prefix_(char *p, const char *name)
 {
@@ -3595,14 +3679,16 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const ch
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
- * nest equal times in that order. */
-PERF_COLD_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
+ * nest equal times in that order.  Hot, for else gcc finds that only cold functions call it,
+ * and divides by 100 with a division, five times slower. */
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
     perf_json_ *j = PERF_CAST_(perf_json_ *, with);
     perf_file_ *f = &j->file;
     char        where[64], *w = where;
     perf_zone_  z;
     uint64_t    i = 0, start;
+    perf_digits_high_ high = PERF_ZERO;
 
     memcpy(w, ",\"pid\":", 7);
     w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
@@ -3633,7 +3719,7 @@ PERF_COLD_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             f->p = perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_digits_us_(f->p, start);
+        f->p = perf_digits_time_(f->p, start, &high);
         memcpy(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         memcpy(f->p, where, sizeof where);
@@ -3662,7 +3748,8 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
     perf_file_number_(f, l.overwritten);
     perf_file_put_(f, ",\"uncounted_scopes\":");
     perf_file_number_(f, l.lost + l.orphans);
-    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},\"pid\":");
+    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",");
+    perf_file_put_(f, "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
     perf_file_number_(f, PERF_GET_(&j->registry->process));
     perf_file_put_(f, "}");
     if (!perf_events_each_(j->registry, perf_json_thread_, j))
@@ -3672,7 +3759,7 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
 }
 
 /* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.  Devices
- * and pipes under /dev and /proc are written directly.                                            */
+ * and pipes under /dev and /proc are written directly.                                           */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
                                           void *with)
 {
@@ -3703,7 +3790,7 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
                 f->failed = 1;
 #if defined(_WIN32)
             if (!direct && !f->failed)
-                (void)remove(path);             /* rename does not replace there                   */
+                (void)remove(path);             /* rename does not replace there                  */
 #endif
             if (!direct && !f->failed && rename(part, path))
                 f->failed = 1;
@@ -3730,7 +3817,7 @@ PERF_FN perf_status perf_trace_save(const char *path)
     j.registry = perf_registry_get_();
     if (!j.registry)
         return PERF_ENOMEM;
-    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads      */
+    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
         perf_unlock_(j.registry);
     j.epoch = perf_epoch_of_(j.registry);
     j.names = PERF_ACQ_(&j.registry->count);
@@ -4054,7 +4141,7 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
     r.opts = s->opts;
     r.status = s->status;
     r.warnings = s->warnings | r.time.warnings;
-    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure     */
+    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
         memset(&r.time, 0, sizeof r.time);
         r.time.status = s->status;
     } else if (!r.time.count) {
@@ -4473,7 +4560,7 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, uint64_t left)
     r.status = s->status;
     r.warnings = s->warnings;
     if (s->status != PERF_OK)
-        n = 0;                                      /* never a plausible time beside a failure     */
+        n = 0;                                      /* never a plausible time beside a failure    */
     r.verdict = perf_ab_verdict_(s, n);
     if (n) {
         r.baseline = perf_summarize(s->arm[0].ns, n);
@@ -4579,6 +4666,35 @@ PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, r.warnings);
 }
 
+/* ---- at exit ---- */
+
+#if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
+#if PERF_LP64_UNIX_
+extern char *perf_getenv_(const char *) __asm__(PERF_SYM_("getenv"));
+#else
+PERF_END_DECLS
+#include <stdlib.h>
+PERF_BEGIN_DECLS
+#define perf_getenv_ getenv
+#endif
+
+PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
+{
+    const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
+    perf_report_opts o = PERF_ZERO;
+
+    if (report && *report && strcmp(report, "0")) {
+        o.view = !strcmp(report, "tree")   ? PERF_VIEW_TREE
+                 : !strcmp(report, "csv")  ? PERF_VIEW_CSV
+                 : !strcmp(report, "json") ? PERF_VIEW_JSON
+                                           : PERF_VIEW_TABLE;
+        (void)perf_report_to(stderr, &o);
+    }
+    if (trace && *trace && perf_trace_save(trace) != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", trace);
+}
+#endif
+
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic pop
 #endif
@@ -4595,18 +4711,25 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 #if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
 #elif PERF_SCOPE_EMPTY_
-extern perf_scope perf_none_;   /* no bytes: never read, never linked                              */
+extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
 #endif
 #if defined(__GNUC__) && !defined(__cplusplus)
-#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                   */
+#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
 #define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
 #endif
-#define perf_scope_end(scope) PERF_OFF_(perf_scope_end(scope))
-#define perf_enable(on)       PERF_OFF_(perf_enable(on))
-#define perf_report()         PERF_OFF_CODE_(perf_report())
-#define perf_report_to(...)   PERF_OFF_CODE_(perf_report_to(__VA_ARGS__))
-#define perf_trace_save(path) PERF_OFF_CODE_(perf_trace_save(path))
+#define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
+#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
+#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
+#define perf_reset()          PERF_OFF_((perf_reset)())
+#define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
+#define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
+#define perf_instant(name)    PERF_OFF_((perf_instant)(name))
+#define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
+#define perf_memory_mark(p)   PERF_OFF_CODE_((perf_memory_mark)(p))
+#define perf_report()         PERF_OFF_CODE_((perf_report)())
+#define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
+#define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
 #endif
 
 PERF_END_DECLS
@@ -4660,7 +4783,7 @@ template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Cou
 {
     __asm__ __volatile__("" : : "m"(x));
 }
-template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read    */
+template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read */
 {
     __asm__ __volatile__("" : : "r"(p),
                          "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));

@@ -1,10 +1,11 @@
 /* perf_export.h - histograms in other tools' formats: HdrHistogram logs, plots, CSV, binary.
  *
- *     char line[65536];                                         // a line of an .hlog file
- *     perf_hlog_interval iv = PERF_ZERO;
- *     iv.length_seconds = 1.0;
- *     if (perf_hlog_write(line, sizeof line, &h, &iv, 3) < sizeof line)
- *         fputs(line, file);                                    // HdrHistogram's tools read it
+ *     static char        line[65536];                           // a line of an .hlog file
+ *     static perf_hist   latency;
+ *     perf_hlog_interval second = PERF_ZERO;
+ *     second.length_seconds = 1.0;
+ *     if (perf_hlog_write(line, sizeof line, &latency, &second, 2) < sizeof line)
+ *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
  * Optional: only files that save or load such formats include it, beside perf_stats.h.
  * Needs no zlib: what we write is stored, what others wrote is inflated here.  No file is opened,
@@ -270,7 +271,7 @@ PERF_FN void perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog
         n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
         for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
             char c = iv->tag[i];
-            perf_put_char_(o, c == ',' || c == ' ' || (c >= 0 && c < 32) ? '_' : c);
+            perf_put_char_(o, c == ',' || c == ' ' || PERF_CAST_(unsigned char, c) < 32 ? '_' : c);
         }
         perf_put_char_(o, ',');
     }
@@ -419,25 +420,41 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int (*next)(perf_hlog_s
     return v;
 }
 
+/* Up to 32 bits ahead, as far as the stream goes. */
+PERF_FN void perf_inflate_fill_(perf_hlog_source_ *s)
+{
+    while (s->bit_count <= 24 && s->limit) {
+        int byte = perf_hlog_get_(s);
+        if (byte < 0)
+            return;
+        s->limit--;
+        s->bits |= PERF_CAST_(uint32_t, byte) << s->bit_count;
+        s->bit_count += 8;
+    }
+}
+
 /* n <= 15 bits of the compressed stream; 0 and bad at its end. */
 PERF_FN unsigned perf_inflate_bits_(perf_hlog_source_ *s, int n)
 {
     unsigned v;
 
-    while (s->bit_count < n) {
-        int byte = s->limit ? perf_hlog_get_(s) : -1;
-        if (byte < 0) {
-            s->bad = 1;
-            return 0;
-        }
-        s->limit--;
-        s->bits |= PERF_CAST_(uint32_t, byte) << s->bit_count;
-        s->bit_count += 8;
+    if (s->bit_count < n)
+        perf_inflate_fill_(s);
+    if (s->bit_count < n) {
+        s->bad = 1;
+        return 0;
     }
     v = s->bits & ((1u << n) - 1);
     s->bits >>= n;
     s->bit_count -= n;
     return v;
+}
+
+/* Skips to the next whole byte of the stream. */
+PERF_FN void perf_inflate_align_(perf_hlog_source_ *s)
+{
+    s->bits >>= s->bit_count % 8;
+    s->bit_count -= s->bit_count % 8;
 }
 
 /* Codes from their lengths.  0: too many codes for the lengths, or (unless it is the single code
@@ -469,16 +486,23 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
 /* Canonical codes: those of one length are consecutive numbers. */
 PERF_FN unsigned perf_huffman_symbol_(perf_hlog_source_ *s, const perf_huffman_ *h)
 {
-    unsigned code = 0, first = 0, index = 0, length;
+    unsigned code = 0, first = 0, index = 0;
+    uint32_t bits;
+    int      length;
 
-    for (length = 1; length < 16; length++) {
-        code |= perf_inflate_bits_(s, 1);
-        if (s->bad)
-            return 0;
-        if (code - first < h->count[length])
+    if (s->bit_count < 15)
+        perf_inflate_fill_(s);
+    bits = s->bits;
+    for (length = 1; length < 16 && length <= s->bit_count; length++, bits >>= 1) {
+        unsigned n = h->count[length];
+        code |= bits & 1;
+        if (code - first < n) {
+            s->bits >>= length;
+            s->bit_count -= length;
             return h->symbol[index + (code - first)];
-        index += h->count[length];
-        first = (first + h->count[length]) << 1;
+        }
+        index += n;
+        first = (first + n) << 1;
         code <<= 1;
     }
     s->bad = 1;
@@ -548,13 +572,12 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
 
     if (s->last) {
         uint32_t adler;
-        s->bits = 0;                            /* never a whole byte: bits are fetched as needed  */
-        s->bit_count = 0;
+        perf_inflate_align_(s);
         adler = perf_inflate_bits_(s, 8) << 8;
         adler = (adler | perf_inflate_bits_(s, 8)) << 8;
         adler = (adler | perf_inflate_bits_(s, 8)) << 8;
         adler |= perf_inflate_bits_(s, 8);
-        if (adler != (s->b << 16 | s->a) || s->limit)
+        if (adler != (s->b << 16 | s->a) || s->limit || s->bit_count)
             s->bad = 1;
         s->mode = PERF_INFLATE_END_;
         return;
@@ -564,8 +587,7 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     if (s->bad)
         return;
     if (type == 0) {
-        s->bits = 0;
-        s->bit_count = 0;
+        perf_inflate_align_(s);
         s->stored = perf_inflate_bits_(s, 8);
         s->stored |= perf_inflate_bits_(s, 8) << 8;
         check = perf_inflate_bits_(s, 8);
@@ -673,7 +695,7 @@ PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
     from.compact = 1;
     if (index >= t->length || n >> 63 || (t->count + n) >> 63)
         return 0;
-    lower = perf_hist_lower_(&from, index, &width);
+    lower = perf_hist_lower_(&from, PERF_CAST_(size_t, index), &width);
     lower <<= t->unit;
     width <<= t->unit;
     v = lower + width / 2;                      /* where HdrHistogram takes the bucket to be       */
@@ -1196,7 +1218,7 @@ PERF_FN perf_status perf_hist_saved_frame_(const unsigned char *p, size_t size, 
     *error_at = 8;
     if (perf_get_le_(p + 8, 8) < 2 || p[15] >> 7 || p[31] >> 7)
         return PERF_EFORMAT;
-    payload = perf_get_le_(p + 72, 4);
+    payload = PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     *error_at = size;
     if (size - PERF_SAVED_HEAD_ < payload)
         return PERF_EFORMAT;
@@ -1269,7 +1291,7 @@ PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t siz
     st = perf_hist_saved_frame_(p, size, error_at);
     if (st != PERF_OK)
         return st;
-    size = PERF_SAVED_HEAD_ + perf_get_le_(p + 72, 4);
+    size = PERF_SAVED_HEAD_ + PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
     from.bits = p[5];
     from.compact = 1;
     from.highest = perf_get_le_(p + 8, 8);

@@ -227,8 +227,8 @@ typedef struct perf_hist_opts {     /* zero = default                           
     uint64_t highest;               /* 0 -> 3.6e12 (1 h in ns); above it values count as `over`   */
 } perf_hist_opts;
 
-PERF_FN perf_hist_opts perf_hist_opts_default(void);
-PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);
+PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython      */
+PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);    /* what really runs    */
 
 /* The smallest `bits` that keeps percentiles within this relative error: 0.01 -> 6, 0.001 -> 9. */
 PERF_FN int perf_hist_bits_for(double relative_error);
@@ -284,7 +284,7 @@ PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the
 PERF_FN uint64_t perf_hist_invalid(const perf_hist *h);    /* negative or NaN                    */
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* met a full 32-bit counter          */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);
+PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */
@@ -1306,7 +1306,7 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
 /* Position of the highest set bit of v, v > 0. */
 PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#if defined(__CUDA_ARCH__)
     return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
 #elif defined(__GNUC__) && !defined(__TINYC__)
     return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
@@ -1373,8 +1373,8 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     *first = 0;
     if (lo > hi)
         return 0;
-    *first = perf_hist_index_(s, lo);
-    end = perf_hist_index_(s, hi) + 1;
+    *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
+    end = PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
     return end <= s->counters ? end : s->counters;
 }
 
@@ -1423,7 +1423,7 @@ PERF_FN size_t perf_hist_plan_(const perf_hist_opts *o, perf_hist_shape_ *s)
     s->bytes = PERF_CAST_(unsigned, r.counter_bytes);
     s->compact = 1;
     s->highest = r.highest;
-    s->counters = perf_hist_index_(s, r.highest) + 1;
+    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, r.highest)) + 1;
     return (sizeof(perf_hist_head_) + s->counters * s->bytes + 7) & ~PERF_CAST_(size_t, 7);
 }
 
@@ -1550,7 +1550,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     } else if (v > s.highest) {
         PERF_RELAXED_STORE_(&d->over, d->over + n);
     } else {
-        perf_hist_grow_(h, &s, perf_hist_index_(&s, v), n);
+        perf_hist_grow_(h, &s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), n);
         if (!s.compact)
             perf_hist_widen_(&d->lo, &d->width, v);
         else if (s.bytes == 4 && v >> s.bits && !(v >> 53))  /* exact as a double */
@@ -1738,7 +1738,7 @@ PERF_FN void perf_hist_put_corrected_(perf_hist *h, uint64_t ns, uint64_t interv
     for (v = interval + ns % interval; v <= last; v += steps * interval) {
         uint64_t upper = last, pairs;
         if (v <= s.highest) {
-            upper = perf_hist_lower_(&s, perf_hist_index_(&s, v), &width);
+            upper = perf_hist_lower_(&s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), &width);
             upper += width - 1;
         }
         if (upper > last)
@@ -1758,7 +1758,8 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* Several neighbouring counters at once, as wide as the target that the file is compiled for;
  * one at a time where the compiler has no vector types.                                           */
-#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__) &&                              \
+    (defined(__SSE2__) || defined(__aarch64__))
 #define PERF_VECTORS_ 1
 #define PERF_UNROLL_  _Pragma("GCC unroll 32")      /* gcc -O2 does not on its own                 */
 #if defined(__AVX512F__)
@@ -2186,8 +2187,8 @@ PERF_FN uint64_t perf_hist_count_between(const perf_hist *h, uint64_t lo, uint64
         n += d->over;
     if (hi == 0 || lo > s.highest)
         return n;
-    a = perf_hist_index_(&s, lo ? lo : 1);
-    b = perf_hist_index_(&s, hi < s.highest ? hi : s.highest) + 1;
+    a = PERF_CAST_(size_t, perf_hist_index_(&s, lo ? lo : 1));
+    b = PERF_CAST_(size_t, perf_hist_index_(&s, hi < s.highest ? hi : s.highest)) + 1;
     if (a < first)
         a = first;
     if (b > end)
@@ -2728,7 +2729,7 @@ PERF_FN size_t perf_rank_low_(double n, double p, double a)
 
     if (perf_is_nan_(k))
         return 0;
-    if (perf_binomial_cdf(k, n, p) <= a)            /* equality: that rank still qualifies        */
+    if (perf_binomial_cdf(k, n, p) <= a * (1.0 + 1e-12))    /* equality qualifies                  */
         k += 1.0;
     return PERF_CAST_(size_t, k);
 }
@@ -3194,10 +3195,10 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     k -= below;
-    found = perf_select_(pool, m, k - 1);
+    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
     if (next && k < m) {
         *next = pool[k];
-        for (i = k; i < m; i++)
+        for (i = PERF_CAST_(size_t, k); i < m; i++)
             *next = pool[i] < *next ? pool[i] : *next;
     } else if (next) {
         *next = perf_walsh_kth_(d, n, k + below + 1, pool, PERF_CAST_(double *, PERF_NULL_));
@@ -3812,7 +3813,7 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
 /* ---- families, runs, controls, planning ---- */
 
 /* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
-PERF_FN const char *perf_skip_(const char *s, const char *word)
+PERF_FN const char *perf_skip_word_(const char *s, const char *word)
 {
     while (*s == ' ' || *s == '\t')
         s++;
@@ -3828,7 +3829,7 @@ PERF_FN const char *perf_skip_number_(const char *s, double *out)
     double x = 0.0, unit = 1.0;
     int    digits = 0;
 
-    s = perf_skip_(s, "");
+    s = perf_skip_word_(s, "");
     for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
         x = 10.0 * x + (*s - '0');
     if (*s == '.')
@@ -3850,36 +3851,36 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
 
     if (!s || !out)
         return PERF_EINVAL;
-    t = perf_skip_(s, "speedup");
+    t = perf_skip_word_(s, "speedup");
     if (!t)
-        t = perf_skip_(s, "speed-up");
+        t = perf_skip_word_(s, "speed-up");
     if (t) {
         r.kind = PERF_RULE_SPEEDUP;
-        s = perf_skip_(t, ">=");
-    } else if ((t = perf_skip_(s, "no regression")) != PERF_NULL_) {
+        s = perf_skip_word_(t, ">=");
+    } else if ((t = perf_skip_word_(s, "no regression")) != PERF_NULL_) {
         r.kind = PERF_RULE_NO_REGRESSION;
-        s = perf_skip_(t, "beyond");
+        s = perf_skip_word_(t, "beyond");
     } else {
-        if ((t = perf_skip_(s, "latency")) != PERF_NULL_)
+        if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
             s = t;
         r.kind = PERF_RULE_REDUCTION;
-        s = perf_skip_(s, "down");
-        s = s ? perf_skip_(s, ">=") : s;
+        s = perf_skip_word_(s, "down");
+        s = s ? perf_skip_word_(s, ">=") : s;
     }
     s = s ? perf_skip_number_(s, &r.amount) : s;
     if (!s || !(r.amount > 0.0))
         return PERF_EFORMAT;
-    if ((t = perf_skip_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
+    if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
         s = t;
-    if ((t = perf_skip_(s, "on")) != PERF_NULL_) {
-        for (i = 0; i < 7 && !perf_skip_(t, metric[i]); i++)
+    if ((t = perf_skip_word_(s, "on")) != PERF_NULL_) {
+        for (i = 0; i < 7 && !perf_skip_word_(t, metric[i]); i++)
             ;
         if (i == 7)
             return PERF_EFORMAT;
         r.metric = PERF_CAST_(perf_metric, i);
-        s = perf_skip_(t, metric[i]);
+        s = perf_skip_word_(t, metric[i]);
     }
-    if (*perf_skip_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
+    if (*perf_skip_word_(s, "") || perf_is_nan_(perf_rule_threshold(&r)))
         return PERF_EFORMAT;
     *out = r;
     return PERF_OK;
@@ -4120,20 +4121,17 @@ PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, doub
 PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
 {
     perf_moments_ m;
-    double        sum = 0.0, all = 0.0, lost = 0.0;
+    double        sum = 0.0, all = 0.0;
     size_t        i;
 
     if (!x || lag >= n)
         return PERF_NAN_;
     m = perf_moments_of_(x, n);
-    for (i = 0; i < n; i++)                         /* the mean rounds: take its error out of     */
-        lost += x[i] - m.mean;                      /* every deviation                            */
-    lost /= PERF_CAST_(double, n);
     for (i = 0; i < n; i++) {
-        double d = (x[i] - m.mean) - lost;
+        double d = x[i] - m.mean;
         all += d * d;
         if (i + lag < n)
-            sum += d * ((x[i + lag] - m.mean) - lost);
+            sum += d * (x[i + lag] - m.mean);
     }
     return all > 0.0 ? sum / all : PERF_NAN_;
 }

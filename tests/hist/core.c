@@ -637,6 +637,16 @@ int main(void)
     coordinated_omission();
     walking();
     random_programs();
+    /* A reader that comes between the extremes and the counter of a record. */
+    perf_hist_add(&fixed_b, 1000);
+    fixed_b.head.max = 1003;
+    fixed_b.head.not_min = ~UINT64_C(900);
+    CHECK(perf_hist_snapshot(&fixed_c, &fixed_b) == PERF_OK && perf_hist_count(&fixed_c) == 1 &&
+              perf_hist_min(&fixed_c) == perf_hist_max(&fixed_c) && perf_hist_min(&fixed_c) >= 1000,
+          "one value has one extreme");
+    perf_hist_add_n(&fixed_b, 1000, 5);
+    CHECK(perf_hist_snapshot(&fixed_c, &fixed_b) == PERF_OK && perf_hist_min(&fixed_c) == 1000.0,
+          "no extreme outside of the buckets");
     perf_hist_reset(&fixed_b);
     perf_hist_add(&fixed_b, 42);
     fixed_c = fixed_b;                          /* the fixed form is a plain value                 */

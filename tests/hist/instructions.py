@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How many instructions does one record cost, with its loop?  callgrind counts them exactly: no
 clock, no noise.  Two loop lengths are compared, so that everything else cancels.
-usage: instructions.py SOURCE_ROOT      exit status 77 (skipped) without valgrind"""
+usage: instructions.py SOURCE_ROOT      exit status 77 (skipped) without valgrind, 1 if CI=true"""
 import os
 import re
 import shutil
@@ -59,7 +59,7 @@ def main():
     root = sys.argv[1]
     if not shutil.which("valgrind"):
         print("no valgrind")
-        return 77
+        return 1 if os.environ.get("CI") == "true" else 77
     compilers = [c for c in ("gcc", "clang") if shutil.which(c)]
     passed = failed = 0
     with tempfile.TemporaryDirectory() as scratch:

@@ -274,7 +274,7 @@ static void sequential_edges(void)
     perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR), bad = rule;
     perf_seq      s;
     perf_interval q;
-    double        d[64];
+    double        d[64] = {0};
     int           i;
 
     bad.amount = PERF_NAN_;
@@ -409,6 +409,70 @@ static void texts(void)
           (unsigned long)perf_quantile_min_count(0.95, 0.95));
 }
 
+/* What each refinement is there for: without it one of these fails. */
+static void refinements(void)
+{
+    double            a[200], b[200];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_seq_side_    side;
+    perf_verdict      v;
+    int               i, trial, wrong = 0;
+
+    o.tick = -1.0;
+    for (trial = 1; trial < 200; trial++) {     /* no noise, exactly on the threshold             */
+        for (i = 0; i < 40; i++) {
+            a[i] = 1.37 * trial;
+            b[i] = a[i] / 1.3;
+        }
+        v = perf_compare_pairs(a, b, 40, &o);
+        CHECK(v.decision == PERF_INCONCLUSIVE, "rounding of the logs decides nothing: %s",
+              perf_verdict_text(&v));
+    }
+
+    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_PAIR));
+    for (i = 0; i < 40; i++) {                  /* a clock of 5 %: 100 or 105                     */
+        a[i] = i % 3 ? 105.0 : 100.0;
+        b[i] = 100.0;
+    }
+    v = perf_compare_pairs(a, b, 40, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_RESOLUTION),
+          "below one tick: %s", perf_verdict_text(&v));
+    o.tick = 5.0;
+    CHECK(perf_compare_pairs(a, b, 40, &o).decision == PERF_INCONCLUSIVE, "tick known");
+
+    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_P50));
+    for (trial = 0; trial < 400; trial++) {     /* independent arms: pairing may not narrow       */
+        for (i = 0; i < 100; i++) {
+            a[i] = perf_exp(0.3 * normal());
+            b[i] = perf_exp(0.3 * normal());
+        }
+        wrong += perf_compare_pairs(a, b, 100, &o).decision != PERF_INCONCLUSIVE;
+    }
+    CHECK(wrong <= 20 + 13, "p50 of independent arms: %d of 400 false", wrong);
+
+    o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_MEAN));
+    for (i = 0; i < 30; i++) {                  /* arms that vary together: pairing must narrow   */
+        a[i] = perf_exp(0.3 * normal());
+        b[i] = a[i] * 0.95 * perf_exp(0.01 * normal());
+    }
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_ACCEPT, "mean, common noise: %s", perf_verdict_text(&v));
+    a[3] = 1000.0;
+    b[4] = 0.5;
+    v = perf_compare_pairs(a, b, 30, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_MEAN), "hostage: %s",
+          perf_verdict_text(&v));
+
+    CHECK(perf_rank_low_(6.0, 0.5, 1.0 / 64.0) == 1 && perf_rank_low_(6.0, 0.5, 0.0156) == 0,
+          "P(Bin = 0) = 1/64 exactly still qualifies");
+
+    perf_seq_side_start_(&side);
+    for (i = 1; i <= 101; i++) {
+        double scale = perf_seq_scale_(&side, i % 2 ? i : -i), median = (i + 1) / 2;
+        CHECK(scale > median * 0.93 && scale < median * 1.07, "running median %d: %g", i, scale);
+    }
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : 20261121;
@@ -424,5 +488,6 @@ int main(int argc, char **argv)
     walsh();
     sorting();
     texts();
+    refinements();
     return check_done();
 }

@@ -1,0 +1,62 @@
+/* How often is the A/B loop wrong, and how long does it take?
+ *
+ *     cc -O2 -I. bench/ab.c -o ab && ./ab [EXPERIMENTS]           (default 200; load the machine to see)
+ *
+ * Two chains of dependent multiplies of known length; the question is "no more than 1 % slower?".
+ * A/A has the right answer ACCEPT, 2, 5 and 20 % more multiplies have REJECT.  Ratios only: the
+ * truth is the count of multiplies.  Times are of one verdict, begin to end.                     */
+#include "perf.h"
+#include <stdlib.h>
+
+static PERF_ATTR_((__noinline__)) uint64_t chain(uint64_t x, long n)
+{
+    for (; n > 0; n--) {
+        x *= UINT64_C(0xd1342543de82ef95);
+        perf_keep(x);
+    }
+    return x;
+}
+
+int main(int argc, char **argv)
+{
+    static const int extra[] = {0, 2, 5, 20};
+    int              runs = argc > 1 ? atoi(argv[1]) : 200, k, i, v;
+    double          *ms = malloc(sizeof *ms * (size_t)(runs > 0 ? runs : 1));
+    double          *off = malloc(sizeof *off * (size_t)(runs > 0 ? runs : 1));
+    uint64_t         x = 3;
+
+    if (runs <= 0 || !ms || !off)
+        return 2;
+    printf("%d experiments a row, question: no more than 1 %% slower?\n", runs);
+    printf("truth    right   wrong    open   |estimate - truth| p50    p95    time to decide p50     p95\n");
+    for (k = 0; k < 4; k++) {
+        int counts[3] = {0, 0, 0};
+        for (i = 0; i < runs; i++) {
+            perf_ab_opts   o = perf_ab_opts_default();
+            perf_ab_result r;
+            perf_ab        ab;
+            double         gap;
+
+            o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+            ab = perf_ab_begin("chain", &o);
+            while ((v = perf_ab_next(&ab)) >= 0)
+                x = chain(x, v ? 1000 + 10 * extra[k] : 1000);
+            r = perf_ab_end(&ab);
+            counts[r.verdict.decision == PERF_INCONCLUSIVE ? 2
+                   : (r.verdict.decision == PERF_ACCEPT) == (extra[k] == 0) ? 0 : 1]++;
+            gap = 100.0 * (r.verdict.ratio.estimate - 1.0) - extra[k];
+            off[i] = gap < 0.0 ? -gap : gap;
+            ms[i] = r.seconds * 1e3;
+        }
+        perf_sort_values(off, (size_t)runs);
+        perf_sort_values(ms, (size_t)runs);
+        printf("+%2d %%  %7d %7d %7d   %20.3f pp %6.3f pp  %16.2f ms %6.2f ms\n", extra[k], counts[0],
+               counts[1], counts[2], perf_quantile(off, (size_t)runs, 0.5),
+               perf_quantile(off, (size_t)runs, 0.95), perf_quantile(ms, (size_t)runs, 0.5),
+               perf_quantile(ms, (size_t)runs, 0.95));
+    }
+    perf_keep(x);
+    free(ms);
+    free(off);
+    return 0;
+}

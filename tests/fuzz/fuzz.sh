@@ -1,0 +1,34 @@
+#!/bin/sh
+# fuzz.sh ROOT [INPUTS]: a fixed number of mutated inputs through each fuzz target, under ASan and
+# UBSan.  For a real fuzzer, with the seeds that this leaves in SEEDS=folder:
+#   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/hlog.c -o hlog && ./hlog seeds/
+#   afl-clang-fast -O1 -I. tests/fuzz/hlog.c tests/fuzz/run.c -o hlog && afl-fuzz -i seeds -o out -- ./hlog @@
+set -eu
+root=$1
+inputs=${2:-200000}
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+seeds=${SEEDS:-$scratch/seeds}
+cc=${CC:-cc}
+mkdir -p "$seeds"
+"$cc" -std=c99 -O1 -I "$root" "$root/tests/fuzz/seeds.c" -o "$scratch/seeds.exe"
+"$scratch/seeds.exe" "$root/tests/data/hlog" "$seeds"
+passed=0
+for target in hlog saved; do
+    "$cc" -std=c99 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I "$root" \
+        "$root/tests/fuzz/$target.c" "$root/tests/fuzz/run.c" -o "$scratch/$target"
+    if [ "$target" = saved ]; then
+        set -- "$seeds"/saved-*
+    else
+        set -- "$seeds"/log-* "$seeds"/V* "$seeds"/ours*
+    fi
+    if "$scratch/$target" -n "$inputs" "$@" > "$scratch/out" 2>&1; then
+        echo "$target: $inputs inputs, clean"
+        passed=$((passed + 1))
+    else
+        tail -n 30 "$scratch/out"
+        echo "$passed passed, 1 failed"
+        exit 1
+    fi
+done
+echo "$passed passed, 0 failed"

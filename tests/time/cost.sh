@@ -1,0 +1,55 @@
+#!/bin/sh
+# What scopes cost, counted and not timed: instructions a scope under callgrind, bytes of text a call
+# site, no sleep and no thread at the start.
+#
+#     tests/time/cost.sh gcc|clang
+. "$(dirname "$0")/../lib.sh"
+cc=${1:?which compiler?}
+need "$cc" valgrind objdump
+start_work
+here=$root/tests/time
+cd "$work"
+
+# instructions KIND N: executed by N rounds of that kind
+instructions()
+{
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null ./cost "$1" "$2" 2>&1 |
+        sed -n 's/.*Collected : //p'
+}
+
+# at_most KIND LIMIT: instructions above those of the empty loop, of one round
+at_most()
+{
+    a=$(instructions "$1" 10000)
+    b=$(instructions "$1" 30000)
+    spent=$((((b - a) - empty + 10000) / 20000))
+    tried=$((tried + 1))
+    echo "$cc: $1: $spent instructions (at most $2)"
+    [ "$spent" -le "$2" ] || fail "$1 costs $spent instructions with $cc, more than $2"
+}
+
+try "cost.c with $cc" "$cc" -O2 -I"$root" "$here/cost.c" -o cost
+empty=$(($(instructions empty 30000) - $(instructions empty 10000)))
+at_most scope 90
+at_most event 90
+at_most sampled 10
+at_most off 5
+at_most lap 90
+
+try "one site" "$cc" -O2 -I"$root" -DSITES=1 -c "$here/cost.c" -o one.o
+try "nine sites" "$cc" -O2 -I"$root" -DSITES=9 -c "$here/cost.c" -o nine.o
+text()
+{
+    size -A "$1" | awk '/^\.text/ { n += $2 } END { print n }'
+}
+site=$((($(text nine.o) - $(text one.o)) / 8))
+tried=$((tried + 1))
+echo "$cc: $site bytes of text a site (at most 100)"
+[ "$site" -le 100 ] || fail "a site takes $site bytes of text with $cc"
+
+if command -v strace >/dev/null; then
+    tried=$((tried + 1))
+    strace -f -o calls ./cost scope 1
+    ! grep -E 'sleep|clone|nanosleep|ppoll' calls || fail "a start with a wait or a thread"
+fi
+finish

@@ -1,0 +1,96 @@
+/* A child starts clean, whatever was open; the parent loses nothing. */
+#include "rows.h"
+#include <sys/wait.h>
+#include <unistd.h>
+
+static int child_of(void (*f)(void))
+{
+    int   status = -1;
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
+    if (pid == 0) {
+        check_passed_ = check_failed_ = 0;
+        f();
+        fflush(stdout);
+        _exit(check_failed_ ? 1 : 0);
+    }
+    waitpid(pid, &status, 0);
+    return status;
+}
+
+static perf_scope around;
+
+/* Ends a scope of the parent first, before any of its own. */
+static void ends_first(void)
+{
+    char *text;
+
+    perf_scope_end(&around);
+    CHECK(row_of("around", "scope").calls == 0, "not the child's");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scopes were begun before a fork"), "%s", text);
+    CHECK(!strstr(text, "before the fork "), "the parent's scopes are gone: %s", text);
+    free(text);
+}
+
+static void reports_only(void)
+{
+    char *text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
+
+    CHECK(count_of(text, "\n") == 1, "%s", text);
+    free(text);
+}
+
+/* Begins one of its own inside. */
+static void nests(void)
+{
+    char *text;
+    {
+        PERF_SCOPE("own");
+        perf_clobber();
+    }
+    {
+        PERF_SCOPE("before the fork");
+        perf_clobber();
+    }
+    perf_scope_end(&around);
+    CHECK(row_of("own", "scope").calls == 1, "own");
+    CHECK(row_of("before the fork", "scope").calls == 1, "%.0f", row_of("before the fork", "scope").calls);
+    CHECK(row_of("around", "scope").calls == 0, "around");
+    CHECK(perf_trace_save("fork-test.json") == PERF_OK, "save");
+    text = file_text("fork-test.json");
+    CHECK(json_valid(text) && count_of(text, "\"ph\":\"X\"") == 2, "%s", text);
+    free(text);
+    CHECK(child_of(reports_only) == 0, "grandchild");
+}
+
+int main(void)
+{
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        PERF_SCOPE("before the fork");
+        perf_clobber();
+    }
+    around = perf_scope_begin("around");
+    CHECK(child_of(nests) == 0, "child that nests");
+    CHECK(child_of(reports_only) == 0, "child that only reports");
+    {
+        perf_scope mine = around;
+        CHECK(child_of(ends_first) == 0, "child that ends first");
+        around = mine;
+    }
+    for (i = 0; i < 10; i++) {
+        PERF_SCOPE("before the fork");
+        perf_clobber();
+    }
+    perf_scope_end(&around);
+    CHECK(row_of("before the fork", "scope").calls == 1010, "%.0f", row_of("before the fork", "scope").calls);
+    CHECK(row_of("around", "scope").calls == 1, "around");
+    CHECK(row_of("own", "scope").calls == 0, "the child's");
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    remove("fork-test.json");
+    return check_done();
+}

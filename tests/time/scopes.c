@@ -1,0 +1,478 @@
+/* Scopes against a clock that only moves when the test says so: every number is known exactly. */
+#include <stdint.h>
+static uint64_t now_ns = 1000;
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "rows.h"
+#include <setjmp.h>
+
+static jmp_buf escape;
+
+#define EQUAL(what, is, want)                                                                     \
+    CHECK((is) > (want) - 0.01 && (is) < (want) + 0.01, "%s: %.3f, wanted %.3f", what, is, (double)(want))
+
+static void leaf(uint64_t ns)
+{
+    PERF_SCOPE("leaf");
+    now_ns += ns;
+}
+
+static int early(int n)
+{
+    PERF_SCOPE("early");
+    now_ns += 10;
+    if (n)
+        return 1;
+    now_ns += 1000;
+    return 0;
+}
+
+static void nesting(void)
+{
+    row parent, child;
+
+    {
+        PERF_SCOPE("parent");
+        now_ns += 100;
+        leaf(30);
+        leaf(70);
+        now_ns += 5;
+    }
+    parent = row_of("parent", "scope");
+    child = row_of("leaf", "scope");
+    EQUAL("parent total", parent.total, 205);
+    EQUAL("parent self", parent.self, 105);
+    EQUAL("leaf calls", child.calls, 2);
+    EQUAL("leaf total", child.total, 100);
+    EQUAL("leaf min", child.min, 30);
+    EQUAL("leaf max", child.max, 70);
+    EQUAL("leaf mean", child.mean, 50);
+    CHECK(early(1) == 1, "early");
+    EQUAL("early return", row_of("early", "scope").total, 10);
+}
+
+static void recurse(int n)
+{
+    PERF_SCOPE("recurse");
+    now_ns += 10;
+    if (n)
+        recurse(n - 1);
+}
+
+static void recursion(void)
+{
+    row r;
+
+    recurse(9);
+    recurse(4);
+    r = row_of("recurse", "scope");
+    EQUAL("recursive calls", r.calls, 15);
+    EQUAL("recursive total counts the outermost call once", r.total, 150);
+    EQUAL("recursive self", r.self, 150);
+    EQUAL("recursive mean is of all calls", r.mean, (10 * 55 + 150) / 15.0);
+}
+
+static void jumper(void)
+{
+    PERF_SCOPE("jumper");
+    now_ns += 50;
+    longjmp(escape, 1);
+}
+
+static void jumps(void)
+{
+    {
+        PERF_SCOPE("catcher");
+        now_ns += 5;
+        if (!setjmp(escape))
+            jumper();
+        now_ns += 7;
+        leaf(8);
+    }
+    EQUAL("catcher total", row_of("catcher", "scope").total, 70);
+    EQUAL("catcher self has the jumper's time", row_of("catcher", "scope").self, 62);
+    EQUAL("jumper was never ended", row_of("jumper", "scope").calls, 0);
+}
+
+static void disorder(void)
+{
+    perf_scope a = perf_scope_begin("a"), b, c;
+    char      *text;
+
+    now_ns += 10;
+    b = perf_scope_begin("b");
+    now_ns += 10;
+    perf_scope_end(&a);
+    now_ns += 10;
+    perf_scope_end(&b);
+    perf_scope_end(&b);                 /* twice */
+    perf_scope_end(NULL);
+    memset(&c, 0, sizeof c);
+    perf_scope_end(&c);                 /* never begun */
+    EQUAL("a total", row_of("a", "scope").total, 20);
+    EQUAL("a self", row_of("a", "scope").self, 20);
+    EQUAL("b calls", row_of("b", "scope").calls, 1);
+    EQUAL("b total", row_of("b", "scope").total, 20);
+    EQUAL("b self lies in a", row_of("b", "scope").self, 0);
+    CHECK(perf_error() == PERF_ESTATE, "%s", perf_status_text(perf_error()));
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scopes ended after the scope around them"), "%s", text);
+    CHECK(strstr(text, "note: 1 scopes were never ended"), "%s", text);
+    CHECK(strstr(text, "note: 2 ends without a begin"), "%s", text);
+    free(text);
+}
+
+/* Whatever the flow of control, self times add up to what the outermost scopes took. */
+static volatile uint64_t seed = 1;      /* not a local: longjmp may undo those */
+static double            self;
+
+static void sums(void)
+{
+    uint64_t     begin = now_ns;
+    volatile int i;
+    row          root;
+
+    {
+        PERF_SCOPE("sum root");
+        for (i = 0; i < 20000; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            switch (seed >> 61) {
+            case 0: {
+                PERF_SCOPE("sum x");
+                now_ns += seed >> 40 & 255;
+                leaf(seed >> 48 & 15);
+                break;
+            }
+            case 1:
+                recurse((int)(seed >> 40 & 7));
+                break;
+            case 2:
+                if (!setjmp(escape))
+                    jumper();
+                break;
+            case 3: {
+                perf_scope s = perf_scope_begin("sum named");
+                now_ns += seed >> 40 & 63;
+                perf_scope_end(&s);
+                break;
+            }
+            case 4: {
+                perf_lap l = perf_lap_begin();
+                now_ns += seed >> 40 & 63;
+                PERF_LAP(&l, "sum lap");
+                leaf(3);
+                PERF_LAP(&l, "sum lap");
+                break;
+            }
+            default: now_ns += seed >> 40 & 63;
+            }
+        }
+    }
+    root = row_of("sum root", "scope");
+    EQUAL("root total", root.total, (double)(now_ns - begin));
+    {
+        static const char *const name[] = {"sum root", "sum x", "sum named", "sum lap", "leaf", "recurse"};
+        size_t k;
+        for (k = 0; k < sizeof name / sizeof name[0]; k++)
+            self += row_of(name[k], "scope").self;
+    }
+    self -= 100 + 8 + 150;              /* leaf and recurse before this test */
+    EQUAL("sum of self", self, root.total);
+}
+
+static void percentiles(void)
+{
+    int i;
+    row r;
+
+    for (i = 1; i <= 1000; i++) {
+        PERF_SCOPE("spread");
+        now_ns += (uint64_t)i * 1000;
+    }
+    r = row_of("spread", "scope");
+    CHECK(r.p50 > 500e3 * 0.983 && r.p50 < 500e3 * 1.017, "p50 %.1f", r.p50);
+    CHECK(r.p95 > 950e3 * 0.983 && r.p95 < 950e3 * 1.017, "p95 %.1f", r.p95);
+    CHECK(r.p99 > 990e3 * 0.983 && r.p99 < 990e3 * 1.017, "p99 %.1f", r.p99);
+    EQUAL("max", r.max, 1e6);
+    EQUAL("min", r.min, 1000);
+    for (i = 0; i < 10007; i++) {               /* in no order, between extremes seen at the start */
+        PERF_SCOPE("mixed");
+        now_ns += i == 0 ? 1 : i == 1 ? 20000 : 1 + (uint64_t)i * 5003 % 10007;
+    }
+    r = row_of("mixed", "scope");
+    CHECK(r.p50 > 5003 * 0.983 && r.p50 < 5003 * 1.017, "mixed p50 %.1f", r.p50);
+    CHECK(r.p99 > 9907 * 0.983 && r.p99 < 9907 * 1.017, "mixed p99 %.1f", r.p99);
+    for (i = 0; i < 9; i++) {                   /* every new extreme, by one */
+        PERF_SCOPE("creep");
+        now_ns += (uint64_t)(i % 2 ? 100 - i : 100 + i);
+    }
+    r = row_of("creep", "scope");
+    EQUAL("creeping min", r.min, 93);
+    EQUAL("creeping max", r.max, 108);
+}
+
+static void extremes(void)
+{
+    row r;
+
+    {
+        PERF_SCOPE("zero");
+    }
+    {
+        PERF_SCOPE("zero");
+    }
+    r = row_of("zero", "scope");
+    EQUAL("zero calls", r.calls, 2);
+    EQUAL("zero total", r.total, 0);
+    EQUAL("zero p50", r.p50, 0);
+    {
+        PERF_SCOPE("hour");
+        now_ns += UINT64_C(3600000000000);
+    }
+    EQUAL("an hour", row_of("hour", "scope").total, 3600e9);
+    EQUAL("an hour p99", row_of("hour", "scope").p99, 3600e9);
+    {
+        PERF_SCOPE("year");
+        now_ns += UINT64_C(31557600) * 1000000000;
+    }
+    EQUAL("a year", row_of("year", "scope").max / 31557600e9, 1);
+    {
+        PERF_SCOPE("back");
+        now_ns -= 500;
+    }
+    EQUAL("a clock going back counts 0", row_of("back", "scope").total, 0);
+    CHECK(perf_clock().warnings & PERF_CLOCK_BACKWARDS, "warnings %u", perf_clock().warnings);
+    now_ns += 500;
+}
+
+static void sampled(void)
+{
+    int i;
+    row r;
+
+    for (i = 0; i < 64000; i++) {
+        PERF_SCOPE_SAMPLED("sampled", 64);
+        now_ns += 10;
+    }
+    r = row_of("sampled", "scope");
+    CHECK(r.calls > 64000 * 0.95 && r.calls < 64000 * 1.05, "calls %.0f", r.calls);
+    CHECK(r.total > 640000 * 0.95 && r.total < 640000 * 1.05, "total %.0f", r.total);
+    EQUAL("sampled p50", r.p50, 10);
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE_SAMPLED("sampled 1", 1);
+        now_ns += 10;
+    }
+    EQUAL("one in one", row_of("sampled 1", "scope").calls, 3);
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE_SAMPLED("sampled 0", 0);
+        now_ns += 10;
+    }
+    EQUAL("zero means all", row_of("sampled 0", "scope").calls, 3);
+}
+
+static void others(void)
+{
+    perf_async a, b, c;
+    perf_lap   lap = perf_lap_begin();
+    char      *text;
+    double     zero = 0.0;
+    row        r;
+
+    now_ns += 20;
+    PERF_LAP(&lap, "phase a");
+    now_ns += 5;
+    PERF_LAP(&lap, "phase b");
+    now_ns += 30;
+    PERF_LAP(&lap, "phase a");
+    EQUAL("lap a", row_of("phase a", "scope").total, 50);
+    EQUAL("lap a calls", row_of("phase a", "scope").calls, 2);
+    EQUAL("lap b", row_of("phase b", "scope").total, 5);
+
+    a = perf_async_begin("request", 7);
+    now_ns += 10;
+    b = perf_async_begin("request", 0);
+    now_ns += 10;
+    perf_async_end(&a);
+    c = b;
+    now_ns += 10;
+    perf_async_end(&c);
+    perf_async_end(&c);
+    perf_async_end(NULL);
+    r = row_of("request", "async");
+    EQUAL("async calls", r.calls, 2);
+    EQUAL("async total", r.total, 40);
+    EQUAL("async min", r.min, 20);
+
+    perf_count("queue", 5);
+    PERF_COUNT("queue", -3);
+    perf_count("queue", zero / zero);
+    perf_count("queue", 7);
+    r = row_of("queue", "counter");
+    EQUAL("updates", r.calls, 3);
+    EQUAL("last", r.last, 7);
+    EQUAL("least", r.min, -3);
+    EQUAL("most", r.max, 7);
+    EQUAL("mean", r.mean, 3);
+    perf_instant("flush");
+    PERF_INSTANT("flush");
+    EQUAL("instants", row_of("flush", "instant").calls, 2);
+    {
+        PERF_SCOPE("same name");
+        perf_instant("same name");
+    }
+    EQUAL("kinds do not mix", row_of("same name", "scope").calls, 1);
+
+    perf_reset();
+    {
+        PERF_SCOPE("compute");
+        now_ns += 75;
+        {
+            PERF_WAIT("read");
+            now_ns += 25;
+        }
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "waiting for data: 25.0 %"), "%s", text);
+    free(text);
+}
+
+static void resets(void)
+{
+    perf_scope open = perf_scope_begin("open");
+
+    now_ns += 100;
+    {
+        PERF_SCOPE("outer");
+        now_ns += 10;
+        {
+            PERF_SCOPE("outer");
+            now_ns += 10;
+            perf_reset();
+            now_ns += 1;
+        }
+        now_ns += 2;
+    }
+    now_ns += 4;
+    leaf(8);
+    perf_scope_end(&open);
+    EQUAL("an open scope counts from the reset on", row_of("open", "scope").total, 15);
+    EQUAL("so does its self time", row_of("open", "scope").self, 4);
+    EQUAL("recursive ones too", row_of("outer", "scope").total, 3);
+    EQUAL("and self time", row_of("outer", "scope").self, 3);
+    EQUAL("after it", row_of("leaf", "scope").total, 8);
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    leaf(5);
+    EQUAL("and later", row_of("leaf", "scope").total, 13);
+}
+
+static void switches(void)
+{
+    perf_reset();
+    perf_enable(0);
+    leaf(5);
+    {
+        perf_scope s = perf_scope_begin("off");
+        PERF_SCOPE("crosses on");
+        PERF_COUNT("off", 1);
+        now_ns += 5;
+        perf_enable(1);
+        perf_scope_end(&s);
+    }
+    EQUAL("off", row_of("leaf", "scope").calls, 0);
+    EQUAL("off", row_of("off", "scope").calls, 0);
+    EQUAL("begun while off", row_of("crosses on", "scope").calls, 0);
+    {
+        PERF_SCOPE("crosses off");
+        now_ns += 5;
+        perf_enable(0);
+    }
+    perf_enable(1);
+    EQUAL("begun while on", row_of("crosses off", "scope").calls, 1);
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+}
+
+static void views(void)
+{
+    char  *text;
+    char   small[10];
+    size_t n;
+    int    i;
+
+    perf_reset();
+    {
+        PERF_SCOPE("zzz \"quoted\", \\ and \n");
+        now_ns += 90;
+        leaf(10);
+    }
+    text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
+    CHECK(json_valid(text), "%s", text);
+    CHECK(strstr(text, "\"total_ns\":100.000"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, "100 ns    90.0 ns         1  zzz"), "%s", text);
+    CHECK(strstr(text, "10.0 ns    10.0 ns         1    leaf\n"), "%s", text);
+    free(text);
+    perf_reset();
+    for (i = 0; i < 2; i++) {                   /* the second round takes the hot path */
+        PERF_SCOPE("tie a");                    /* begin at one moment: only the depth tells */
+        {
+            PERF_SCOPE("tie b");
+            {
+                PERF_SCOPE("tie c");
+                now_ns += 5;
+            }
+        }
+        {
+            PERF_SCOPE("tie d");
+        }
+        {
+            PERF_SCOPE("tie e");
+        }
+    }
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, "2  tie a\n"), "%s", text);
+    CHECK(strstr(text, "2    tie b\n"), "%s", text);
+    CHECK(strstr(text, "2      tie c\n"), "%s", text);
+    CHECK(strstr(text, "2    tie d\n"), "%s", text);
+    CHECK(strstr(text, "2    tie e\n"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
+    CHECK(strstr(text, "tie a") < strstr(text, "tie e"), "%s", text);
+    free(text);
+    perf_reset();
+    {
+        PERF_SCOPE("zzz");
+        leaf(10);
+        now_ns += 90;
+    }
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
+    CHECK(strstr(text, "leaf") < strstr(text, "zzz"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_TOTAL);
+    CHECK(strstr(text, "leaf") > strstr(text, "zzz"), "%s", text);
+    free(text);
+    n = perf_report_text(small, sizeof small, NULL);
+    CHECK(n > 100 && strlen(small) == 9, "%zu %zu", n, strlen(small));
+    CHECK(perf_report_text(NULL, 0, NULL) == n, "%zu", n);
+    CHECK(perf_report_to(NULL, NULL) == PERF_EINVAL, "NULL file");
+}
+
+int main(void)
+{
+    nesting();
+    recursion();
+    jumps();
+    disorder();
+    sums();
+    percentiles();
+    extremes();
+    sampled();
+    others();
+    resets();
+    switches();
+    views();
+    return check_done();
+}

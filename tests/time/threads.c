@@ -1,0 +1,166 @@
+/* Threads: nothing is lost when they end, thousands come and go, and reports, resets and traces may
+ * be taken while all of them record.                                                              */
+#define PERF_TRACE_EVENTS 1024
+#include "rows.h"
+#include <pthread.h>
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)       /* some 50 times slower */
+#define MANY   500
+#define ROUNDS 4
+#else
+#define MANY   10000
+#define ROUNDS 15
+#endif
+
+static int stop;
+
+static void *brief(void *arg)
+{
+    {
+        PERF_SCOPE("brief");
+        perf_clobber();
+    }
+    perf_thread_name((const char *)arg);
+    return arg;
+}
+
+static void *busy(void *arg)
+{
+    uint64_t *n = (uint64_t *)arg;
+
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        PERF_SCOPE("busy");
+        {
+            PERF_SCOPE("inner");
+            PERF_COUNT("turns", (double)*n);
+        }
+        ++*n;
+    }
+    return NULL;
+}
+
+static void *resetter(void *arg)
+{
+    (void)arg;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        perf_reset();
+        perf_trace_enable(0);
+        perf_trace_enable(1);
+        perf_enable(1);
+    }
+    return NULL;
+}
+
+static perf_scope crossing;
+
+static void *ender(void *arg)
+{
+    perf_scope_end(&crossing);
+    return arg;
+}
+
+/* Ten thousand threads, a hundred at a time: all counted, all in the trace or its losses. */
+static void many(void)
+{
+    pthread_t t[100];
+    int       i, k;
+    char     *text;
+
+    for (k = 0; k < MANY / 100; k++) {
+        for (i = 0; i < 100; i++)
+            if (pthread_create(&t[i], NULL, brief, (void *)"brief \"one\""))
+                exit(77);
+        for (i = 0; i < 100; i++)
+            pthread_join(t[i], NULL);
+    }
+    CHECK(row_of("brief", "scope").calls == MANY, "%.0f", row_of("brief", "scope").calls);
+    CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
+    text = file_text("threads-test.json");
+    CHECK(json_valid(text), "JSON of many threads");
+    CHECK(count_of(text, "\"name\":\"brief\",") == MANY, "%d in the trace", count_of(text, "\"name\":\"brief\","));
+    CHECK(count_of(text, "brief \\\"one\\\"") == MANY, "names");
+    free(text);
+}
+
+/* 10 times the ring: it holds its size, the newest, and the drops are counted exactly. */
+static void overflow(void)
+{
+    char *text;
+    int   i;
+
+    perf_reset();
+    for (i = 0; i < 10240; i++) {
+        PERF_SCOPE("fill");
+        if (i == 10239)
+            PERF_INSTANT("newest");
+    }
+    CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
+    text = file_text("threads-test.json");
+    CHECK(count_of(text, "\"name\":\"fill\"") == 1023, "%d", count_of(text, "\"name\":\"fill\""));
+    CHECK(count_of(text, "\"name\":\"newest\"") == 1, "%d", count_of(text, "\"name\":\"newest\""));
+    CHECK(strstr(text, "\"overwritten_events\":9217,"), "%.100s", text);
+    free(text);
+}
+
+static void together(void)
+{
+    pthread_t t[4], r;
+    uint64_t  n[4] = {0, 0, 0, 0};
+    int       i, k;
+    char     *text;
+    double    sum = 0;
+
+    perf_reset();
+    for (i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, busy, &n[i]);
+    pthread_create(&r, NULL, resetter, NULL);
+    for (k = 0; k < ROUNDS; k++) {
+        text = report_text(PERF_VIEW_JSON, PERF_SORT_MEAN);
+        CHECK(json_valid(text), "%.300s", text);
+        free(text);
+        free(report_text(PERF_VIEW_TREE, PERF_SORT_SELF));
+        CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
+        text = file_text("threads-test.json");
+        CHECK(json_valid(text), "trace while recording");
+        free(text);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    pthread_join(r, NULL);
+    stop = 0;
+    perf_reset();
+    for (i = 0; i < 4; i++) {
+        n[i] = 0;
+        pthread_create(&t[i], NULL, busy, &n[i]);
+    }
+    while (row_of("busy", "scope").calls < 1000 * ROUNDS) {
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < 4; i++) {
+        pthread_join(t[i], NULL);
+        sum += (double)n[i];
+    }
+    CHECK(row_of("busy", "scope").calls == sum, "%.0f of %.0f", row_of("busy", "scope").calls, sum);
+    CHECK(row_of("inner", "scope").calls == sum, "%.0f of %.0f", row_of("inner", "scope").calls, sum);
+}
+
+int main(void)
+{
+    pthread_t t;
+    char     *text;
+
+    many();
+    overflow();
+    together();
+    perf_reset();
+    crossing = perf_scope_begin("crossing");
+    pthread_create(&t, NULL, ender, NULL);
+    pthread_join(t, NULL);
+    CHECK(row_of("crossing", "scope").calls == 1, "a scope ended by another thread");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scopes were ended by another thread"), "%s", text);
+    free(text);
+    remove("threads-test.json");
+    return check_done();
+}

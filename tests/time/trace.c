@@ -1,0 +1,237 @@
+/* The trace file: strict JSON, exact times, nesting as it was; and what happens when it cannot be
+ * written, or names are hostile.                                                                  */
+#include <stdint.h>
+static uint64_t now_ns = 5000000123;
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#define PERF_TRACE_EVENTS 300000
+#include "rows.h"
+
+#define PATH "trace-test.json"
+#if defined(__SANITIZE_ADDRESS__)       /* whose strstr looks at the whole text each time */
+#define NAMES 2000
+#else
+#define NAMES 100000
+#endif
+
+typedef struct zone {
+    char     name[32];
+    uint64_t start, length;     /* ns */
+} zone;
+
+static uint64_t ns_of(const char *p)
+{
+    uint64_t us = strtoull(p, (char **)&p, 10);
+
+    return us * 1000 + strtoull(p + 1, NULL, 10);
+}
+
+/* The "X" records of the file, in its order. */
+static size_t zones(const char *text, zone *z, size_t room)
+{
+    size_t n = 0;
+
+    while (n < room && (text = strstr(text, "{\"ph\":\"X\",\"name\":\"")) != NULL) {
+        text += 18;
+        memset(&z[n], 0, sizeof z[n]);
+        memcpy(z[n].name, text, strcspn(text, "\"") < 31 ? strcspn(text, "\"") : 31);
+        z[n].start = ns_of(strstr(text, "\"ts\":") + 5);
+        z[n++].length = ns_of(strstr(text, "\"dur\":") + 6);
+    }
+    return n;
+}
+
+static char *save(void)
+{
+    char *text;
+
+    CHECK(perf_trace_save(PATH) == PERF_OK, "save");
+    text = file_text(PATH);
+    CHECK(json_valid(text), "%.2000s", text);
+    return text;
+}
+
+static void exact(void)
+{
+    zone   z[8];
+    size_t n;
+    char  *text;
+
+    {
+        PERF_SCOPE("outer");
+        {
+            PERF_SCOPE("tie");          /* begins and ends with the one around it */
+            now_ns += 10;
+            {
+                PERF_SCOPE("inner");
+                now_ns += 7;
+            }
+        }
+    }
+    {
+        PERF_SCOPE("long");             /* longer than 2^32 ns */
+        now_ns += UINT64_C(10000000001);
+    }
+    text = save();
+    n = zones(text, z, 8);
+    CHECK(n == 4, "%zu", n);
+    CHECK(!strcmp(z[0].name, "long") && z[0].start == 5000000140 && z[0].length == 10000000001, "%s %llu %llu",
+          z[0].name, (unsigned long long)z[0].start, (unsigned long long)z[0].length);
+    CHECK(!strcmp(z[1].name, "outer") && z[1].start == 5000000123 && z[1].length == 17, "%s", z[1].name);
+    CHECK(!strcmp(z[2].name, "tie") && z[2].start == 5000000123 && z[2].length == 17, "%s", z[2].name);
+    CHECK(!strcmp(z[3].name, "inner") && z[3].start == 5000000133 && z[3].length == 7, "%s", z[3].name);
+    free(text);
+}
+
+static void kinds(void)
+{
+    char      *text;
+    perf_async a;
+    double     zero = 0.0;
+
+    perf_reset();
+    perf_count("queue", 2.5);
+    perf_count("queue", 1 / zero);
+    perf_instant("now");
+    a = perf_async_begin("request", 42);
+    now_ns += 15;
+    perf_async_end(&a);
+    perf_thread_name("main \"thread\"");
+    text = save();
+    CHECK(strstr(text, "\"ph\":\"C\",\"name\":\"queue\",\"args\":{\"value\":2.500000}"), "%s", text);
+    CHECK(strstr(text, "\"args\":{\"value\":null}"), "%s", text);
+    CHECK(strstr(text, "\"ph\":\"i\",\"s\":\"t\",\"name\":\"now\""), "%s", text);
+    CHECK(strstr(text, "\"ph\":\"b\",\"cat\":\"async\",\"name\":\"request\",\"id\":\"42\""), "%s", text);
+    CHECK(strstr(text, "\"ph\":\"e\",\"cat\":\"async\",\"name\":\"request\",\"id\":\"42\""), "%s", text);
+    CHECK(strstr(text, "\"name\":\"thread_name\",\"args\":{\"name\":\"main \\\"thread\\\"\"}"), "%s", text);
+    free(text);
+}
+
+static void names(void)
+{
+    char *big = (char *)malloc(10000001), *text, small[8];
+    int   i;
+    const char *const hostile[] = {"", "\"\\/\b\f\n\r\t", "\x01\x1f\x7f", "caf\xc3\xa9", "bad \xff\xc3 utf8 \xed\xa0\x80",
+                                   "</script>", "%s%n", ","};
+
+    perf_reset();
+    memset(big, 'x', 10000000);
+    big[10000000] = '\0';
+    for (i = 0; i < (int)(sizeof hostile / sizeof hostile[0]); i++) {
+        perf_scope s = perf_scope_begin(hostile[i]);
+        now_ns += 5;
+        perf_scope_end(&s);
+        perf_count(hostile[i], 1);
+        perf_instant(hostile[i]);
+    }
+    {
+        perf_scope s = perf_scope_begin(big), t = perf_scope_begin(NULL);
+        now_ns += 5;
+        perf_scope_end(&t);
+        perf_scope_end(&s);
+    }
+    CHECK(perf_error() == PERF_ELIMIT || perf_error() == PERF_EINVAL, "%s", perf_status_text(perf_error()));
+    CHECK(row_of("(null)", "scope").calls == 1, "(null)");
+    CHECK(row_of("(empty)", "scope").calls == 1, "(empty)");
+    big[255] = '\0';
+    CHECK(row_of(big, "scope").calls == 1, "10 MB");
+    big[250] = '\0';
+    strcat(big, "abcd\xc3\xa9");        /* a character across the limit is left out whole */
+    {
+        perf_scope s = perf_scope_begin(big);
+        perf_scope_end(&s);
+    }
+    big[254] = '\0';
+    CHECK(row_of(big, "scope").calls == 1, "cut at a character");
+    text = save();
+    CHECK(count_of(text, "\"ph\":\"X\"") == 11, "%d", count_of(text, "\"ph\":\"X\""));
+    CHECK(strstr(text, "caf\xc3\xa9"), "valid UTF-8 stays");
+    CHECK(strstr(text, "bad \\ufffd\\ufffd utf8 \\ufffd\\ufffd\\ufffd"), "other bytes do not");
+    free(text);
+    text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
+    CHECK(json_valid(text), "%s", text);
+    free(text);
+    for (i = 0; i < 3; i++) {           /* one buffer, several names */
+        perf_scope s;
+        snprintf(small, sizeof small, "buf %d", i % 2);
+        s = perf_scope_begin(small);
+        perf_scope_end(&s);
+    }
+    CHECK(row_of("buf 0", "scope").calls == 2 && row_of("buf 1", "scope").calls == 1, "reused buffer");
+    free(big);
+}
+
+static void deep(int n)
+{
+    perf_scope s = perf_scope_begin("deep");
+
+    now_ns += 2;
+    if (n)
+        deep(n - 1);
+    perf_scope_end(&s);
+}
+
+static void many(void)
+{
+    char  name[32], *text;
+    zone *z = (zone *)malloc((NAMES + 1) * sizeof *z);
+    int   i, wrong = 0;
+
+    perf_reset();
+    for (i = 0; i < NAMES; i++) {
+        perf_scope s;
+        snprintf(name, sizeof name, "name %d", i);
+        s = perf_scope_begin(name);
+        now_ns += 3;
+        perf_scope_end(&s);
+    }
+    text = save();
+    CHECK(zones(text, z, (NAMES + 1)) == NAMES, "%zu", zones(text, z, (NAMES + 1)));
+    for (i = 0; i < NAMES; i++) {
+        snprintf(name, sizeof name, "name %d", NAMES - 1 - i);
+        wrong += strcmp(z[i].name, name) != 0 || z[i].length != 3;
+    }
+    CHECK(wrong == 0, "%d wrong", wrong);
+    free(text);
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
+    CHECK(count_of(text, "\n") == (NAMES + 1), "%d lines", count_of(text, "\n"));
+    free(text);
+    perf_reset();
+    deep(NAMES / 5);
+    text = save();
+    i = (int)zones(text, z, (NAMES + 1));
+    CHECK(i == NAMES / 5 + 1 && z[0].length == 2 * NAMES / 5 + 2 && z[NAMES / 5].length == 2, "%d", i);
+    free(text);
+    free(report_text(PERF_VIEW_TREE, PERF_SORT_SELF));
+    free(z);
+}
+
+static void failures(void)
+{
+    FILE *f;
+
+    CHECK(perf_trace_save(NULL) == PERF_EINVAL, "NULL");
+    CHECK(perf_trace_save("") == PERF_EINVAL, "empty");
+    CHECK(perf_trace_save("no/such/folder/x.json") == PERF_EIO, "folder");
+    f = fopen("/dev/full", "w");
+    if (f) {
+        fclose(f);
+        CHECK(perf_trace_save("/dev/full") == PERF_EIO, "full disk");
+    }
+    CHECK(perf_trace_save("/dev/null") == PERF_OK, "device");
+    CHECK(perf_report_to(f ? fopen("/dev/full", "w") : stdout, NULL) != PERF_OK || !f, "report to a full disk");
+}
+
+int main(void)
+{
+    exact();
+    kinds();
+    names();
+    many();
+    failures();
+    remove(PATH);
+    return check_done();
+}
