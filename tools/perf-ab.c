@@ -319,6 +319,10 @@ static void find_series(const sides *s, int one_file, const char *name, const ab
         *b = &s->side[1].s[0];                      /* one on each side: they are meant           */
     else
         *b = ab_find(&s->side[1], name);
+    if (*a && !ab_total(*a))                        /* listed without a value: as good as missing */
+        *a = NULL;
+    if (*b && !ab_total(*b))
+        *b = NULL;
 }
 
 /* How many rows there are; -1 with a message when there is nothing to compare. */
