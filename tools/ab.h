@@ -43,10 +43,11 @@ typedef struct ab_error {
 } ab_error;
 
 /* "file:line:column: message"; line 0 leaves the position out.  Always returns -1. */
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
-    PERF_ATTR_((__format__(__printf__, 5, 6)));
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
+                    ...) PERF_ATTR_((__format__(__printf__, 5, 6)));
 
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
+                    ...)
 {
     va_list args;
     size_t  n;
@@ -240,11 +241,13 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
         }
         t->same_order |= f->same_order;
         if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS))
-            return ab_fail(e, file, 0, 0, "'%.80s': pairs here, single values in a file before, or the "
-                           "other way round", f->name);
+            return ab_fail(e, file, 0, 0,
+                           "'%.80s': pairs here, single values in a file before, or the "
+                           "other way round",
+                           f->name);
         if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
-            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before", f->name,
-                           f->unit, t->unit);
+            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
+                           f->name, f->unit, t->unit);
         if (!*t->unit) {
             free(t->unit);
             t->unit = ab_copy(f->unit, strlen(f->unit));
@@ -290,8 +293,8 @@ PERF_FN double ab_unit_ns(const char *unit)
 
 PERF_FN ab_kind ab_unit_kind(const char *unit)
 {
-    static const char *const memory[] = {"B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "byte", "bytes",
-                                         "B/op", "allocs/op", "allocs"};
+    static const char *const memory[] = {"B",   "KB",   "MB",    "GB",   "KiB",       "MiB",
+                                         "GiB", "byte", "bytes", "B/op", "allocs/op", "allocs"};
     size_t i, n = strlen(unit);
 
     if (ab_unit_ns(unit) > 0.0)
@@ -367,8 +370,8 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
         a /= 1e3;
         i++;
     }
-    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s", x < 0.0 ? "-" : "", a,
-             time[i]);
+    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
+             x < 0.0 ? "-" : "", a, time[i]);
     return t;
 }
 

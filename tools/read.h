@@ -61,7 +61,8 @@ PERF_FN int ab_is_blank(char c)
 }
 
 /* Fails at text[at], with the line and column counted now. */
-PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const char *token, size_t len)
+PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const char *token,
+                       size_t len)
 {
     size_t line = 1, column = 1, i;
 
@@ -80,8 +81,8 @@ PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const ch
 
 /* ---- numbers ---- */
 
-/* Decimal text of up to 15 digits and a small exponent, which one multiplication or division turns
- * into the nearest double (Clinger 1990); 0: leave it to strtod.  It halves the time of a long file. */
+/* Decimal text of up to 15 digits, which one division turns into the nearest double (Clinger 1990).
+ * Returns its length; 0: leave it to strtod.  It halves the time of a long file.                 */
 PERF_FN size_t ab_quick_number_(const char *s, double *out)
 {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -335,7 +336,8 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
         c = ab_column_of_(title, s->o->value);
         free(title);
         if (c != COL_NONE && column[c] >= 0)
-            return ab_fail_at(s, f[k].at, "two columns of one meaning", s->text + f[k].at, f[k].len);
+            return ab_fail_at(s, f[k].at, "two columns of one meaning", s->text + f[k].at,
+                              f[k].len);
         if (c != COL_NONE)
             column[c] = k;
     }
@@ -344,16 +346,19 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
     if (column[COL_A] >= 0 && column[COL_B] >= 0)
         column[COL_VALUE] = -1;
     else if (column[COL_VALUE] < 0)
-        return ab_fail_at(s, start, s->o->value ? "no column of the name that --value gives"
-                          : "the header needs columns 'a' and 'b', or 'value' (and 'name'), or --value",
-                          s->text + start, len);
+        return ab_fail_at(
+            s, start,
+            s->o->value
+                ? "no column of the name that --value gives"
+                : "the header needs columns 'a' and 'b', or 'value' (and 'name'), or --value",
+            s->text + start, len);
     return n;
 }
 
 PERF_FN int ab_csv_row_(const ab_source *s, const ab_field *f, const int *column, int *order)
 {
-    char      *name = column[COL_NAME] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_NAME]]);
-    char      *unit = column[COL_UNIT] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_UNIT]]);
+    char *name = column[COL_NAME] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_NAME]]);
+    char *unit = column[COL_UNIT] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_UNIT]]);
     char      *run = column[COL_RUN] < 0 ? NULL : ab_field_text_(s, &f[column[COL_RUN]]);
     int        pairs = column[COL_VALUE] < 0, failed;
     size_t     known = s->set->n;
@@ -591,7 +596,8 @@ PERF_FN size_t json_where_(const ab_json *j)
             size_t start = i;
             if (key) {
                 i = json_string_end_(s, i);
-                if (i - start == strlen(key) + 2 && !memcmp(s->text + start + 1, key, strlen(key))) {
+                if (i - start == strlen(key) + 2 &&
+                    !memcmp(s->text + start + 1, key, strlen(key))) {
                     i = json_blank_(s, json_blank_(s, i) + 1);
                     break;
                 }
@@ -672,13 +678,13 @@ PERF_FN int json_add_(const ab_json *j, ab_series *series, const char *run, cons
         return -1;
     if (!(vx > 1e-290) || !(vx < 1e290) || !(vy > 1e-290) || !(vy < 1e290) ||
         series->runs >= AB_MAX_RUNS || (*series->unit && strcmp(unit, series->unit) != 0))
-        return ab_add_(j->s, json_where_(j), series, run, unit, vx, vy);    /* may have to say where */
+        return ab_add_(j->s, json_where_(j), series, run, unit, vx, vy); /* may have to say where */
     return ab_add_(j->s, 0, series, run, unit, vx, vy);
 }
 
 /* A list of numbers into a series; `other` holds the candidate's, or is NULL. */
-PERF_FN int json_list_(ab_json *j, ab_series *series, const char *run, const char *unit, json_t *list,
-                       json_t *other)
+PERF_FN int json_list_(ab_json *j, ab_series *series, const char *run, const char *unit,
+                       json_t *list, json_t *other)
 {
     size_t i, n = json_array_size(list);
     int    failed = 0;
@@ -837,9 +843,9 @@ PERF_FN int json_pyperf_(ab_json *j, json_t *b, json_t *common)
         if (values) {
             snprintf(id, sizeof id, "%zu", i + 1);
             json_in_(j, "values", 0);
-            failed = json_is_array(values)
-                         ? json_list_(j, series, j->s->o->run ? j->s->o->run : id, unit, values, NULL)
-                         : json_fail_(j, "expected a list", NULL);
+            failed = json_is_array(values) ? json_list_(j, series, j->s->o->run ? j->s->o->run : id,
+                                                        unit, values, NULL)
+                                           : json_fail_(j, "expected a list", NULL);
             json_out_(j);
         }
         json_out_(j);
@@ -875,8 +881,8 @@ PERF_FN int json_document_(ab_json *j, json_t *root)
     if (json_object_get(root, "perf_ab"))
         return json_fail_(j, "these are verdicts that perf-ab wrote; it reads measurements", NULL);
     if (format < AB_RESULTS)
-        return json_fail_(j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf",
-                          NULL);
+        return json_fail_(
+            j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf", NULL);
     j->s->set->format = title[format];
     if (format == AB_RESULTS && !(json_number_value(json_object_get(root, "perf_results")) < 2.0))
         return json_fail_(j, "a version of perf_results that this perf-ab does not know", NULL);
@@ -902,8 +908,8 @@ PERF_FN int ab_read_json_(const ab_source *s)
 {
     ab_json      j;
     json_error_t error;
-    json_t      *root = json_loadb(s->text, s->len, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES,
-                                   &error);
+    json_t      *root =
+        json_loadb(s->text, s->len, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
     int          failed;
 
     if (!root)
@@ -949,7 +955,7 @@ PERF_FN ab_format ab_detect_(const ab_source *s)
     if ((len == 3 && ab_starts_(s, at, "nan")) || (len == 3 && ab_starts_(s, at, "NaN")) ||
         (len == 3 && ab_starts_(s, at, "inf")))
         return AB_PLAIN;
-    for (i = at; i < s->len; i = ab_next_line_(s, i))   /* Go prints what the program prints, too  */
+    for (i = at; i < s->len; i = ab_next_line_(s, i)) /* Go prints what the program prints, too  */
         if (ab_is_go_(s, i) || ab_starts_(s, i, "goos:") || ab_starts_(s, i, "pkg:"))
             return AB_GO;
     return AB_CSV;
@@ -970,16 +976,18 @@ PERF_FN int ab_nothing_(const ab_source *s)
             return ab_fail_at(s, 0, what, NULL, 0);
         }
     if (s->set->aggregates && !s->o->value)
-        return ab_fail_at(s, 0, "only aggregates: --benchmark_report_aggregates_only=false keeps the "
-                          "repetitions", NULL, 0);
+        return ab_fail_at(s, 0,
+                          "only aggregates: --benchmark_report_aggregates_only=false keeps the "
+                          "repetitions",
+                          NULL, 0);
     return ab_fail_at(s, s->len, s->o->value ? "nothing of the name that --value gives"
                       : "no value in this file", NULL, 0);
 }
 
 /* Adds what text[0..len) holds to the set.  text[len] must be 0.  Returns 0, or -1 with a message;
- * the set then holds some of it and is only fit for ab_set_free.                                  */
-PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len, const ab_read_opts *o,
-                    ab_error *e)
+ * the set then holds some of it and is only fit for ab_set_free.                                 */
+PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
+                    const ab_read_opts *o, ab_error *e)
 {
     static const ab_read_opts none;
     ab_source s;
@@ -1003,11 +1011,12 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         return ab_fail_at(&s, (size_t)((const char *)memchr(s.text, '\0', s.len) - s.text),
                           "a zero byte: this is no text file", NULL, 0);
     format = s.o->format == AB_DETECT ? ab_detect_(&s) : s.o->format;
-    failed = format == AB_DETECT ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
-           : format == AB_PLAIN  ? ab_read_plain_(&s)
-           : format == AB_CSV    ? ab_read_csv_(&s)
-           : format == AB_GO     ? ab_read_go_(&s)
-           : ab_read_json_(&s);
+    failed = format == AB_DETECT
+                 ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
+             : format == AB_PLAIN ? ab_read_plain_(&s)
+             : format == AB_CSV   ? ab_read_csv_(&s)
+             : format == AB_GO    ? ab_read_go_(&s)
+                                  : ab_read_json_(&s);
     for (i = 0; i < set->n && !failed; i++)
         for (k = 0; k < set->s[i].runs; k++)
             values += set->s[i].run[k].v[0].n;

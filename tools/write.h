@@ -57,8 +57,8 @@ PERF_FN ab_text ab_change(const ab_data *d)
 
     digits = ab_digits_((x.high - x.low) * (factor ? 1.0 : 100.0));
     mid = ab_effect_number_(x.estimate, factor, digits);
-    low = ab_effect_number_(x.low > 0.0 ? x.low : perf_from_bits_(UINT64_C(0x7ff8000000000000)), factor,
-                            digits);
+    low = ab_effect_number_(x.low > 0.0 ? x.low : perf_from_bits_(UINT64_C(0x7ff8000000000000)),
+                            factor, digits);
     high = ab_effect_number_(x.high, factor, digits);
     snprintf(t.s, sizeof t.s, "%.40s [%.40s, %.40s]", mid.s, low.s, high.s);
     return t;
@@ -86,7 +86,16 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
 
 /* ---- the table ---- */
 
-enum { AB_CELLS = 6 };                  /* benchmark, metric, before, after, change, verdict      */
+enum {
+    CELL_NAME,
+    CELL_METRIC,
+    CELL_BEFORE,
+    CELL_AFTER,
+    CELL_DATA,
+    CELL_CHANGE,
+    CELL_VERDICT,
+    AB_CELLS
+};
 
 typedef struct ab_line {
     ab_text cell[AB_CELLS];
@@ -98,22 +107,30 @@ PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
 
     memset(l, 0, sizeof *l);
     if (k == 0)
-        snprintf(l->cell[0].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
+        snprintf(l->cell[CELL_NAME].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
     if (row->missing) {
-        snprintf(l->cell[row->missing[0] == 'A' ? 2 : 3].s, sizeof l->cell[2].s, "missing");
-        snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s", perf_decision_text(row->family));
+        snprintf(l->cell[row->missing[0] == 'A' ? CELL_BEFORE : CELL_AFTER].s, sizeof l->cell[0].s,
+                 "missing");
+        snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s",
+                 perf_decision_text(row->family));
         return;
     }
     if (r->plan.rules > 1)
-        snprintf(l->cell[1].s, sizeof l->cell[1].s, "%s", ab_metric_name(r->plan.rule[k].metric));
-    l->cell[2] = ab_quantity(d->shown[0], d->unit);
-    l->cell[3] = ab_quantity(d->shown[1], d->unit);
-    l->cell[4] = ab_change(d);
-    snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s",
+        snprintf(l->cell[CELL_METRIC].s, sizeof l->cell[0].s, "%s",
+                 ab_metric_name(r->plan.rule[k].metric));
+    l->cell[CELL_BEFORE] = ab_quantity(d->shown[0], d->unit);
+    l->cell[CELL_AFTER] = ab_quantity(d->shown[1], d->unit);
+    if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS)
+        snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "%zu %s", d->n[0],
+                 d->how == AB_HOW_PAIRS ? "pairs" : "runs");
+    else
+        snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "%zu, %zu", d->n[0], d->n[1]);
+    l->cell[CELL_CHANGE] = ab_change(d);
+    snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s",
              perf_decision_text(r->plan.rules > 1 ? d->v.decision : row->family));
     if (r->plan.rules == 1 && row->alone != row->family)
-        snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s (alone %s)", perf_decision_text(row->family),
-                 perf_decision_text(row->alone));
+        snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s (alone %s)",
+                 perf_decision_text(row->family), perf_decision_text(row->alone));
 }
 
 PERF_FN void ab_print_padded_(FILE *f, const char *s, size_t width, int right)
@@ -138,7 +155,8 @@ PERF_FN void ab_print_line_(FILE *f, const ab_line *l, const size_t *width)
         if (i == AB_CELLS - 1)
             ab_print_name(f, l->cell[i].s);
         else
-            ab_print_padded_(f, l->cell[i].s, width[i], i == 2 || i == 3);
+            ab_print_padded_(f, l->cell[i].s, width[i],
+                             i == CELL_BEFORE || i == CELL_AFTER || i == CELL_DATA);
     }
     putc('\n', f);
 }
@@ -202,14 +220,14 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
 
 PERF_FN void ab_print_table(FILE *f, const ab_report *r)
 {
-    static const char *const title[AB_CELLS] = {"benchmark", "metric", "before", "after",
+    static const char *const title[AB_CELLS] = {"benchmark", "metric", "before", "after", "data",
                                                 "change [interval]", "verdict"};
     ab_line l;
     size_t  width[AB_CELLS], i, w;
     int     k, c;
 
     for (c = 0; c < AB_CELLS; c++)
-        width[c] = c == 1 && r->plan.rules < 2 ? 0 : strlen(title[c]);
+        width[c] = c == CELL_METRIC && r->plan.rules < 2 ? 0 : strlen(title[c]);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
@@ -229,8 +247,9 @@ PERF_FN void ab_print_table(FILE *f, const ab_report *r)
         }
         if (r->plan.rules > 1 && !row->missing) {
             memset(&l, 0, sizeof l);
-            snprintf(l.cell[1].s, sizeof l.cell[1].s, "all");
-            snprintf(l.cell[5].s, sizeof l.cell[5].s, row->alone != row->family ? "%s (alone %s)" : "%s",
+            snprintf(l.cell[CELL_METRIC].s, sizeof l.cell[0].s, "all");
+            snprintf(l.cell[CELL_VERDICT].s, sizeof l.cell[0].s,
+                     row->alone != row->family ? "%s (alone %s)" : "%s",
                      perf_decision_text(row->family), perf_decision_text(row->alone));
             ab_print_line_(f, &l, width);
         }
@@ -342,7 +361,9 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
     size_t i;
     int    k;
 
-    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,more,settle\n", f);
+    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,more,"
+          "settle\n",
+          f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < r->plan.rules; k++) {
             const ab_row  *row = &r->row[i];
@@ -405,21 +426,25 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
     ab_markdown_text_(f, r->name[0]);
     fputs(", after: ", f);
     ab_markdown_text_(f, r->name[1]);
-    fprintf(f, "\n\n| benchmark |%s before | after | change [%g %% interval] | verdict | to settle it |\n"
-            "|---|%s---:|---:|---|---|---|\n", r->plan.rules > 1 ? " metric |" : "",
-            r->plan.confidence * 100.0, r->plan.rules > 1 ? "---|" : "");
+    fprintf(f,
+            "\n\n| benchmark |%s before | after | data | change [%g %% interval] | verdict | to "
+            "settle it |\n"
+            "|---|%s---:|---:|---:|---|---|---|\n",
+            r->plan.rules > 1 ? " metric |" : "", r->plan.confidence * 100.0,
+            r->plan.rules > 1 ? "---|" : "");
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
             fputs("| ", f);
-            ab_markdown_text_(f, l.cell[0].s);
+            ab_markdown_text_(f, l.cell[CELL_NAME].s);
             if (r->plan.rules > 1) {
                 fputs(" | ", f);
-                ab_markdown_text_(f, l.cell[1].s);
+                ab_markdown_text_(f, l.cell[CELL_METRIC].s);
             }
-            fprintf(f, " | %s | %s | ", l.cell[2].s, l.cell[3].s);
-            ab_markdown_text_(f, l.cell[4].s);
-            fprintf(f, " | %s | ", l.cell[5].s);
+            fprintf(f, " | %s | %s | %s | ", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
+                    l.cell[CELL_DATA].s);
+            ab_markdown_text_(f, l.cell[CELL_CHANGE].s);
+            fprintf(f, " | %s | ", l.cell[CELL_VERDICT].s);
             ab_markdown_text_(f, k ? "" : r->row[i].settle);
             fputs(" |\n", f);
         }

@@ -1,6 +1,6 @@
-/* Fuzz target: every reader of perf-ab.  The input is a file, read by its looks and then as one of the
- * formats that its length chooses.  What is accepted holds positive finite numbers only, and survives
- * being written as perf_results and read again; what is refused has a message with its place.
+/* Fuzz target: every reader of perf-ab.  The input is a file, read by its looks and then as one of
+ * the formats that its length chooses.  What is accepted holds positive finite numbers only, and
+ * survives being written as perf_results and read again; what is refused says where.
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -Itools tests/fuzz/samples.c -ljansson
  * tests/tool/meson.build runs it with run.c.                                                     */
 #define _POSIX_C_SOURCE 200809L
@@ -32,7 +32,8 @@ static size_t count(const ab_set *set)
                 const ab_values *v = &set->s[i].run[k].v[side];
                 must(v->n == set->s[i].run[k].v[0].n, "pairs of different length", &e);
                 for (n = 0; n < v->n; n++)
-                    must(v->x[n] > 0.0 && perf_is_finite_(v->x[n]), "a value that is no duration", &e);
+                    must(v->x[n] > 0.0 && perf_is_finite_(v->x[n]), "a value that is no duration",
+                         &e);
                 total += v->n;
             }
     return total;
@@ -57,8 +58,8 @@ static void report(const ab_set *set)
     r.row = &row;
     r.n = 1;
     row.name = set->s[0].name;
-    if (f && ab_collect(&row.d[0], &set->s[0], b.design == AB_PAIRS ? &set->s[0] : &b, AB_VOUCH_NONE,
-                        "x", &e) == 0) {
+    if (f && ab_collect(&row.d[0], &set->s[0], b.design == AB_PAIRS ? &set->s[0] : &b,
+                        AB_VOUCH_NONE, "x", &e) == 0) {
         ab_judge(&r);
         ab_print_table(f, &r);
         ab_print_report_json(f, &r);
