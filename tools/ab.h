@@ -43,10 +43,11 @@ typedef struct ab_error {
 } ab_error;
 
 /* "file:line:column: message"; line 0 leaves the position out.  Always returns -1. */
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
-    PERF_ATTR_((__format__(__printf__, 5, 6)));
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
+                    ...) PERF_ATTR_((__format__(__printf__, 5, 6)));
 
-PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format, ...)
+PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, const char *format,
+                    ...)
 {
     va_list args;
     size_t  n;
@@ -86,6 +87,8 @@ typedef struct ab_run {
     ab_values v[2];
 } ab_run;
 
+typedef enum ab_kind { AB_TIME, AB_MEMORY, AB_RATE, AB_OTHER } ab_kind;      /* of figures  */
+
 typedef enum ab_design { AB_SEPARATE, AB_RANDOM, AB_PAIRS } ab_design;
 
 typedef struct ab_series {              /* one benchmark                                          */
@@ -100,6 +103,8 @@ typedef struct ab_series {              /* one benchmark                        
 
 typedef struct ab_set {                 /* one side of a comparison                               */
     const char *format;                 /* of the last file read, for people                      */
+    size_t      unwanted[4];            /* figures passed over, by ab_kind                        */
+    size_t      aggregates;             /* means and the like, which are no measurements          */
     ab_series  *s;
     size_t      n, cap;
     size_t     *slot;                   /* hash table of 1-based indices into s                   */
@@ -236,11 +241,13 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
         }
         t->same_order |= f->same_order;
         if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS))
-            return ab_fail(e, file, 0, 0, "'%.80s': pairs here, single values in a file before, or the "
-                           "other way round", f->name);
+            return ab_fail(e, file, 0, 0,
+                           "'%.80s': pairs here, single values in a file before, or the "
+                           "other way round",
+                           f->name);
         if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
-            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before", f->name,
-                           f->unit, t->unit);
+            return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
+                           f->name, f->unit, t->unit);
         if (!*t->unit) {
             free(t->unit);
             t->unit = ab_copy(f->unit, strlen(f->unit));
@@ -267,8 +274,6 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
 
 /* ---- units: every time is kept in ns, everything else as it comes ---- */
 
-typedef enum ab_kind { AB_TIME, AB_MEMORY, AB_RATE, AB_OTHER } ab_kind;
-
 /* ns per unit of time; 0: not a unit of time. */
 PERF_FN double ab_unit_ns(const char *unit)
 {
@@ -288,8 +293,8 @@ PERF_FN double ab_unit_ns(const char *unit)
 
 PERF_FN ab_kind ab_unit_kind(const char *unit)
 {
-    static const char *const memory[] = {"B", "KB", "MB", "GB", "KiB", "MiB", "GiB", "byte", "bytes",
-                                         "B/op", "allocs/op", "allocs"};
+    static const char *const memory[] = {"B",   "KB",   "MB",    "GB",   "KiB",       "MiB",
+                                         "GiB", "byte", "bytes", "B/op", "allocs/op", "allocs"};
     size_t i, n = strlen(unit);
 
     if (ab_unit_ns(unit) > 0.0)
@@ -303,6 +308,10 @@ PERF_FN ab_kind ab_unit_kind(const char *unit)
             return AB_MEMORY;
     return AB_OTHER;
 }
+
+/* A count may be zero, its logarithm not: zero is kept as half a unit, so that 0 to 0 is no change
+ * and 0 to 1 is a factor of 2, in the right direction.                                           */
+#define AB_ZERO_COUNT 0.5
 
 /* ---- numbers and names as text ---- */
 
@@ -323,7 +332,7 @@ PERF_FN ab_text ab_number(double x)
 
     if (!perf_is_finite_(x))
         snprintf(t.s, sizeof t.s, "-");
-    else if (a >= 1000.0 && a < 1e6)
+    else if (a >= 1000.0 && a < 1e9)
         snprintf(t.s, sizeof t.s, "%.0f", x);
     else
         snprintf(t.s, sizeof t.s, "%.4g", x);
@@ -338,8 +347,15 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
     int     i = 1;
     double  a = ab_abs(x);
 
+    if ((!strcmp(unit, "B/s") || !strcmp(unit, "items/s")) && a >= 1e4 && a < 1e15) {
+        for (i = -1; a >= 999.95; i++)
+            a /= 1e3;
+        snprintf(t.s, sizeof t.s, "%#.4g %c%s", a, "kMGT"[i], unit);
+        return t;
+    }
+
     if (strcmp(unit, "ns") != 0 || !perf_is_finite_(x)) {
-        n = ab_number(x);
+        n = ab_number(ab_unit_kind(unit) == AB_MEMORY && x <= AB_ZERO_COUNT ? 0.0 : x);
         if (*unit && perf_is_finite_(x))
             snprintf(t.s, sizeof t.s, "%.60s %.60s", n.s, unit);
         else
@@ -354,8 +370,8 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
         a /= 1e3;
         i++;
     }
-    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s", x < 0.0 ? "-" : "", a,
-             time[i]);
+    snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
+             x < 0.0 ? "-" : "", a, time[i]);
     return t;
 }
 

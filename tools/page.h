@@ -14,22 +14,27 @@ enum { PAGE_DETAILS = 100, PAGE_POINTS = 600, PAGE_BINS = 48 };
 static const char page_style_[] =
     ":root{--bg:#fff;--ink:#1c2430;--soft:#5c6675;--line:#d9dee5;--a:#2f6db5;--b:#d9722b;"
     "--good:#1a7f46;--bad:#c02b2b;--open:#8a6100;--band:#d3deed}\n"
-    "@media(prefers-color-scheme:dark){:root{--bg:#14181f;--ink:#e6eaf0;--soft:#9aa5b4;--line:#313a47;"
+    "@media(prefers-color-scheme:dark){:root{--bg:#14181f;--ink:#e6eaf0;--soft:#9aa5b4;--line:#"
+    "313a47;"
     "--a:#6aa5ea;--b:#f0975a;--good:#4cc07f;--bad:#f07070;--open:#e0b040;--band:#2c3a4d}}\n"
-    "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;margin:2em auto;"
+    "body{background:var(--bg);color:var(--ink);font:15px/1.45 system-ui,sans-serif;margin:2em "
+    "auto;"
     "max-width:66em;padding:0 1em}\n"
     "h1{font-size:1.5em;margin:0 0 .3em}h2{font-size:1.1em;margin:2em 0 .2em;border-top:1px solid "
     "var(--line);padding-top:1em;overflow-wrap:anywhere}p{margin:.3em 0}\n"
     ".soft,.note{color:var(--soft)}.note{font-size:.9em}\n"
-    "table{border-collapse:collapse;width:100%;margin:1em 0}td,th{padding:.25em .6em;text-align:left;"
-    "border-bottom:1px solid var(--line);vertical-align:middle}th{font-weight:600;color:var(--soft);"
+    "table{border-collapse:collapse;width:100%;margin:1em 0}td,th{padding:.25em "
+    ".6em;text-align:left;"
+    "border-bottom:1px solid "
+    "var(--line);vertical-align:middle}th{font-weight:600;color:var(--soft);"
     "font-size:.9em}td.n,th.n{text-align:right;white-space:nowrap}td.c{white-space:nowrap}"
     "td.w{overflow-wrap:anywhere;min-width:8em}\n"
     "td,text{font-variant-numeric:tabular-nums}td.f{padding-top:0;padding-bottom:0;width:260px}\n"
     ".ACCEPT{color:var(--good)}.REJECT{color:var(--bad)}.INCONCLUSIVE{color:var(--open)}"
     "b.ACCEPT,b.REJECT,b.INCONCLUSIVE{white-space:nowrap}\n"
     "svg{display:block;max-width:100%}svg text{font:11px system-ui,sans-serif;fill:var(--soft)}"
-    ".plots{display:flex;flex-wrap:wrap;gap:1em}figure{margin:.6em 0;width:470px;max-width:100%}figcaption{font-size:.85em;"
+    ".plots{display:flex;flex-wrap:wrap;gap:1em}figure{margin:.6em "
+    "0;width:470px;max-width:100%}figcaption{font-size:.85em;"
     "color:var(--soft)}\n"
     ".grid{stroke:var(--line);stroke-width:1}.axis{stroke:var(--soft);stroke-width:1}"
     ".ask{stroke:var(--ink);stroke-width:1.2;stroke-dasharray:4 3}.one{stroke:var(--soft);"
@@ -37,11 +42,13 @@ static const char page_style_[] =
     ".fa{fill:var(--a);fill-opacity:.35;stroke:var(--a)}.fb{fill:var(--b);fill-opacity:.35;"
     "stroke:var(--b)}.da{fill:var(--a)}.db{fill:var(--b)}.dr{fill:var(--soft)}"
     ".la{stroke:var(--a);stroke-width:1.5}.lb{stroke:var(--b);stroke-width:1.5}"
-    ".ra{stroke:var(--a);stroke-opacity:.3}.rb{stroke:var(--b);stroke-opacity:.3}.rr{stroke:var(--soft);"
+    ".ra{stroke:var(--a);stroke-opacity:.3}.rb{stroke:var(--b);stroke-opacity:.3}.rr{stroke:var(--"
+    "soft);"
     "stroke-opacity:.35}.band{fill:var(--band)}\n"
     ".iACCEPT{stroke:var(--good);fill:var(--good)}.iREJECT{stroke:var(--bad);fill:var(--bad)}"
     ".iINCONCLUSIVE{stroke:var(--open);fill:var(--open)}.key{display:inline-block;width:.8em;"
-    "height:.8em;border-radius:2px;margin-right:.3em}.ka{background:var(--a)}.kb{background:var(--b)}\n";
+    "height:.8em;border-radius:2px;margin-right:.3em}.ka{background:var(--a)}.kb{background:var(--"
+    "b)}\n";
 
 /* Text inside HTML, also between double quotes. */
 PERF_FN void page_text_(FILE *f, const char *s)
@@ -131,16 +138,16 @@ PERF_FN page_scale page_range_(const ab_data *d, double from, double to)
 
 PERF_FN void page_svg_(FILE *f, int width, int height, const char *label)
 {
-    fprintf(f, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>", width, height,
-            width, height);
+    fprintf(f, "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" role=\"img\"><title>", width,
+            height, width, height);
     page_text_(f, label);
     fputs("</title>\n", f);
 }
 
 PERF_FN void page_line_(FILE *f, const char *class, double x1, double y1, double x2, double y2)
 {
-    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1, y1,
-            x2, y2);
+    fprintf(f, "<line class=\"%s\" x1=\"%.1f\" y1=\"%.1f\" x2=\"%.1f\" y2=\"%.1f\"/>\n", class, x1,
+            y1, x2, y2);
 }
 
 PERF_FN void page_label_(FILE *f, double x, double y, const char *anchor, const char *s)
@@ -165,7 +172,8 @@ PERF_FN ab_text page_tick_(double t, double step, const char *unit)
 }
 
 /* Ticks below a plot, with lines up to `top`. */
-PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bottom, const char *unit)
+PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bottom,
+                           const char *unit)
 {
     double step = page_step_(s->high - s->low, 5.0), t;
     int    i = 0;
@@ -181,7 +189,8 @@ PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bott
 }
 
 /* Ticks left of a plot, with lines across. */
-PERF_FN void page_ticks_y_(FILE *f, const page_scale *s, double left, double right, const char *unit)
+PERF_FN void page_ticks_y_(FILE *f, const page_scale *s, double left, double right,
+                           const char *unit)
 {
     double step = page_step_(s->high - s->low, 4.0), t;
     int    i = 0;
@@ -243,8 +252,8 @@ PERF_FN void page_distribution_(FILE *f, const ab_data *d)
 /* ---- time ---- */
 
 /* Values in time order; more than PAGE_POINTS are summed up as 10-90 % lines with a median. */
-PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *x, const page_scale *y,
-                          char class)
+PERF_FN void page_series_(FILE *f, const double *v, size_t n, const page_scale *x,
+                          const page_scale *y, char class)
 {
     size_t  size = n > PAGE_POINTS ? (n + PAGE_POINTS / 2 - 1) / (PAGE_POINTS / 2) : 1, i, m;
     double *bin = (double *)ab_grow(NULL, size, sizeof *bin), at;
@@ -296,8 +305,8 @@ PERF_FN void page_pairs_(FILE *f, const ab_data *d)
         double low = swap ? 1.0 / d->v.ratio.high : d->v.ratio.low;
         double high = swap ? 1.0 / d->v.ratio.low : d->v.ratio.high;
         double top = page_at_(&r, (high - 1.0) * 100.0), bottom = page_at_(&r, (low - 1.0) * 100.0);
-        fprintf(f, "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n", x.from,
-                top, x.to - x.from, bottom - top > 1.0 ? bottom - top : 1.0);
+        fprintf(f, "<rect class=\"band\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
+                x.from, top, x.to - x.from, bottom - top > 1.0 ? bottom - top : 1.0);
     }
     page_ticks_y_(f, &r, x.from, x.to, "%");
     page_line_(f, "one", x.from, page_at_(&r, 0.0), x.to, page_at_(&r, 0.0));
@@ -305,8 +314,11 @@ PERF_FN void page_pairs_(FILE *f, const ab_data *d)
     page_series_(f, change, n, &x, &r, 'r');
     page_label_(f, x.from, 221.0, "start", d->how == AB_HOW_RUNS ? "first run" : "first pair");
     page_label_(f, x.to, 221.0, "end", d->how == AB_HOW_RUNS ? "last run" : "last pair");
-    fputs("</svg><figcaption>In time order. Above: both sides, where a drift shows. Below: B against A "
-          "within each pair, the interval (band) and what was asked (dashed)</figcaption></figure>\n", f);
+    fputs(
+        "</svg><figcaption>In time order. Above: both sides, where a drift shows. Below: B against "
+        "A "
+        "within each pair, the interval (band) and what was asked (dashed)</figcaption></figure>\n",
+        f);
     free(change);
 }
 
@@ -325,8 +337,10 @@ PERF_FN void page_halves_(FILE *f, const ab_data *d)
     page_series_(f, d->x[1], d->n[1], &xb, &y, 'b');
     page_label_(f, 160.0, 221.0, "middle", "A, first to last");
     page_label_(f, 364.0, 221.0, "middle", "B, first to last");
-    fputs("</svg><figcaption>In the order of the files. A slope or a step here is a drift, and a drift "
-          "looks like a change</figcaption></figure>\n", f);
+    fputs("</svg><figcaption>In the order of the files. A slope or a step here is a drift, and a "
+          "drift "
+          "looks like a change</figcaption></figure>\n",
+          f);
 }
 
 /* ---- forest plot ---- */
@@ -414,8 +428,10 @@ PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, co
     low = page_at_(s, e.low);
     high = page_at_(s, e.high);
     mid = page_at_(s, e.estimate);
-    fprintf(f, "<g class=\"i%s\" stroke-width=\"2\"><line x1=\"%.1f\" y1=\"13\" x2=\"%.1f\" y2=\"13\"/>",
-            verdict, low, high);
+    fprintf(
+        f,
+        "<g class=\"i%s\" stroke-width=\"2\"><line x1=\"%.1f\" y1=\"13\" x2=\"%.1f\" y2=\"13\"/>",
+        verdict, low, high);
     if (e.low < s->low)
         fprintf(f, "<path d=\"M%.1f 13l6 -4v8z\"/>", s->from);
     else
@@ -440,21 +456,21 @@ PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_
     fputs("<tr><td class=\"w\">", f);
     if (k == 0 && i < PAGE_DETAILS && !row->missing)
         fprintf(f, "<a class=\"%s\" href=\"#b%zu\">", perf_decision_text(row->family), i);
-    page_text_(f, l.cell[0].s);
+    page_text_(f, l.cell[CELL_NAME].s);
     if (k == 0 && i < PAGE_DETAILS && !row->missing)
         fputs("</a>", f);
     if (r->plan.rules > 1)
-        fprintf(f, "</td><td>%s", l.cell[1].s);
+        fprintf(f, "</td><td>%s", l.cell[CELL_METRIC].s);
     fputs("</td><td class=\"n\">", f);
-    page_text_(f, l.cell[2].s);
+    page_text_(f, l.cell[CELL_BEFORE].s);
     fputs("</td><td class=\"n\">", f);
-    page_text_(f, l.cell[3].s);
+    page_text_(f, l.cell[CELL_AFTER].s);
     fputs("</td><td class=\"c\">", f);
-    page_text_(f, l.cell[4].s);
+    page_text_(f, l.cell[CELL_CHANGE].s);
     fputs("</td><td class=\"f\">", f);
     if (!row->missing)
         page_forest_row_(f, &row->d[k], s, verdict);
-    fprintf(f, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict, l.cell[5].s);
+    fprintf(f, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict, l.cell[CELL_VERDICT].s);
 }
 
 PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
@@ -480,7 +496,8 @@ PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
         else
             fprintf(f, "; %s; %s.", how.s, d->v.reason);
         if (perf_is_finite_(d->v.mde))
-            fprintf(f, " A change of %.2g %% would have been found with 80 %% chance.", d->v.mde * 100.0);
+            fprintf(f, " A change of %.2g %% would have been found with 80 %% chance.",
+                    d->v.mde * 100.0);
         fputs("</p>\n", f);
         if (k == 0 || r->plan.kind[k] != r->plan.kind[0]) {
             fputs("<div class=\"plots\">\n", f);
@@ -504,17 +521,22 @@ PERF_FN void page_head_(FILE *f, const ab_report *r)
 {
     int k;
 
-    fprintf(f, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta name=\"viewport\" "
+    fprintf(f,
+            "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
+            "name=\"viewport\" "
             "content=\"width=device-width\">\n<title>perf-ab: %s</title>\n<style>\n",
             perf_decision_text(r->decision));
     fputs(page_style_, f);
     fprintf(f, "</style></head><body>\n<h1><span class=\"%s\">%s</span></h1>\n<p>",
             perf_decision_text(r->decision), perf_decision_text(r->decision));
-    fprintf(f, "%zu benchmark%s: %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE", r->n, r->n == 1 ? "" : "s",
-            r->count[PERF_ACCEPT], r->count[PERF_REJECT], r->count[PERF_INCONCLUSIVE]);
+    fprintf(f, "%zu benchmark%s: %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE", r->n,
+            r->n == 1 ? "" : "s", r->count[PERF_ACCEPT], r->count[PERF_REJECT],
+            r->count[PERF_INCONCLUSIVE]);
     if (r->judged > 1)
-        fprintf(f, "; with Holm's correction over %zu, so that the chance of any false "
-                "answer among them stays below %.3g %%", r->judged, (1.0 - r->plan.confidence) * 100.0);
+        fprintf(f,
+                "; with Holm's correction over %zu, so that the chance of any false "
+                "answer among them stays below %.3g %%",
+                r->judged, (1.0 - r->plan.confidence) * 100.0);
     fputs(".</p>\n<p>Asked: ", f);
     for (k = 0; k < r->plan.rules; k++) {
         ab_text t = ab_rule_text(&r->plan.rule[k]);
@@ -536,20 +558,26 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
     int        k;
 
     page_head_(f, r);
-    fprintf(f, "<table><thead><tr><th>benchmark</th>%s<th class=\"n\">before</th><th class=\"n\">after</th>"
-            "<th>change [interval]</th><th>", r->plan.rules > 1 ? "<th>metric</th>" : "");
+    fprintf(f,
+            "<table><thead><tr><th>benchmark</th>%s<th class=\"n\">before</th><th "
+            "class=\"n\">after</th>"
+            "<th>change [interval]</th><th>",
+            r->plan.rules > 1 ? "<th>metric</th>" : "");
     page_forest_axis_(f, r, &s);
     fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
             page_row_(f, r, i, k, &s);
-    fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed: what was asked; an interval "
-          "that lies wholly on one side of it decides.</p>\n", f);
+    fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed: what was asked; an "
+          "interval "
+          "that lies wholly on one side of it decides.</p>\n",
+          f);
     for (i = 0; i < r->n && i < PAGE_DETAILS; i++)
         if (!r->row[i].missing)
             page_details_(f, r, i);
     if (r->n > PAGE_DETAILS)
-        fprintf(f, "<p class=\"note\">Plots are drawn for the first %d benchmarks.</p>\n", PAGE_DETAILS);
+        fprintf(f, "<p class=\"note\">Plots are drawn for the first %d benchmarks.</p>\n",
+                PAGE_DETAILS);
     fputs("</body></html>\n", f);
 }
 

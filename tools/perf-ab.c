@@ -28,7 +28,8 @@ static const char help[] =
     "\n"
     "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
     "\n"
-    "  --accept RULE     'speedup >= 1.3' (default), 'down >= 20 % on p95', 'memory down >= 10 %',\n"
+    "  --accept RULE     'speedup >= 1.3' (default), 'down >= 20 % on p95', 'down >= 5 % on "
+    "memory',\n"
     "                    'no regression beyond 2 % on p99', ...; several are joined by AND\n"
     "  --metric M        for rules that name none: time p50 p95 p99 mean memory throughput pair\n"
     "  --confidence C    of the intervals, default 0.95\n"
@@ -44,7 +45,8 @@ static const char help[] =
     "  --warmup N        unmeasured runs of each first (1)    --save FILE   keep the measurements\n"
     "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead of time\n"
     "  --unit U          of reported numbers                  --seed N      of the random order\n"
-    "  --shell           each command is one text for sh -c   --show-output do not discard output\n";
+    "  --shell           each command is one text for sh -c   --show-output do not discard "
+    "output\n";
 
 typedef struct options {
     ab_plan       plan;
@@ -273,7 +275,8 @@ typedef struct sides {
 } sides;
 
 /* Reads the files of one side as runs of it. */
-static int read_side(ab_set *set, const options *o, size_t first, size_t n, ab_kind want, ab_error *e)
+static int read_side(ab_set *set, const options *o, size_t first, size_t n, ab_kind want,
+                     ab_error *e)
 {
     ab_read_opts ro = o->read;
     ab_set       one;
@@ -319,6 +322,10 @@ static void find_series(const sides *s, int one_file, const char *name, const ab
         *b = &s->side[1].s[0];                      /* one on each side: they are meant           */
     else
         *b = ab_find(&s->side[1], name);
+    if (*a && !ab_total(*a))                        /* listed without a value: as good as missing */
+        *a = NULL;
+    if (*b && !ab_total(*b))
+        *b = NULL;
 }
 
 /* How many rows there are; -1 with a message when there is nothing to compare. */
@@ -337,18 +344,23 @@ static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *
             return 0;
         *rows = 1;
         if (pairs || a->n != 2)
-            return ab_fail(e, o->file[0], 0, 0, "one file must hold pairs (columns a,b), or exactly two "
-                           "benchmarks to compare; this has %zu", a->n);
+            return ab_fail(e, o->file[0], 0, 0,
+                           "one file must hold pairs (columns a,b), or exactly two "
+                           "benchmarks to compare; this has %zu",
+                           a->n);
         return 0;
     }
     for (i = 0; i < b->n; i++)
         pairs += b->s[i].design == AB_PAIRS;
     if (pairs)
-        return ab_fail(e, o->file[0], 0, 0, "these files hold pairs, both sides in each: give one, or "
+        return ab_fail(e, o->file[0], 0, 0,
+                       "these files hold pairs, both sides in each: give one, or "
                        "perf-ab merge them first");
     if (!common && !(a->n == 1 && b->n == 1))
-        return ab_fail(e, o->file[o->files - 1], 0, 0, "no benchmark of that name is in both: A has "
-                       "'%.60s', B has '%.60s'", a->s[0].name, b->s[0].name);
+        return ab_fail(e, o->file[o->files - 1], 0, 0,
+                       "no benchmark of that name is in both: A has "
+                       "'%.60s', B has '%.60s'",
+                       a->s[0].name, b->s[0].name);
     return 0;
 }
 
@@ -360,7 +372,8 @@ static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
     int              k;
 
     for (k = 0; k < o->plan.rules; k++)
-        if (!kind[o->plan.kind[k]].side[0].n && read_sides(&kind[o->plan.kind[k]], o, o->plan.kind[k], e) < 0)
+        if (!kind[o->plan.kind[k]].side[0].n &&
+            read_sides(&kind[o->plan.kind[k]], o, o->plan.kind[k], e) < 0)
             return -1;
     if (count_rows(first, o, &rows, e) < 0)
         return -1;
@@ -383,6 +396,14 @@ static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
     r->format[0] = first->side[0].format;
     r->format[1] = o->files > 1 ? first->side[1].format : first->side[0].format;
     ab_judge(r);
+    if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && first->side[0].n == 2)
+        for (k = 0; k < 2; k++) {                   /* the two commands of one file               */
+            size_t size = strlen(r->name[k]) + strlen(first->side[0].s[k].name) + 3;
+            r->owned[k] = (char *)ab_grow(NULL, size, 1);
+            snprintf(r->owned[k], size, "%s: %s", r->name[k], first->side[0].s[k].name);
+            r->name[k] = r->owned[k];
+            r->row[0].name = "";
+        }
     return 0;
 }
 
@@ -421,7 +442,8 @@ static int compare_files(options *o)
     memset(&r, 0, sizeof r);
     r.plan = o->plan;
     side_name(name[0], sizeof name[0], o, 0, na);
-    side_name(name[1], sizeof name[1], o, o->files > na ? na : 0, o->files > na ? o->files - na : 1);
+    side_name(name[1], sizeof name[1], o, o->files > na ? na : 0,
+              o->files > na ? o->files - na : 1);
     r.name[0] = name[0];
     r.name[1] = name[1];
     status = compare(&r, o, kind, &e) < 0 ? unusable(&e) : write_report(&r, o);
@@ -516,7 +538,8 @@ int main(int argc, char **argv)
         return argc > 1 ? 0 : AB_UNUSABLE;
     }
     if (!strcmp(first, "--version")) {
-        printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100, PERF_VERSION % 100);
+        printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100,
+               PERF_VERSION % 100);
         return 0;
     }
     if (!strcmp(first, "merge"))

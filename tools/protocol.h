@@ -1,8 +1,8 @@
 /* protocol.h - trials on standard input, one answer a line: how a calibration drives perf-ab.
  *
- *   --batch   T id n metric threshold, then n lines "first a b"   ->  id verdict ratio low high more
- *   --seq     the same, used pair by pair                         ->  id verdict pairs
- *   --sample  V id n statistic, then n values                     ->  id estimate low high
+ *   --batch   T id n metric threshold, then n lines "first a b"  -> id verdict ratio low high more
+ *   --seq     the same, used pair by pair                        -> id verdict pairs
+ *   --sample  V id n statistic, then n values                    -> id estimate low high
  * threshold is a ratio candidate / baseline; statistic is p50, p99.9, ... or mean.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_PROTOCOL_H
@@ -107,8 +107,8 @@ PERF_FN void ab_answer_pairs_(const ab_trial *t, double confidence)
     o.confidence = confidence;
     o.design = PERF_DESIGN_RANDOM;
     v = perf_compare_pairs(t->a.x, t->b.x, t->n, &o);
-    printf("%s %s %.17g %.17g %.17g %.17g\n", t->id, perf_decision_text(v.decision), v.ratio.estimate,
-           v.ratio.low, v.ratio.high, v.more);
+    printf("%s %s %.17g %.17g %.17g %.17g\n", t->id, perf_decision_text(v.decision),
+           v.ratio.estimate, v.ratio.low, v.ratio.high, v.more);
 }
 
 PERF_FN void ab_answer_seq_(const ab_trial *t, double confidence)

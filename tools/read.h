@@ -61,7 +61,8 @@ PERF_FN int ab_is_blank(char c)
 }
 
 /* Fails at text[at], with the line and column counted now. */
-PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const char *token, size_t len)
+PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const char *token,
+                       size_t len)
 {
     size_t line = 1, column = 1, i;
 
@@ -80,8 +81,8 @@ PERF_FN int ab_fail_at(const ab_source *s, size_t at, const char *what, const ch
 
 /* ---- numbers ---- */
 
-/* Decimal text of up to 15 digits and a small exponent, which one multiplication or division turns
- * into the nearest double (Clinger 1990); 0: leave it to strtod.  It halves the time of a long file. */
+/* Decimal text of up to 15 digits, which one division turns into the nearest double (Clinger 1990).
+ * Returns its length; 0: leave it to strtod.  It halves the time of a long file.                 */
 PERF_FN size_t ab_quick_number_(const char *s, double *out)
 {
     static const double power[] = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11,
@@ -101,8 +102,10 @@ PERF_FN size_t ab_quick_number_(const char *s, double *out)
     return (size_t)(p - s);
 }
 
-/* Reads the token text[at .. at + len) as one positive finite number. */
-PERF_FN int ab_value_(const ab_source *s, size_t at, size_t len, double *out)
+static const char ab_zero_[] = "zero: too short for its clock? time more work per value";
+
+/* Reads the token text[at .. at + len) as one positive finite number; counts may be zero. */
+PERF_FN int ab_value_(const ab_source *s, size_t at, size_t len, const char *unit, double *out)
 {
     const char *p = s->text + at;
     char       *end = NULL;
@@ -120,10 +123,13 @@ PERF_FN int ab_value_(const ab_source *s, size_t at, size_t len, double *out)
         return ab_fail_at(s, at, "expected a number", p, len);
     if (perf_is_nan_(*out) || !perf_is_finite_(*out))
         return ab_fail_at(s, at, "not a finite number", p, len);
-    if (!(*out > 0.0) && !(*out < 0.0))
-        return ab_fail_at(s, at, "zero: too short for its clock? time more work per value", p, len);
     if (*out < 0.0)
         return ab_fail_at(s, at, "negative", p, len);
+    if (!(*out > 0.0)) {
+        if (ab_unit_kind(unit) != AB_MEMORY)
+            return ab_fail_at(s, at, ab_zero_, p, len);
+        *out = AB_ZERO_COUNT;
+    }
     return 0;
 }
 
@@ -131,7 +137,7 @@ PERF_FN int ab_value_(const ab_source *s, size_t at, size_t len, double *out)
 PERF_FN int ab_add_(const ab_source *s, size_t at, ab_series *series, const char *run,
                     const char *unit, double x, double y)
 {
-    double  ns = ab_unit_ns(unit);
+    double  ns = *unit ? ab_unit_ns(unit) : 0.0;
     ab_run *r;
 
     if (ns > 0.0) {
@@ -178,7 +184,7 @@ PERF_FN int ab_read_plain_(const ab_source *s)
             break;
         for (end = at; end < s->len && !ab_is_blank(s->text[end]) && s->text[end] != '\n'; end++)
             continue;
-        if (ab_value_(s, at, end - at, &x) < 0 || ab_add_(s, at, series, NULL, "", x, 1.0) < 0)
+        if (ab_value_(s, at, end - at, "", &x) < 0 || ab_add_(s, at, series, NULL, "", x, 1.0) < 0)
             return -1;
         for (at = end; at < s->len && ab_is_blank(s->text[at]); at++)
             continue;
@@ -330,7 +336,8 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
         c = ab_column_of_(title, s->o->value);
         free(title);
         if (c != COL_NONE && column[c] >= 0)
-            return ab_fail_at(s, f[k].at, "two columns of one meaning", s->text + f[k].at, f[k].len);
+            return ab_fail_at(s, f[k].at, "two columns of one meaning", s->text + f[k].at,
+                              f[k].len);
         if (c != COL_NONE)
             column[c] = k;
     }
@@ -339,16 +346,19 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
     if (column[COL_A] >= 0 && column[COL_B] >= 0)
         column[COL_VALUE] = -1;
     else if (column[COL_VALUE] < 0)
-        return ab_fail_at(s, start, s->o->value ? "no column of the name that --value gives"
-                          : "the header needs columns 'a' and 'b', or 'value' (and 'name'), or --value",
-                          s->text + start, len);
+        return ab_fail_at(
+            s, start,
+            s->o->value
+                ? "no column of the name that --value gives"
+                : "the header needs columns 'a' and 'b', or 'value' (and 'name'), or --value",
+            s->text + start, len);
     return n;
 }
 
 PERF_FN int ab_csv_row_(const ab_source *s, const ab_field *f, const int *column, int *order)
 {
-    char      *name = column[COL_NAME] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_NAME]]);
-    char      *unit = column[COL_UNIT] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_UNIT]]);
+    char *name = column[COL_NAME] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_NAME]]);
+    char *unit = column[COL_UNIT] < 0 ? ab_copy("", 0) : ab_field_text_(s, &f[column[COL_UNIT]]);
     char      *run = column[COL_RUN] < 0 ? NULL : ab_field_text_(s, &f[column[COL_RUN]]);
     int        pairs = column[COL_VALUE] < 0, failed;
     size_t     known = s->set->n;
@@ -361,7 +371,8 @@ PERF_FN int ab_csv_row_(const ab_source *s, const ab_field *f, const int *column
     if ((series->design == AB_PAIRS) != pairs)
         failed = ab_fail_at(s, x->at, "pairs and single values of one benchmark", NULL, 0);
     else
-        failed = ab_value_(s, x->at, x->len, &vx) < 0 || ab_value_(s, y->at, y->len, &vy) < 0 ||
+        failed = ab_value_(s, x->at, x->len, unit, &vx) < 0 ||
+                 ab_value_(s, y->at, y->len, unit, &vy) < 0 ||
                  ab_add_(s, x->at, series, run, unit, vx, vy) < 0;
     if (!failed && pairs && column[COL_FIRST] >= 0 && f[column[COL_FIRST]].len)
         *order |= s->text[f[column[COL_FIRST]].at] == '1' ? 2 : 1;
@@ -460,7 +471,7 @@ PERF_FN int ab_go_line_(const ab_source *s, size_t at, size_t end, const char *p
         if (!found && ab_go_wanted_(s, unit)) {
             value_at = n;
             found = unit;
-            failed = ab_value_(s, n, ab_word_(s, &n, end), &value);
+            failed = ab_value_(s, n, ab_word_(s, &n, end), unit, &value);
         } else {
             free(unit);
         }
@@ -585,7 +596,8 @@ PERF_FN size_t json_where_(const ab_json *j)
             size_t start = i;
             if (key) {
                 i = json_string_end_(s, i);
-                if (i - start == strlen(key) + 2 && !memcmp(s->text + start + 1, key, strlen(key))) {
+                if (i - start == strlen(key) + 2 &&
+                    !memcmp(s->text + start + 1, key, strlen(key))) {
                     i = json_blank_(s, json_blank_(s, i) + 1);
                     break;
                 }
@@ -641,14 +653,18 @@ PERF_FN const char *json_text_(json_t *object, const char *key, const char *othe
     return t ? t : otherwise;
 }
 
-PERF_FN int json_number_(const ab_json *j, json_t *v, double *out)
+PERF_FN int json_number_(const ab_json *j, json_t *v, const char *unit, double *out)
 {
     *out = json_number_value(v);
     if (!json_is_number(v))
         return json_fail_(j, "expected a number", NULL);
-    if (!(*out > 0.0) || !perf_is_finite_(*out))
-        return json_fail_(j, *out < 0.0 ? "negative"
-                          : "zero: too short for its clock? time more work per value", NULL);
+    if (*out < 0.0)
+        return json_fail_(j, "negative", NULL);
+    if (!(*out > 0.0)) {
+        if (ab_unit_kind(unit) != AB_MEMORY)
+            return json_fail_(j, ab_zero_, NULL);
+        *out = AB_ZERO_COUNT;
+    }
     return 0;
 }
 
@@ -658,17 +674,17 @@ PERF_FN int json_add_(const ab_json *j, ab_series *series, const char *run, cons
 {
     double vx, vy = 1.0;
 
-    if (json_number_(j, x, &vx) < 0 || (y && json_number_(j, y, &vy) < 0))
+    if (json_number_(j, x, unit, &vx) < 0 || (y && json_number_(j, y, unit, &vy) < 0))
         return -1;
     if (!(vx > 1e-290) || !(vx < 1e290) || !(vy > 1e-290) || !(vy < 1e290) ||
         series->runs >= AB_MAX_RUNS || (*series->unit && strcmp(unit, series->unit) != 0))
-        return ab_add_(j->s, json_where_(j), series, run, unit, vx, vy);    /* may have to say where */
+        return ab_add_(j->s, json_where_(j), series, run, unit, vx, vy); /* may have to say where */
     return ab_add_(j->s, 0, series, run, unit, vx, vy);
 }
 
 /* A list of numbers into a series; `other` holds the candidate's, or is NULL. */
-PERF_FN int json_list_(ab_json *j, ab_series *series, const char *run, const char *unit, json_t *list,
-                       json_t *other)
+PERF_FN int json_list_(ab_json *j, ab_series *series, const char *run, const char *unit,
+                       json_t *list, json_t *other)
 {
     size_t i, n = json_array_size(list);
     int    failed = 0;
@@ -686,7 +702,11 @@ PERF_FN int json_list_(ab_json *j, ab_series *series, const char *run, const cha
 PERF_FN int ab_unwanted_(const ab_source *s, const char *unit)
 {
     ab_kind kind = ab_unit_kind(unit);
-    return !s->o->every && kind != AB_OTHER && kind != s->o->want;
+
+    if (s->o->every || kind == AB_OTHER || kind == s->o->want)
+        return 0;
+    s->set->unwanted[kind]++;
+    return 1;
 }
 
 /* The series for these figures; where every kind is read, time and memory of one name are two. */
@@ -752,8 +772,10 @@ PERF_FN int json_google_(ab_json *j, json_t *b)
     json_t     *v;
     int         failed;
 
-    if (!strcmp(json_text_(b, "run_type", "iteration"), "aggregate"))
+    if (!strcmp(json_text_(b, "run_type", "iteration"), "aggregate")) {
+        j->s->set->aggregates++;
         return 0;
+    }
     if (!name)
         return json_fail_(j, "expected a text called \"name\" here", NULL);
     if (json_is_true(json_object_get(b, "error_occurred")))
@@ -761,6 +783,8 @@ PERF_FN int json_google_(ab_json *j, json_t *b)
     if (!key)
         key = j->s->o->want == AB_TIME ? "real_time" : j->s->o->want == AB_MEMORY ? "max_bytes_used"
             : json_object_get(b, "bytes_per_second") ? "bytes_per_second" : "items_per_second";
+    if (strcmp(key, "real_time") != 0 && !json_object_get(b, key))
+        return 0;                                   /* not every benchmark counts the same things */
     v = json_member_(j, b, key, JSON_REAL);
     if (!v)
         return -1;
@@ -819,9 +843,9 @@ PERF_FN int json_pyperf_(ab_json *j, json_t *b, json_t *common)
         if (values) {
             snprintf(id, sizeof id, "%zu", i + 1);
             json_in_(j, "values", 0);
-            failed = json_is_array(values)
-                         ? json_list_(j, series, j->s->o->run ? j->s->o->run : id, unit, values, NULL)
-                         : json_fail_(j, "expected a list", NULL);
+            failed = json_is_array(values) ? json_list_(j, series, j->s->o->run ? j->s->o->run : id,
+                                                        unit, values, NULL)
+                                           : json_fail_(j, "expected a list", NULL);
             json_out_(j);
         }
         json_out_(j);
@@ -857,8 +881,8 @@ PERF_FN int json_document_(ab_json *j, json_t *root)
     if (json_object_get(root, "perf_ab"))
         return json_fail_(j, "these are verdicts that perf-ab wrote; it reads measurements", NULL);
     if (format < AB_RESULTS)
-        return json_fail_(j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf",
-                          NULL);
+        return json_fail_(
+            j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf", NULL);
     j->s->set->format = title[format];
     if (format == AB_RESULTS && !(json_number_value(json_object_get(root, "perf_results")) < 2.0))
         return json_fail_(j, "a version of perf_results that this perf-ab does not know", NULL);
@@ -884,8 +908,8 @@ PERF_FN int ab_read_json_(const ab_source *s)
 {
     ab_json      j;
     json_error_t error;
-    json_t      *root = json_loadb(s->text, s->len, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES,
-                                   &error);
+    json_t      *root =
+        json_loadb(s->text, s->len, JSON_DECODE_INT_AS_REAL | JSON_REJECT_DUPLICATES, &error);
     int          failed;
 
     if (!root)
@@ -899,6 +923,17 @@ PERF_FN int ab_read_json_(const ab_source *s)
 }
 
 /* ---- any ---- */
+
+/* 1 for a line of Go's results: BenchmarkName, then a number of iterations. */
+PERF_FN int ab_is_go_(const ab_source *s, size_t at)
+{
+    size_t end = at + ab_line_(s, at);
+
+    if (!ab_starts_(s, at, "Benchmark"))
+        return 0;
+    at += ab_word_(s, &at, end);
+    return ab_word_(s, &at, end) && s->text[at] >= '0' && s->text[at] <= '9';
+}
 
 /* What a text looks like, from its first line that says anything. */
 PERF_FN ab_format ab_detect_(const ab_source *s)
@@ -914,25 +949,45 @@ PERF_FN ab_format ab_detect_(const ab_source *s)
     c = s->text[i];
     if (c == '{' || c == '[')
         return AB_RESULTS;
-    if (ab_starts_(s, i, "Benchmark") || ab_starts_(s, i, "goos:") || ab_starts_(s, i, "goarch:") ||
-        ab_starts_(s, i, "pkg:"))
-        return AB_GO;
     len = ab_line_(s, at);
     if ((c >= '0' && c <= '9') || c == '.' || c == '-' || c == '+')
         return memchr(s->text + at, ',', len) || memchr(s->text + at, ';', len) ? AB_CSV : AB_PLAIN;
     if ((len == 3 && ab_starts_(s, at, "nan")) || (len == 3 && ab_starts_(s, at, "NaN")) ||
         (len == 3 && ab_starts_(s, at, "inf")))
         return AB_PLAIN;
-    for (i = at; i < s->len; i = ab_next_line_(s, i))   /* Go prints what the program prints, too  */
-        if (ab_starts_(s, i, "goos:") || ab_starts_(s, i, "pkg:"))
+    for (i = at; i < s->len; i = ab_next_line_(s, i)) /* Go prints what the program prints, too  */
+        if (ab_is_go_(s, i) || ab_starts_(s, i, "goos:") || ab_starts_(s, i, "pkg:"))
             return AB_GO;
     return AB_CSV;
 }
 
+/* Why a file that could be read has nothing for us. */
+PERF_FN int ab_nothing_(const ab_source *s)
+{
+    static const char *const has[] = {"times", "memory figures", "rates"};
+    static const char *const ask[] = {"time", "memory", "throughput"};
+    char what[160];
+    int  k;
+
+    for (k = AB_TIME; k < AB_OTHER; k++)
+        if (s->set->unwanted[k]) {
+            snprintf(what, sizeof what, "asked for %s, this file has %s (--metric %s)",
+                     has[s->o->want < AB_OTHER ? s->o->want : AB_TIME], has[k], ask[k]);
+            return ab_fail_at(s, 0, what, NULL, 0);
+        }
+    if (s->set->aggregates && !s->o->value)
+        return ab_fail_at(s, 0,
+                          "only aggregates: --benchmark_report_aggregates_only=false keeps the "
+                          "repetitions",
+                          NULL, 0);
+    return ab_fail_at(s, s->len, s->o->value ? "nothing of the name that --value gives"
+                      : "no value in this file", NULL, 0);
+}
+
 /* Adds what text[0..len) holds to the set.  text[len] must be 0.  Returns 0, or -1 with a message;
- * the set then holds some of it and is only fit for ab_set_free.                                  */
-PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len, const ab_read_opts *o,
-                    ab_error *e)
+ * the set then holds some of it and is only fit for ab_set_free.                                 */
+PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
+                    const ab_read_opts *o, ab_error *e)
 {
     static const ab_read_opts none;
     ab_source s;
@@ -956,16 +1011,17 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         return ab_fail_at(&s, (size_t)((const char *)memchr(s.text, '\0', s.len) - s.text),
                           "a zero byte: this is no text file", NULL, 0);
     format = s.o->format == AB_DETECT ? ab_detect_(&s) : s.o->format;
-    failed = format == AB_DETECT ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
-           : format == AB_PLAIN  ? ab_read_plain_(&s)
-           : format == AB_CSV    ? ab_read_csv_(&s)
-           : format == AB_GO     ? ab_read_go_(&s)
-           : ab_read_json_(&s);
+    failed = format == AB_DETECT
+                 ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
+             : format == AB_PLAIN ? ab_read_plain_(&s)
+             : format == AB_CSV   ? ab_read_csv_(&s)
+             : format == AB_GO    ? ab_read_go_(&s)
+                                  : ab_read_json_(&s);
     for (i = 0; i < set->n && !failed; i++)
         for (k = 0; k < set->s[i].runs; k++)
             values += set->s[i].run[k].v[0].n;
     if (!failed && !values)
-        return ab_fail_at(&s, s.len, "no value of the kind that is asked for in this file", NULL, 0);
+        return ab_nothing_(&s);
     return failed;
 }
 

@@ -102,8 +102,8 @@ PERF_FN int ab_command_fail_(ab_commands *c, int side, const char *what, long nu
     size_t pair = c->v[0].n < c->v[1].n ? c->v[0].n : c->v[1].n;
 
     snprintf(text, sizeof text, what, number);
-    return ab_fail(&c->e, c->title[side], 0, 0, "%s (command %c, pair %zu)%s", text, 'A' + side, pair + 1,
-                   c->o->show_output ? "" : "; --show-output shows what it prints");
+    return ab_fail(&c->e, c->title[side], 0, 0, "%s (command %c, pair %zu)%s", text, 'A' + side,
+                   pair + 1, c->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
 /* Starts it.  Returns the process, or -1 with a message; *from is its output, or -1. */
@@ -186,7 +186,7 @@ PERF_FN char *ab_drain_(int from, size_t *len)
     return t;
 }
 
-/* Finds the number that a command reports.  0: there is none.  *tick: one unit of its last decimal. */
+/* Finds the number that a command reports; 0: there is none.  *tick: one unit of its last digit. */
 PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double *tick)
 {
     const char *p = text, *next, *found = NULL, *q;
@@ -203,7 +203,8 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     for (q = p; *q; q++) {
         if (*q < '0' || *q > '9')
             continue;
-        if (q == p || !((q[-1] >= 'a' && q[-1] <= 'z') || (q[-1] >= 'A' && q[-1] <= 'Z') || q[-1] == '_')) {
+        if (q == p ||
+            !((q[-1] >= 'a' && q[-1] <= 'z') || (q[-1] >= 'A' && q[-1] <= 'Z') || q[-1] == '_')) {
             found = q;
             if (*behind)
                 break;
@@ -247,9 +248,11 @@ PERF_FN int ab_once_(ab_commands *c, int side, double *figure)
         free(text);
         return 1;
     }
-    status = WIFSIGNALED(status) ? ab_command_fail_(c, side, "was killed by signal %ld", WTERMSIG(status))
-           : WEXITSTATUS(status) ? ab_command_fail_(c, side, "ended with status %ld", WEXITSTATUS(status))
-           : 0;
+    status = WIFSIGNALED(status)
+                 ? ab_command_fail_(c, side, "was killed by signal %ld", WTERMSIG(status))
+             : WEXITSTATUS(status)
+                 ? ab_command_fail_(c, side, "ended with status %ld", WEXITSTATUS(status))
+                 : 0;
     if (!status && text) {
         if (!ab_reported_(text, c->o->reported, figure, &tick))
             status = ab_command_fail_(c, side, "printed no such number", 0);
@@ -303,7 +306,9 @@ PERF_FN void ab_progress_(const ab_commands *c, double seconds, int done)
 PERF_FN int ab_pairs_(ab_commands *c)
 {
     double   began = ab_seconds_(), shown = began, figure[2];
-    uint64_t state = c->o->seed, most = c->o->pairs ? c->o->pairs : c->o->budget > 0.0 ? 1000000 : 100;
+    uint64_t state = c->o->seed, most = c->o->pairs          ? c->o->pairs
+                                        : c->o->budget > 0.0 ? 1000000
+                                                             : 100;
     int      tty = isatty(2), r = 0, first, k;
     size_t   i;
 
@@ -354,10 +359,11 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const ab_data 
     for (i = 0; i < n; i++)
         log_ratio[i] = perf_log(d->x[!swap][i]) - perf_log(d->x[swap][i]);
     v.pairs = n;
-    perf_verdict_finish_(&v, perf_widen_(perf_seq_interval(log_ratio, n, o.confidence), c->seq[k].tick),
+    perf_verdict_finish_(&v,
+                         perf_widen_(perf_seq_interval(log_ratio, n, o.confidence), c->seq[k].tick),
                          (double)n, &o);
     free(log_ratio);
-    if (v.decision != c->seq[k].decision) {                 /* the bet decides, the interval shows */
+    if (v.decision != c->seq[k].decision) { /* the bet decides, the interval shows */
         v.decision = c->seq[k].decision;
         v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
                                                    : "decided pair by pair";
@@ -398,10 +404,12 @@ PERF_FN int ab_split_(ab_commands *c, char **argv)
             if (dashes++ < 2)
                 c->command[dashes - 1] = &argv[i + 1];
             if (dashes > 2)
-                return ab_fail(&c->e, "run", 0, 0, "a third --: commands that need one take --shell");
+                return ab_fail(&c->e, "run", 0, 0,
+                               "a third --: commands that need one take --shell");
         }
     if (dashes < 2 || !c->command[0][0] || !c->command[1][0])
-        return ab_fail(&c->e, "run", 0, 0, "two commands are needed: -- COMMAND_A... -- COMMAND_B...");
+        return ab_fail(&c->e, "run", 0, 0,
+                       "two commands are needed: -- COMMAND_A... -- COMMAND_B...");
     for (side = 0; side < 2; side++) {
         c->title[side] = ab_title_(c->command[side]);
         if (c->o->shell) {
@@ -424,7 +432,7 @@ PERF_FN int ab_save_(const char *file, const ab_set *set)
 }
 
 /* Measures and judges; argv begins with the first --.  0: r is ready for a report; else an exit
- * status, already explained.  `set` keeps the numbers that r points to.                           */
+ * status, already explained.  `set` keeps the numbers that r points to.                          */
 PERF_FN int ab_run_commands(ab_report *r, ab_set *set, const ab_run_opts *o, char **argv)
 {
     ab_commands c;

@@ -22,6 +22,8 @@ PERF_FN int ab_digits_(double width)
 
     if (!perf_is_finite_(width))
         return 1;
+    if (width < 1e-7)                               /* exact                                      */
+        return 3;
     while (digits < 5 && width < 10.0) {
         width *= 10.0;
         digits++;
@@ -33,9 +35,11 @@ PERF_FN ab_text ab_effect_number_(double x, int factor, int digits)
 {
     ab_text t;
 
+    if (ab_abs(x - 1.0) < 1e-9)
+        x = 1.0;                                    /* no "-0.000 %"                              */
     if (!perf_is_finite_(x))
         snprintf(t.s, sizeof t.s, "?");
-    else if (factor ? x >= 1e6 : x >= 1e6)
+    else if (x >= 1e6)
         snprintf(t.s, sizeof t.s, factor ? "%.3gx" : "%+.3g %%", factor ? x : (x - 1.0) * 100.0);
     else if (factor)
         snprintf(t.s, sizeof t.s, "%.*fx", digits, x);
@@ -53,8 +57,8 @@ PERF_FN ab_text ab_change(const ab_data *d)
 
     digits = ab_digits_((x.high - x.low) * (factor ? 1.0 : 100.0));
     mid = ab_effect_number_(x.estimate, factor, digits);
-    low = ab_effect_number_(x.low > 0.0 ? x.low : perf_from_bits_(UINT64_C(0x7ff8000000000000)), factor,
-                            digits);
+    low = ab_effect_number_(x.low > 0.0 ? x.low : perf_from_bits_(UINT64_C(0x7ff8000000000000)),
+                            factor, digits);
     high = ab_effect_number_(x.high, factor, digits);
     snprintf(t.s, sizeof t.s, "%.40s [%.40s, %.40s]", mid.s, low.s, high.s);
     return t;
@@ -82,7 +86,16 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
 
 /* ---- the table ---- */
 
-enum { AB_CELLS = 6 };                  /* benchmark, metric, before, after, change, verdict      */
+enum {
+    CELL_NAME,
+    CELL_METRIC,
+    CELL_BEFORE,
+    CELL_AFTER,
+    CELL_DATA,
+    CELL_CHANGE,
+    CELL_VERDICT,
+    AB_CELLS
+};
 
 typedef struct ab_line {
     ab_text cell[AB_CELLS];
@@ -94,22 +107,30 @@ PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
 
     memset(l, 0, sizeof *l);
     if (k == 0)
-        snprintf(l->cell[0].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
+        snprintf(l->cell[CELL_NAME].s, sizeof l->cell[0].s, "%.120s", ab_shown_name(row));
     if (row->missing) {
-        snprintf(l->cell[row->missing[0] == 'A' ? 2 : 3].s, sizeof l->cell[2].s, "missing");
-        snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s", perf_decision_text(row->family));
+        snprintf(l->cell[row->missing[0] == 'A' ? CELL_BEFORE : CELL_AFTER].s, sizeof l->cell[0].s,
+                 "missing");
+        snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s",
+                 perf_decision_text(row->family));
         return;
     }
     if (r->plan.rules > 1)
-        snprintf(l->cell[1].s, sizeof l->cell[1].s, "%s", ab_metric_name(r->plan.rule[k].metric));
-    l->cell[2] = ab_quantity(d->shown[0], d->unit);
-    l->cell[3] = ab_quantity(d->shown[1], d->unit);
-    l->cell[4] = ab_change(d);
-    snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s",
+        snprintf(l->cell[CELL_METRIC].s, sizeof l->cell[0].s, "%s",
+                 ab_metric_name(r->plan.rule[k].metric));
+    l->cell[CELL_BEFORE] = ab_quantity(d->shown[0], d->unit);
+    l->cell[CELL_AFTER] = ab_quantity(d->shown[1], d->unit);
+    if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS)
+        snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "%zu %s", d->n[0],
+                 d->how == AB_HOW_PAIRS ? "pairs" : "runs");
+    else
+        snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "%zu, %zu", d->n[0], d->n[1]);
+    l->cell[CELL_CHANGE] = ab_change(d);
+    snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s",
              perf_decision_text(r->plan.rules > 1 ? d->v.decision : row->family));
     if (r->plan.rules == 1 && row->alone != row->family)
-        snprintf(l->cell[5].s, sizeof l->cell[5].s, "%s (alone %s)", perf_decision_text(row->family),
-                 perf_decision_text(row->alone));
+        snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s (alone %s)",
+                 perf_decision_text(row->family), perf_decision_text(row->alone));
 }
 
 PERF_FN void ab_print_padded_(FILE *f, const char *s, size_t width, int right)
@@ -134,7 +155,8 @@ PERF_FN void ab_print_line_(FILE *f, const ab_line *l, const size_t *width)
         if (i == AB_CELLS - 1)
             ab_print_name(f, l->cell[i].s);
         else
-            ab_print_padded_(f, l->cell[i].s, width[i], i == 2 || i == 3);
+            ab_print_padded_(f, l->cell[i].s, width[i],
+                             i == CELL_BEFORE || i == CELL_AFTER || i == CELL_DATA);
     }
     putc('\n', f);
 }
@@ -156,13 +178,32 @@ PERF_FN void ab_print_head_(FILE *f, const ab_report *r)
     fprintf(f, "; %g %% intervals\n\n", r->plan.confidence * 100.0);
 }
 
+/* Each reason once, behind the names it holds for (at most three of them). */
+PERF_FN void ab_print_reasons_(FILE *f, const ab_report *r)
+{
+    size_t i, k, same;
+
+    fputs("to settle it:\n", f);
+    for (i = 0; i < r->n; i++) {
+        const char *settle = r->row[i].settle;
+        for (k = 0; *settle && k < i && strcmp(r->row[k].settle, settle) != 0; k++)
+            continue;
+        if (!*settle || k < i)
+            continue;
+        fputs("  ", f);
+        for (k = i, same = 0; k < r->n; k++)
+            if (!strcmp(r->row[k].settle, settle) && same++ < 3) {
+                fputs(same > 1 ? ", " : "", f);
+                ab_print_name(f, ab_shown_name(&r->row[k]));
+            }
+        if (same > 3)
+            fprintf(f, " and %zu more", same - 3);
+        fprintf(f, ": %s\n", settle);
+    }
+}
+
 PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
 {
-    size_t i, open = 0, same = 0;
-
-    for (i = 0; i < r->n; i++)
-        if (*r->row[i].settle)
-            same += open++ && !strcmp(r->row[i].settle, r->row[i - 1].settle);
     fprintf(f, "\n%s: %zu benchmark%s, %zu ACCEPT, %zu REJECT, %zu INCONCLUSIVE",
             perf_decision_text(r->decision), r->n, r->n == 1 ? "" : "s", r->count[PERF_ACCEPT],
             r->count[PERF_REJECT], r->count[PERF_INCONCLUSIVE]);
@@ -171,30 +212,22 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
     if (r->fresh)
         fprintf(f, "; %zu only in B, not judged", r->fresh);
     putc('\n', f);
-    if (open && same + 1 == open && open == r->n) {         /* one reason for all                 */
+    if (r->n == 1 && *r->row[0].settle)
         fprintf(f, "to settle it: %s\n", r->row[0].settle);
-        return;
-    }
-    if (open)
-        fputs("to settle it:\n", f);
-    for (i = 0; i < r->n; i++)
-        if (*r->row[i].settle) {
-            fputs("  ", f);
-            ab_print_name(f, ab_shown_name(&r->row[i]));
-            fprintf(f, ": %s\n", r->row[i].settle);
-        }
+    else if (r->count[PERF_INCONCLUSIVE])
+        ab_print_reasons_(f, r);
 }
 
 PERF_FN void ab_print_table(FILE *f, const ab_report *r)
 {
-    static const char *const title[AB_CELLS] = {"benchmark", "metric", "before", "after",
+    static const char *const title[AB_CELLS] = {"benchmark", "metric", "before", "after", "data",
                                                 "change [interval]", "verdict"};
     ab_line l;
     size_t  width[AB_CELLS], i, w;
     int     k, c;
 
     for (c = 0; c < AB_CELLS; c++)
-        width[c] = c == 1 && r->plan.rules < 2 ? 0 : strlen(title[c]);
+        width[c] = c == CELL_METRIC && r->plan.rules < 2 ? 0 : strlen(title[c]);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
@@ -214,8 +247,9 @@ PERF_FN void ab_print_table(FILE *f, const ab_report *r)
         }
         if (r->plan.rules > 1 && !row->missing) {
             memset(&l, 0, sizeof l);
-            snprintf(l.cell[1].s, sizeof l.cell[1].s, "all");
-            snprintf(l.cell[5].s, sizeof l.cell[5].s, row->alone != row->family ? "%s (alone %s)" : "%s",
+            snprintf(l.cell[CELL_METRIC].s, sizeof l.cell[0].s, "all");
+            snprintf(l.cell[CELL_VERDICT].s, sizeof l.cell[0].s,
+                     row->alone != row->family ? "%s (alone %s)" : "%s",
                      perf_decision_text(row->family), perf_decision_text(row->alone));
             ab_print_line_(f, &l, width);
         }
@@ -327,7 +361,9 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
     size_t i;
     int    k;
 
-    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,alone,p_holm,more,settle\n", f);
+    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,more,"
+          "settle\n",
+          f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < r->plan.rules; k++) {
             const ab_row  *row = &r->row[i];
@@ -390,21 +426,25 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
     ab_markdown_text_(f, r->name[0]);
     fputs(", after: ", f);
     ab_markdown_text_(f, r->name[1]);
-    fprintf(f, "\n\n| benchmark |%s before | after | change [%g %% interval] | verdict | to settle it |\n"
-            "|---|%s---:|---:|---|---|---|\n", r->plan.rules > 1 ? " metric |" : "",
-            r->plan.confidence * 100.0, r->plan.rules > 1 ? "---|" : "");
+    fprintf(f,
+            "\n\n| benchmark |%s before | after | data | change [%g %% interval] | verdict | to "
+            "settle it |\n"
+            "|---|%s---:|---:|---:|---|---|---|\n",
+            r->plan.rules > 1 ? " metric |" : "", r->plan.confidence * 100.0,
+            r->plan.rules > 1 ? "---|" : "");
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
             fputs("| ", f);
-            ab_markdown_text_(f, l.cell[0].s);
+            ab_markdown_text_(f, l.cell[CELL_NAME].s);
             if (r->plan.rules > 1) {
                 fputs(" | ", f);
-                ab_markdown_text_(f, l.cell[1].s);
+                ab_markdown_text_(f, l.cell[CELL_METRIC].s);
             }
-            fprintf(f, " | %s | %s | ", l.cell[2].s, l.cell[3].s);
-            ab_markdown_text_(f, l.cell[4].s);
-            fprintf(f, " | %s | ", l.cell[5].s);
+            fprintf(f, " | %s | %s | %s | ", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
+                    l.cell[CELL_DATA].s);
+            ab_markdown_text_(f, l.cell[CELL_CHANGE].s);
+            fprintf(f, " | %s | ", l.cell[CELL_VERDICT].s);
             ab_markdown_text_(f, k ? "" : r->row[i].settle);
             fputs(" |\n", f);
         }
@@ -412,7 +452,7 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
 
 /* ---- measurements as perf_results, which read.h reads ---- */
 
-PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v)
+PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v, int counts)
 {
     size_t i;
 
@@ -420,7 +460,7 @@ PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v)
     for (i = 0; i < v->n; i++) {
         if (i)
             fputs(i % 8 ? ", " : ",\n       ", f);
-        ab_print_json_number(f, v->x[i]);
+        ab_print_json_number(f, counts && v->x[i] <= AB_ZERO_COUNT ? 0.0 : v->x[i]);
     }
     putc(']', f);
 }
@@ -435,6 +475,7 @@ PERF_FN void ab_print_results(FILE *f, const ab_set *set)
         for (k = 0; k < set->s[i].runs; k++) {
             const ab_series *s = &set->s[i];
             const ab_run    *run = &s->run[k];
+            int              counts = ab_unit_kind(s->unit) == AB_MEMORY;
             fprintf(f, "%s\n    {\"name\": ", entries++ ? "," : "");
             ab_print_json(f, s->name);
             fputs(", \"unit\": ", f);
@@ -445,11 +486,11 @@ PERF_FN void ab_print_results(FILE *f, const ab_set *set)
             }
             fprintf(f, ", \"design\": \"%s\",", s->same_order ? "separate" : design[s->design]);
             if (s->design == AB_PAIRS) {
-                ab_print_list_(f, "baseline", &run->v[0]);
+                ab_print_list_(f, "baseline", &run->v[0], counts);
                 putc(',', f);
-                ab_print_list_(f, "candidate", &run->v[1]);
+                ab_print_list_(f, "candidate", &run->v[1], counts);
             } else {
-                ab_print_list_(f, "samples", &run->v[0]);
+                ab_print_list_(f, "samples", &run->v[0], counts);
             }
             putc('}', f);
         }

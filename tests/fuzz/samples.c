@@ -1,0 +1,124 @@
+/* Fuzz target: every reader of perf-ab.  The input is a file, read by its looks and then as one of
+ * the formats that its length chooses.  What is accepted holds positive finite numbers only, and
+ * survives being written as perf_results and read again; what is refused says where.
+ *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -Itools tests/fuzz/samples.c -ljansson
+ * tests/tool/meson.build runs it with run.c.                                                     */
+#define _POSIX_C_SOURCE 200809L
+
+#include "../../tools/page.h"
+#include "../../tools/read.h"
+#include "../../tools/write.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+static void must(int condition, const char *what, const ab_error *e)
+{
+    if (condition)
+        return;
+    fprintf(stderr, "samples.c: %s: %s\n", what, e->text);
+    abort();
+}
+
+/* How many values a set holds; each must be usable. */
+static size_t count(const ab_set *set)
+{
+    ab_error e = {""};
+    size_t   i, k, n, total = 0;
+    int      side;
+
+    for (i = 0; i < set->n; i++)
+        for (k = 0; k < set->s[i].runs; k++)
+            for (side = 0; side < (set->s[i].design == AB_PAIRS ? 2 : 1); side++) {
+                const ab_values *v = &set->s[i].run[k].v[side];
+                must(v->n == set->s[i].run[k].v[0].n, "pairs of different length", &e);
+                for (n = 0; n < v->n; n++)
+                    must(v->x[n] > 0.0 && perf_is_finite_(v->x[n]), "a value that is no duration",
+                         &e);
+                total += v->n;
+            }
+    return total;
+}
+
+/* Judged against itself, in every form of output. */
+static void report(const ab_set *set)
+{
+    ab_report r;
+    ab_row    row;
+    ab_series b = set->s[0];
+    ab_error  e;
+    FILE     *f = fopen("/dev/null", "w");
+
+    memset(&r, 0, sizeof r);
+    memset(&row, 0, sizeof row);
+    r.name[0] = r.name[1] = set->s[0].name;
+    r.format[0] = r.format[1] = set->format;
+    r.plan.rules = 1;
+    r.plan.confidence = 0.95;
+    r.plan.rule[0] = row.d[0].rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    r.row = &row;
+    r.n = 1;
+    row.name = set->s[0].name;
+    if (f && ab_collect(&row.d[0], &set->s[0], b.design == AB_PAIRS ? &set->s[0] : &b,
+                        AB_VOUCH_NONE, "x", &e) == 0) {
+        ab_judge(&r);
+        ab_print_table(f, &r);
+        ab_print_report_json(f, &r);
+        ab_print_csv(f, &r);
+        ab_print_markdown(f, &r);
+        ab_print_page(f, &r);
+    }
+    ab_data_free(&row.d[0]);
+    if (f)
+        fclose(f);
+}
+
+static void read_as(const char *text, size_t size, const ab_read_opts *o)
+{
+    ab_set       set, again;
+    ab_error     e = {""};
+    ab_read_opts all;
+    char        *written = NULL;
+    size_t       length = 0;
+    FILE        *f;
+
+    memset(&set, 0, sizeof set);
+    memset(&again, 0, sizeof again);
+    if (ab_read(&set, "input", text, size, o, &e) < 0) {
+        must(!strncmp(e.text, "input:", 6), "a message without its place", &e);
+        ab_set_free(&set);
+        return;
+    }
+    must(count(&set) > 0, "accepted without a value", &e);
+    f = open_memstream(&written, &length);
+    ab_print_results(f, &set);
+    fclose(f);
+    memset(&all, 0, sizeof all);
+    all.every = 1;
+    must(ab_read(&again, "again", written, length, &all, &e) == 0, "cannot read what it wrote", &e);
+    must(count(&again) == count(&set), "lost a value on the way", &e);
+    if (set.s[0].runs)
+        report(&set);
+    free(written);
+    ab_set_free(&again);
+    ab_set_free(&set);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    ab_read_opts o;
+    char        *text = (char *)malloc(size + 1);
+
+    if (!text)
+        return 0;
+    memcpy(text, data, size);
+    text[size] = '\0';
+    memset(&o, 0, sizeof o);
+    read_as(text, size, &o);
+    o.format = (ab_format)(size % 8);
+    o.want = (ab_kind)(size / 8 % 3);
+    o.every = size / 24 % 2 != 0;
+    o.value = size / 48 % 4 ? NULL : "b";
+    read_as(text, size, &o);
+    free(text);
+    return 0;
+}

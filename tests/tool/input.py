@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""Bad input ends with status 3 and a message with file, line and column; odd but good input does not.
+
+    input.py TOOL
+"""
+from tool import DATA, Checks
+
+GOOD = "".join(f"{10 + i % 7 * 0.01:.3f}\n" for i in range(20))
+
+
+def json_results(samples, name='"x"', unit='"ns"'):
+    return ('{"perf_results": 1,\n "benchmarks": [\n  {"name": %s, "unit": %s,\n   "samples": %s}]}\n'
+            % (name, unit, samples))
+
+
+# name, content, where, what the message says
+BAD = [
+    ("word", "1.5\n2.5\nabc\n", "3:1", "expected a number: 'abc'"),
+    ("half", "1.5\n2.5x\n", "2:1", "expected a number: '2.5x'"),
+    ("two", "1.5\n 2.5 2.6\n", "2:6", "a second number on one line"),
+    ("nan", "1.5\nnan\n", "2:1", "not a finite number: 'nan'"),
+    ("nan first", "NaN\n", "1:1", "not a finite number"),
+    ("inf", "1.5\r\n\r\n  inf\r\n", "3:3", "not a finite number: 'inf'"),
+    ("minus inf", "1.5\n-inf\n", "2:1", "not a finite number"),
+    ("overflow", "1.5\n1e309\n", "2:1", "not a finite number: '1e309'"),
+    ("zero", "# a comment\n1.5\n0\n", "3:1", "zero"),
+    ("minus zero", "1.5\n-0.0\n", "2:1", "zero"),
+    ("underflow", "1.5\n1e-400\n", "2:1", "zero"),
+    ("negative", "1.5\n-2\n", "2:1", "negative: '-2'"),
+    ("hexadecimal", "1.5\n0x10\n", "2:1", "expected a number: '0x10'"),
+    ("cut exponent", "1.5\n2e\n", "2:1", "expected a number: '2e'"),
+    ("comma", "1,5\n2,5\n", "1:1", "the header needs columns"),
+    ("empty", "", "1:1", "nothing to read"),
+    ("comments only", "# one\n# two\n\n", "1:1", "nothing to read"),
+    ("BOM only", "\ufeff", "1:1", "nothing to read"),
+    ("UTF-16", "1.5\n".encode("utf-16"), "1:1", "UTF-16 text: save it as UTF-8"),
+    ("binary", b"\x7fELF\x02\x01\x00\x00", "1:7", "this is no text file"),
+    ("long token", "1.5\n" + "9" * 100 + "x\n", "2:1", "'..."),
+    ("CSV header", "name,iterations\nx,3\n", "1:1", "the header needs columns"),
+    ("CSV header only", "name,value\n", "2:1", "no value in this file"),
+    ("CSV short row", "name,value\nx,3\nx\n", "3:1", "1 fields where the header has 2"),
+    ("CSV long row", "name,value\nx,3\nx,3,4\n", "3:1", "3 fields where the header has 2"),
+    ("CSV value", "name,value\nx,3\nx,fast\n", "3:3", "expected a number: 'fast'"),
+    ("CSV no value", "name,value\nx,3\nx,\n", "3:3", "expected a number"),
+    ("CSV zero", "a,b\n1,2\n1,0\n", "3:3", "zero"),
+    ("CSV negative", "a;b\r\n1;2\r\n-1;2\r\n", "3:1", "negative"),
+    ("CSV quote", 'name,value\n"x,3\n', "2:1", "this quote is never closed"),
+    ("CSV after quote", 'name,value\n"x"y,3\n', "2:4", "text after a closing quote"),
+    ("CSV twice", "value,time\n1,2\n", "1:7", "two columns of one meaning"),
+    ("CSV units", "name,unit,value\nx,ns,1\nx,B,1\n", "3:5", "another unit"),
+    ("CSV wide", ",".join("abc" for _ in range(300)) + "\n", "1:1025", "more than 256 columns"),
+    ("Go failed", "goos: linux\nBenchmarkX-8 100 12 ns/op\n--- FAIL: BenchmarkY\n", "3:1", "failed"),
+    ("Go cut", "goos: linux\nBenchmarkX-8 100 12 ns/op 5\n", "2:27", "is the line cut off?"),
+    ("Go zero", "goos: linux\nBenchmarkX-8 100 0 ns/op\n", "2:18", "zero"),
+    ("Go none", "goos: linux\nPASS\n", "1:1", "no line with results"),
+    ("JSON cut", json_results("[1, 2, 3]")[:-5], "4:", "not JSON"),
+    ("JSON NaN", json_results("[1, NaN]"), "4:", "not JSON"),
+    ("JSON overflow", json_results("[1, 1e999]"), "4:", "not JSON"),
+    ("JSON twice", '{"perf_results": 1, "perf_results": 1}', "1:", "not JSON: duplicate"),
+    ("JSON after", json_results("[1]") + "x\n", "5:1", "not JSON"),
+    ("JSON UTF-8", json_results("[1]", name='"\udcff"').encode("utf-8", "surrogateescape"), "3:",
+     "not JSON"),
+    ("JSON zero", json_results("[1,\n    2,\n    0]"), "6:5", "zero"),
+    ("JSON negative", json_results("[1, 2, -3]"), "4:22", "negative"),
+    ("JSON text", json_results('[1, "2"]'), "4:19", "expected a number"),
+    ("JSON null", json_results("[1, null]"), "4:19", "expected a number"),
+    ("JSON samples", json_results("5"), "3:3", '"samples"'),
+    ("JSON empty", json_results("[]"), "5:1", "no value in this file"),
+    ("JSON name", json_results("[1]", name="7"), "3:3", '"name"'),
+    ("JSON memory", json_results("[1]", unit='"B"'), "1:1", "--metric memory"),
+    ("JSON other", '{"hello": 1}', "1:1", "JSON that is none of"),
+    ("JSON list", "[1, 2, 3]", "1:1", "JSON that is none of"),
+    ("JSON version", '{"perf_results": 2, "benchmarks": []}', "1:1", "version"),
+    ("JSON verdicts", '{"perf_ab": 1, "benchmarks": []}', "1:1", "it reads measurements"),
+    ("JSON unpaired", '{"perf_results": 1, "benchmarks": [{"name": "x",\n"baseline": [1, 2], "candidate": '
+     '[1]}]}', "1:36", "differ in length"),
+    ("JSON deep", "[" * 100000, "1:", "not JSON: maximum parsing depth"),
+    ("JSON deep object", '{"a":' * 5000 + "1" + "}" * 5000, "1:", "not JSON: maximum parsing depth"),
+    ("Google aggregates", '{"benchmarks": [{"name": "x", "run_type": "aggregate", "real_time": 1}]}',
+     "1:1", "only aggregates"),
+    ("Google time", '{"benchmarks": [\n{"name": "x", "real_time": "1"}]}', "2:1", '"real_time"'),
+    ("Google zero", '{"benchmarks": [\n{"name": "x",\n "real_time": 0}]}', "3:15", "zero"),
+    ("hyperfine times", '{"results": [\n{"command": "x", "mean": 1}]}', "2:1", '"times"'),
+    ("pyperf negative", '{"benchmarks": [{"runs": [{"values": [1]},\n{"values": [-1]}]}]}', "2:13",
+     "negative"),
+]
+
+# name, content: read like GOOD
+FINE = [
+    ("CRLF", GOOD.replace("\n", "\r\n")),
+    ("BOM", "\ufeff" + GOOD),
+    ("comments", "# head\n\n" + GOOD.replace("\n", "  # one\n")),
+    ("no newline at the end", GOOD.rstrip("\n")),
+    ("spaces", "\t " + GOOD.replace("\n", " \t\n\t ")),
+    ("exponents", GOOD.replace("10.", "1.0e1 #").replace("#0", "#")),
+    ("CSV", "value\n" + GOOD),
+    ("CSV any title", "latency_us\n" + GOOD),
+    ("CSV tabs", "name\tvalue\n" + "".join(f"x\t{v}\n" for v in GOOD.split())),
+    ("CSV quotes", '"value"\n' + "".join(f'"{v}"\n' for v in GOOD.split())),
+    ("JSON", json_results("[%s]" % ",".join(GOOD.split()), unit='""')),
+    ("JSON integers", json_results("[%s]" % ",".join(v.replace(".", "") for v in GOOD.split()), unit='""')),
+    ("JSON BOM", "\ufeff" + json_results("[%s]" % ",".join(GOOD.split()), unit='""')),
+]
+
+
+def main():
+    c = Checks("input")
+    good = c.file("good.txt", GOOD)
+    for name, content, where, what in BAD:
+        bad = c.file(name, content)
+        for args in ((bad, good), (good, bad)):
+            out = c.status(3, *args, has=what)
+            c.check(not out or f"{bad}:{where}" in out, f"{name}: not at {where}: {out}")
+            c.check(not out or len(out) < 700, f"{name}: a message of {len(out)} bytes")
+    for name, content in FINE:
+        c.status(2, c.file(name, content), good, has="INCONCLUSIVE")
+
+    # Few or odd numbers are no error: nothing can be concluded, and it says why.
+    for name, content in (("one", "5\n"), ("five", "5\n" * 5), ("constant", "5\n" * 30), ("huge", "1e308\n" * 30),
+                          ("tiny", "1e-300\n" * 30), ("subnormal", "5e-324\n" * 30)):
+        c.status(2, c.file(name, content), good, has="not interleaved")
+        c.status(2, good, c.file(name, content), has="not interleaved")
+    for name, content in (("one", "5\n"), ("five", "5\n" * 5)):
+        c.status(2, c.file(name, content), c.file(name, content), "--paired", has="more pairs")
+    c.status(2, c.file("ties", "5\n" * 30), c.file("ties", "5\n" * 30), "1", "pair", has="INCONCLUSIVE")
+    c.status(3, good, c.file("short", GOOD[:-7]), "--paired", has="20 values in A and 19 in B")
+
+    # The terminal is not steered by what a file holds.
+    out = c.status(3, c.file("escape", "1\n\x1b[2Jx\n"), good, has="expected a number")
+    c.check("\x1b" not in out, "an escape sequence got through in a message")
+    rows = "".join(f"n\x1b[2J,{v}\n" for v in GOOD.split())
+    out = c.status(2, c.file("names.csv", "name,value\n" + rows), c.file("names2.csv", "name,value\n" + rows))
+    c.check("\x1b" not in out, "an escape sequence got through in a table")
+
+    # Files and calls that are none.
+    c.status(3, "nowhere.txt", good, has="nowhere.txt: cannot be opened")
+    c.status(3, c.work, good, has="cannot be read")
+    c.status(3, good, has="one file must hold pairs")
+    c.status(3, good, good, good, has="more than two files")
+    c.status(3, good, "--", has="which files?")
+    c.status(3, "--nonsense", good, has="no such option")
+    c.status(3, good, good, "--json", has="its value is missing")
+    c.status(3, good, good, "--accept", "faster", has="not a rule")
+    c.status(3, good, good, "--confidence", "95", has="0.5 and 0.9999")
+    c.status(3, good, good, "--metric", "p42", has="no such metric")
+    c.status(3, good, good, "--json", "no/such/folder/x.json", has="cannot be written")
+    c.status(3, DATA / "pairs.csv", DATA / "pairs.csv", has="hold pairs")
+    c.status(3, DATA / "google_a.json", DATA / "pyperf_a.json", has="no benchmark of that name is in both")
+    c.status(3, DATA / "google_a.json", DATA / "google_b.json", "--value", "nothing", has="--value")
+    c.status(3, good, good, "--format", "go", has="no line with results")
+    c.status(3, has="usage")
+
+    # Calibration input.
+    c.status(3, "--batch", text="hello\n", has="(standard input):1:1: expected: T id n metric threshold")
+    c.status(3, "--batch", text="T 1 2 pair 0.5\n0 1 2\n", has="ends in the middle")
+    c.status(3, "--batch", text="T 1 1 pair 0.5\n0 1 x\n", has="(standard input):2:")
+    c.status(3, "--seq", text="T 1 0 p95 0.5\n", has="only the metric pair")
+    c.status(3, "--sample", text="V 1 1 p0\n", has="statistic")
+    c.status(0, "--batch", text="")
+    c.status(0, "--batch", text="T a 1 pair 0.5\n0 nan 1\n", has="a INCONCLUSIVE nan 0 inf")
+    c.status(0, "--sample", text="V s 1 p50\n2.5\n", has="s 2.5 -inf inf")
+
+    # Large: JSON of a million numbers, ten thousand benchmarks.
+    big = c.file("big.json", json_results("[%s]" % ",".join(["1.5", "1.6"] * 500000)))
+    c.status(2, big, big, "--quiet")
+    many = c.file("many.csv", "name,value\n" + "".join(f"b{i},{i + 1}\n" for i in range(10000)))
+    c.status(2, many, many, has="10000 benchmarks")
+    c.status(3, c.file("runs.csv", "run,value\n" + "".join(f"{i},1\n" for i in range(10002))), good,
+             has="more than 10,000 runs")
+    c.finish()
+
+
+main()
