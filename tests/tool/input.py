@@ -61,6 +61,7 @@ BAD = [
     ("JSON UTF-8", json_results("[1]", name='"\udcff"').encode("utf-8", "surrogateescape"), "3:",
      "not JSON"),
     ("JSON zero", json_results("[1,\n    2,\n    0]"), "6:5", "zero"),
+    ("JSON escapes", json_results("[1, 2, 0]", name='"a\\"], [\\\\"'), "4:22", "zero"),
     ("JSON negative", json_results("[1, 2, -3]"), "4:22", "negative"),
     ("JSON text", json_results('[1, "2"]'), "4:19", "expected a number"),
     ("JSON null", json_results("[1, null]"), "4:19", "expected a number"),
@@ -131,6 +132,11 @@ def main():
     rows = "".join(f"n\x1b[2J,{v}\n" for v in GOOD.split())
     out = c.status(2, c.file("names.csv", "name,value\n" + rows), c.file("names2.csv", "name,value\n" + rows))
     c.check("\x1b" not in out, "an escape sequence got through in a table")
+
+    page = c.file("page.csv", "name,value\n" + "".join(f'"<img src=x> & \'""",{v}\n' for v in GOOD.split()))
+    for option, bad in (("--html", "<img"), ("--markdown", "<img")):
+        out = c.status(2, page, page, option, "-")
+        c.check(out and bad not in out.replace("\\<img", ""), f"{option} lets '{bad}' through")
 
     # Files and calls that are none.
     c.status(3, "nowhere.txt", good, has="nowhere.txt: cannot be opened")

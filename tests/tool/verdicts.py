@@ -118,6 +118,12 @@ def runs(c):
     c.status(0, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(9, -1, -1))))
     c.status(2, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(1, 8))),
              has="no pairs")
+    # Hosts that differ by a factor of ten: only run by run is there anything to see.
+    host = {i: 100 * (i + 1) for i in range(10)}
+    fast = [c.numbers(f"f{i}", noisy(9, 0.8 * host[i], 0.001)) for i in range(10)]
+    slow = [c.numbers(f"g{i}", noisy(9, host[i], 0.001)) for i in range(10)]
+    c.status(0, c.file("g.csv", table(slow, range(10))), c.file("f.csv", table(fast, range(9, -1, -1))),
+             "--accept", "speedup >= 1.2")
     for name, files in (("am.json", a), ("hm.json", half)):
         c.status(0, "merge", *files, "-o", c.work / name)
     c.status(0, c.work / "am.json", c.work / "hm.json", has="ACCEPT: 1 benchmark")
