@@ -291,7 +291,8 @@ PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise          
 PERF_FN double perf_hist_sum(const perf_hist *h);
 PERF_FN double perf_hist_mean(const perf_hist *h);
 
-/* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction. */
+/* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Values above
+ * the range (perf_hist_over) count as half-way between its end and the maximum: rough then.       */
 PERF_FN double perf_hist_std(const perf_hist *h);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA. */
@@ -1524,7 +1525,11 @@ PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, 
         }
         PERF_RELAXED_STORE_(c, PERF_CAST_(uint32_t, *c + n));
     } else {
-        uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i;
+        uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i, room = UINT64_MAX - *c;
+        if (n > room) {
+            PERF_RELAXED_STORE_(&d->lost, d->lost + (n - room));
+            n = room;
+        }
         PERF_RELAXED_STORE_(c, *c + n);
     }
 }
@@ -2021,6 +2026,7 @@ PERF_FN double perf_hist_mean(const perf_hist *h)
 PERF_FN double perf_hist_std(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
+    uint64_t         highest = h ? perf_hist_shape_of_(h).highest : 0;
     double           n, pivot, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
 
     n = PERF_CAST_(double, perf_hist_count(h));
@@ -2033,7 +2039,8 @@ PERF_FN double perf_hist_std(const perf_hist *h)
         double x = perf_hist_middle_(h, b.lower, b.upper - b.lower + 1) - pivot;
         s1 += c * x;
         s2 += c * x * x;
-        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                         */
+        if (b.upper <= highest)                 /* not what lies above the range: one wide bucket */
+            within += c * (w * w - 1.0) / 12.0; /* Sheppard, for integers                         */
     }
     if (n < 2.0)
         return 0.0;
@@ -4188,7 +4195,7 @@ PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resa
 {
     perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), *draw;
-    uint64_t      s[4], m = n;
+    uint64_t      s[4], t[4], m = n;
     size_t        r, i;
 
     resamples = resamples ? resamples : 9999;
@@ -4197,18 +4204,22 @@ PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resa
     draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
     if (!draw)
         return q;
-    for (i = 0; i < 4; i++)
+    for (i = 0; i < 4; i++) {
         s[i] = perf_random_(&seed);
+        t[i] = perf_random_(&seed);
+    }
     for (r = 0; r < resamples; r++) {
-        double even = 0.0, odd = 0.0;               /* two indices a draw, two sums: no chain     */
-        for (i = 0; i + 1 < n; i += 2) {
-            uint64_t z = perf_xoshiro_(s);
-            even += x[(z >> 32) * m >> 32];
-            odd += x[(z & 0xffffffffu) * m >> 32];
+        double a = 0.0, b = 0.0, c2 = 0.0, d = 0.0; /* two generators, two indices from each      */
+        for (i = 0; i + 3 < n; i += 4) {            /* number, four sums: no chain to wait for    */
+            uint64_t y = perf_xoshiro_(s), z = perf_xoshiro_(t);
+            a += x[(y >> 32) * m >> 32];
+            b += x[(y & 0xffffffffu) * m >> 32];
+            c2 += x[(z >> 32) * m >> 32];
+            d += x[(z & 0xffffffffu) * m >> 32];
         }
-        if (i < n)
-            even += x[(perf_xoshiro_(s) >> 32) * m >> 32];
-        draw[r] = (even + odd) / PERF_CAST_(double, n);
+        for (; i < n; i++)
+            a += x[(perf_xoshiro_(s) >> 32) * m >> 32];
+        draw[r] = (a + b + c2 + d) / PERF_CAST_(double, n);
     }
     q = perf_bootstrap_limits_(draw, resamples, perf_moments_of_(x, n).mean, c);
     PERF_FREE(draw);
