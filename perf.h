@@ -227,7 +227,7 @@ typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
     double      hz;             /* ticks a second                                                 */
     double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* smallest step seen between two readings                        */
+    double      resolution_ns;  /* smallest difference seen of two readings                        */
     double      cost_ns;        /* one reading                                                    */
     double      error_ppm;      /* bound on the error of tick_ns                                  */
     uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
@@ -262,6 +262,9 @@ PERF_FN const char *perf_clock_warning_text(uint32_t bit);
  *     PERF_FUNCTION();               the same, named after the function
  *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
  *
+ * Names of the macros are literals; perf_scope_begin takes any text.  In C a goto or a case label
+ * must not jump past a PERF_SCOPE into its block: give the scope braces of its own (gcc finds such
+ * jumps with -Wjump-misses-init, clang and C++ refuse them).
  * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
  * Scopes of one name are one row in the report.  A scope costs what reading the counter twice
@@ -309,10 +312,16 @@ typedef struct perf_span_ perf_span_;
 #pragma clang diagnostic ignored "-Wpragmas"
 #pragma clang diagnostic ignored "-Wc++-compat"
 #pragma clang diagnostic ignored "-Wextern-c-compat"
+#elif defined(__cplusplus)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
 #endif
 __extension__ struct perf_scope {
     char none[0];
 };
+#if defined(__cplusplus) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 #if defined(__clang__)
 #pragma clang diagnostic pop
 #endif
@@ -387,11 +396,11 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_INSTANT(name)          PERF_NOTHING_
 #else
 #if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
-#define PERF_SCOPE(name)            PERF_SCOPE_(name, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, , __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
-#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_(name, PERF_KIND_SCOPE_, precise_, __COUNTER__)
-#define PERF_WAIT(name)             PERF_SCOPE_(name, PERF_KIND_WAIT_, , __COUNTER__)
-#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_(name, n, __COUNTER__)
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, precise_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, , __COUNTER__)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_("" name "", n, __COUNTER__)
 #else
 #define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
 #define PERF_FUNCTION()             PERF_SCOPE("")
@@ -400,11 +409,11 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
 #endif
 #define PERF_LAP(lap, name)                                                                       \
-    PERF_AT_SITE_(name, PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+    PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
-    PERF_AT_SITE_(name, PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+    PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
-    PERF_AT_SITE_(name, PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
 #endif
 
 #define PERF_KIND_SCOPE_   0u
@@ -519,7 +528,7 @@ typedef struct perf_bench_opts {        /* zero = default                       
     int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
     double rel_ci;                      /* half-width of the median's 95 % interval over the      */
                                         /* median to stop at; 0 -> 0.01                           */
-    double max_seconds;                 /* 0 -> 1.0; a slow body still runs twice                 */
+    double max_seconds;                 /* 0 -> 1.0; a slow body still gets 3 samples             */
     double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
     double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
 } perf_bench_opts;
@@ -536,7 +545,7 @@ typedef struct perf_result {
 } perf_result;
 
 typedef struct perf_bench {             /* private; lives in registers, so never take it apart    */
-    uint64_t                   left;
+    int64_t                    left;
     struct perf_bench_state_  *state;
 } perf_bench;
 
@@ -558,7 +567,8 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
-#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here */
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here; */
+                                                /* a long double needs perf_keep(&x)              */
 #elif defined(__GNUC__) && defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
 #elif defined(__GNUC__)
@@ -603,7 +613,7 @@ typedef struct perf_ab_opts {           /* zero = default                       
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %      */
     int      min_pairs;                 /* 0 -> 30; never fewer, even when decided                */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 3 pairs                */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs                */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
 } perf_ab_opts;
@@ -623,7 +633,7 @@ typedef struct perf_ab_result {
 } perf_ab_result;
 
 typedef struct perf_ab {                /* private; lives in registers                            */
-    uint64_t                left;
+    int64_t                 left;
     struct perf_ab_state_  *state;
     int                     variant;
 } perf_ab;
@@ -2065,13 +2075,15 @@ PERF_FN perf_lap perf_lap_begin(void)
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
-    perf_recorder_ *t = l->rec;
+    perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
     perf_span_      s;
-    uint64_t        now = perf_ticks(), start = l->start, d = now - start;
+    uint64_t        now = perf_ticks(), start, d;
     uint32_t        id = PERF_GET_(&site->id);
 
     if (!t || !PERF_ON_())
         return;
+    start = l->start;
+    d = now - start;
     if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
         perf_cell_ *c = t->cell[id], *late = t->late_cell;
         if (PERF_LIKELY_(c && d - c->low <= c->span)) {
@@ -2641,11 +2653,11 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 
     perf_put_(o, "clock ");
     perf_put_(o, c->name);
-    perf_put_(o, ": step ");
+    perf_put_(o, ": readings at least ");
     perf_put_time_(o, c->resolution_ns);
-    perf_put_(o, ", cost ");
+    perf_put_(o, " apart, ");
     perf_put_time_(o, c->cost_ns);
-    perf_put_(o, " a reading, ");
+    perf_put_(o, " each, ");
     perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
     perf_put_(o, " MHz within ");
     perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
@@ -3897,6 +3909,8 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
+#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1))     /* stands for a state  */
+#define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
 #define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_MAX_SAMPLES_ 1000000
 
@@ -4023,9 +4037,10 @@ PERF_FN perf_bench_opts perf_bench_opts_default(void)
     return o;
 }
 
+/* 0, negative and NaN: the default; anything else is moved into the range. */
 PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
 {
-    return x >= low && x <= high ? x : otherwise;
+    return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
 }
 
 PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
@@ -4038,8 +4053,8 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
-    o.bytes = perf_or_default_(o.bytes, 0.0, 1e30, 0.0);
-    o.items = perf_or_default_(o.items, 0.0, 1e30, 0.0);
+    o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
+    o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
     return o;
 }
 
@@ -4051,7 +4066,7 @@ PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_b
     perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, room));
 
     if (!s)
-        return s;
+        return PERF_LOOP_NO_MEMORY_(perf_bench_state_);
     s->opts = o;
     s->slice.ns = PERF_PTR_(double *, s + 1);
     if (!optimised)
@@ -4097,12 +4112,13 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
     double       ns;
     int          late;
 
-    if (!s || s->phase == PERF_LOOP_DONE_)
+    if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
     p = &s->slice;
     ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
     ns = ns > 0.0 ? ns : 0.0;
     late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    late = late && (s->phase != PERF_LOOP_SAMPLE_ || p->count >= 2);    /* three samples at least */
     p->runs += s->phase == PERF_LOOP_START_ ? 0 : p->batch;
     switch (s->phase) {
     case PERF_LOOP_START_:
@@ -4137,17 +4153,19 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
     return p->batch;
 }
 
-PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
+PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 {
     perf_result        r = PERF_ZERO;
     const perf_slice_ *p;
     perf_interval      q;
 
-    if (!s || PERF_ACQ_(&s->loop.done)) {
-        r.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
+        r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         return r;
     }
     p = &s->slice;
+    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+        s->slice.runs += p->batch - PERF_CAST_(uint64_t, left);     /* a slice that a break cut short */
     r.time = perf_summarize(p->ns, p->count);
     r.cold_ns = p->cold_ns;
     r.overhead_ns = s->overhead_ns;
@@ -4160,7 +4178,7 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, uint64_t left)
         memset(&r.time, 0, sizeof r.time);
         r.time.status = s->status;
     } else if (!r.time.count) {
-        r.status = p->runs ? PERF_ETIMEOUT : PERF_ENODATA;
+        r.status = PERF_ENODATA;
     } else {
         if (p->count >= 40) {                       /* slices next to each other are alike        */
             q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
@@ -4211,7 +4229,7 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
 {
     perf_bench b;
 
-    b.left = 1;
+    b.left = 0;
     b.state = perf_bench_open_(name, opts, PERF_OPTIMISED_);
     return b;
 }
@@ -4222,21 +4240,22 @@ PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--b->left != 0))
+    if (PERF_LIKELY_(--b->left >= 0))           /* an ended or all-zero bench falls through       */
         return 1;
     n = perf_bench_slice_(b->state);
-    b->left = n ? n : 1;
+    b->left = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
 }
 
 PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
 {
-    struct perf_bench_state_ *state = b->state;
-    uint64_t                  left = b->left;
+    perf_bench was = PERF_ZERO;
 
-    b->state = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
-    b->left = 0;
-    return perf_bench_close_(state, left);
+    if (b) {
+        was = *b;
+        memset(b, 0, sizeof *b);
+    }
+    return perf_bench_close_(was.state, was.left);
 }
 #endif
 
@@ -4261,6 +4280,20 @@ PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t widt
     perf_put_cell_(o, text, width);
 }
 
+/* A percentile; "~" where there are too few slices to bound it from above (p95: 72, p99: 368). */
+PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
+{
+    char      text[40];
+    perf_out_ t = PERF_ZERO;
+
+    t.p = text;
+    t.cap = sizeof text;
+    if (!perf_is_finite_(high))
+        perf_put_char_(&t, '~');
+    perf_put_time_(&t, ns);
+    perf_put_cell_(o, text, 10);
+}
+
 PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
                                       const perf_summary *s, double cold_ns)
 {
@@ -4274,8 +4307,8 @@ PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char
     perf_put_(o, "  ");
     perf_put_name_(o, label, 30);
     perf_put_estimate_(o, s, 34);
-    perf_put_time_cell_(o, s->p95, 10);
-    perf_put_time_cell_(o, s->p99, 10);
+    perf_put_tail_cell_(o, s->p95, s->p95_high);
+    perf_put_tail_cell_(o, s->p99, s->p99_high);
     perf_put_time_cell_(o, cold_ns, 10);
     perf_put_(o, "\n");
 }
@@ -4387,8 +4420,10 @@ PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
         o.max_pairs = perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
     if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
         o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
-    if (o.min_pairs > o.max_pairs)
-        o.min_pairs = o.max_pairs;
+    if (o.min_pairs > PERF_LOOP_MAX_SAMPLES_)
+        o.min_pairs = PERF_LOOP_MAX_SAMPLES_;
+    if (o.max_pairs < o.min_pairs)
+        o.max_pairs = o.min_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     return o;
@@ -4407,7 +4442,7 @@ PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts
     perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
 
     if (!s)
-        return s;
+        return PERF_LOOP_NO_MEMORY_(perf_ab_state_);
     s->opts = o;
     s->arm[0].ns = PERF_PTR_(double *, s + 1);
     s->arm[1].ns = s->arm[0].ns + room;
@@ -4421,7 +4456,9 @@ PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts
     s->left_to_warm = 3;
     s->arm[0].batch = s->arm[1].batch = 1;
     if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
-        perf_is_nan_(s->opts.accept.confidence)) {
+        perf_is_nan_(s->opts.accept.confidence) ||
+        s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time          */
+        s->opts.accept.rule.metric == PERF_METRIC_THROUGHPUT) {
         s->status = PERF_EINVAL;
         s->phase = PERF_LOOP_DONE_;
     }
@@ -4446,8 +4483,8 @@ PERF_FN int perf_ab_pair_(perf_ab_state_ *s, int late)
 
     if (s->typical)
         d = perf_seq_add(&s->seq, s->arm[0].ns[n - 1], s->arm[1].ns[n - 1]);
-    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 3))
-        return 1;
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
+        return 1;                                   /* 7: the fewest that can be decided          */
     return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->opts.min_pairs);
 }
 
@@ -4466,7 +4503,7 @@ PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
     double       ns;
     int          late;
 
-    if (!s || s->phase == PERF_LOOP_DONE_)
+    if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
     p = &s->arm[s->variant];
     ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
@@ -4553,17 +4590,19 @@ PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
     return v;
 }
 
-PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, uint64_t left)
+PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_ab_result r = PERF_ZERO;
     uint32_t       empty[2];
     size_t         n;
 
-    if (!s || PERF_ACQ_(&s->loop.done)) {
-        r.status = r.verdict.status = !s && left ? PERF_ENOMEM : PERF_ESTATE;
+    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
+        r.status = r.verdict.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         r.verdict.reason = perf_status_text(r.status);
         return r;
     }
+    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+        s->arm[s->variant].runs += s->arm[s->variant].batch - PERF_CAST_(uint64_t, left);
     n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
     r.cold_baseline_ns = s->arm[0].cold_ns;
     r.cold_candidate_ns = s->arm[1].cold_ns;
@@ -4635,7 +4674,7 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
 {
     perf_ab ab;
 
-    ab.left = 1;
+    ab.left = 0;
     ab.state = perf_ab_open_(name, opts, PERF_OPTIMISED_);
     ab.variant = -1;
     return ab;
@@ -4645,22 +4684,24 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--ab->left != 0))
+    if (PERF_LIKELY_(--ab->left >= 0))
         return ab->variant;
     n = perf_ab_slice_(ab->state);
-    ab->left = n ? n >> 1 : 1;
+    ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
     ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
     return ab->variant;
 }
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
 {
-    struct perf_ab_state_ *state = ab->state;
-    uint64_t               left = ab->left;
+    perf_ab was = PERF_ZERO;
 
-    ab->state = PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
-    ab->left = 0;
-    return perf_ab_close_(state, left);
+    if (ab) {
+        was = *ab;
+        memset(ab, 0, sizeof *ab);
+        ab->variant = -1;
+    }
+    return perf_ab_close_(was.state, was.left);
 }
 #endif
 

@@ -5,7 +5,7 @@
  *     printf("p99 = %.0f ns\n", perf_hist_quantile(&h, 0.99));
  *
  *     perf_verdict v = perf_compare_pairs(old_ns, new_ns, 30, NULL);   // taken in random order
- *     puts(perf_verdict_text(&v));                   // "ACCEPT: 1.42x faster (95 % CI ..."
+ *     puts(perf_verdict_text(&v));                   // "ACCEPT: speed-up 1.42x (95 % CI ..."
  *
  * C99, C++11, CUDA, Cython.  One file, libc only, no -lm, no global state, no clock, no thread.
  * It does not measure anything: perf.h does, and feeds what it measured in here.
@@ -145,7 +145,7 @@ typedef struct perf_interval {
 PERF_FN const char *perf_status_text(perf_status s);
 
 /* >>math: what libm would give, without linking it -----------------------------------------------
- * Relative error against 40-digit references (tests/stats/math.c): see each line.  Any thread, no
+ * Relative error against 60-digit references (tests/stats/math.c): see each line.  Any thread, no
  * state.  Outside the domain the answer is NaN; infinities are honoured.  docs/statistics.md has
  * the formulas and their sources.                                                                */
 PERF_FN double perf_sqrt(double x);             /* correctly rounded on x86-64 and AArch64        */
@@ -291,7 +291,8 @@ PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise          
 PERF_FN double perf_hist_sum(const perf_hist *h);
 PERF_FN double perf_hist_mean(const perf_hist *h);
 
-/* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction. */
+/* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Values above
+ * the range (perf_hist_over) count as half-way between its end and the maximum: rough then.       */
 PERF_FN double perf_hist_std(const perf_hist *h);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA. */
@@ -472,6 +473,8 @@ typedef struct perf_verdict {
     perf_interval ratio;                /* candidate / baseline; low 0 or high inf: unbounded     */
     perf_interval speedup;              /* baseline / candidate (throughput: the inverse)         */
     uint64_t      pairs;                /* pairs used; separate samples: the smaller count        */
+    uint64_t      baseline_values;      /* separate samples: values used of each; pairs: 0        */
+    uint64_t      candidate_values;
     uint64_t      bad;                  /* values left out: NaN, infinite, zero or negative       */
     double        mde;                  /* smallest change found with 80 % chance at this n: 0.02 */
                                         /* is 2 %; inf: none                                      */
@@ -1522,7 +1525,11 @@ PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, 
         }
         PERF_RELAXED_STORE_(c, PERF_CAST_(uint32_t, *c + n));
     } else {
-        uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i;
+        uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i, room = UINT64_MAX - *c;
+        if (n > room) {
+            PERF_RELAXED_STORE_(&d->lost, d->lost + (n - room));
+            n = room;
+        }
         PERF_RELAXED_STORE_(c, *c + n);
     }
 }
@@ -2019,6 +2026,7 @@ PERF_FN double perf_hist_mean(const perf_hist *h)
 PERF_FN double perf_hist_std(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
+    uint64_t         highest = h ? perf_hist_shape_of_(h).highest : 0;
     double           n, pivot, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
 
     n = PERF_CAST_(double, perf_hist_count(h));
@@ -2031,7 +2039,8 @@ PERF_FN double perf_hist_std(const perf_hist *h)
         double x = perf_hist_middle_(h, b.lower, b.upper - b.lower + 1) - pivot;
         s1 += c * x;
         s2 += c * x * x;
-        within += c * (w * w - 1.0) / 12.0;     /* Sheppard, for integers                         */
+        if (b.upper <= highest)                 /* not what lies above the range: one wide bucket */
+            within += c * (w * w - 1.0) / 12.0; /* Sheppard, for integers                         */
     }
     if (n < 2.0)
         return 0.0;
@@ -3341,17 +3350,19 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
     v.ratio.high = v.speedup.high = PERF_INF_;
     v.ratio.estimate = v.speedup.estimate = PERF_NAN_;
     v.mde = v.more = PERF_INF_;
-    if (perf_is_nan_(v.threshold) || perf_is_nan_(v.confidence)) {
+    if (perf_is_nan_(v.threshold) || perf_is_nan_(v.confidence) || perf_is_nan_(o->tick) ||
+        PERF_CAST_(unsigned, o->rule.metric) > PERF_METRIC_THROUGHPUT ||
+        PERF_CAST_(unsigned, o->design) > PERF_DESIGN_SEPARATE) {
         v.status = PERF_EINVAL;
-        v.reason = "the rule or the confidence is not a usable number";
+        v.reason = "the rule or an option is out of its range";
     }
     return v;
 }
 
 PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *g)
 {
-    if (!v || !g || (!g->required && !g->seen.compared))
-        return;
+    if (!v || !g || (!g->required && !g->seen.compared) || (v->status != PERF_OK && !v->pairs))
+        return;                                     /* what was not measured stays so             */
     if (!g->seen.compared) {
         if (v->decision == PERF_ACCEPT) {
             v->decision = PERF_INCONCLUSIVE;
@@ -3474,6 +3485,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
         v->warnings |= PERF_WARN_RESOLUTION;
     v->pairs = na < nb ? na : nb;
+    v->baseline_values = d ? 0 : na;
+    v->candidate_values = d ? 0 : nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
     if (v->warnings & PERF_WARN_MEAN)
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
@@ -3649,10 +3662,32 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     }
 }
 
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup)
+{
+    const perf_interval *x = speedup ? &v->speedup : &v->ratio;
+    int digits = perf_digits_of_((speedup ? 1.0 : 100.0) * (x->high - x->low));
+    void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
+
+    if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
+        put(o, x->estimate, 2);
+        perf_put_(o, " (no interval yet)");
+        return;
+    }
+    put(o, x->estimate, digits);
+    perf_put_(o, " (");
+    perf_put_fixed_(o, v->confidence * 100.0, v->confidence > 0.9999 ? 4
+                                              : v->confidence > 0.991 ? 2 : 0);
+    perf_put_(o, " % CI ");
+    put(o, x->low, digits);
+    perf_put_(o, " to ");
+    put(o, x->high, digits);
+    perf_put_char_(o, ')');
+}
+
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
-    int       digits;
+    uint64_t  more;
 
     if (!v)
         return "";
@@ -3662,38 +3697,32 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     v->text[0] = '\0';
     perf_put_(&o, perf_decision_text(v->decision));
     perf_put_(&o, ": ");
-    if (v->pairs && v->rule.kind == PERF_RULE_SPEEDUP) {
-        digits = perf_digits_of_(v->speedup.high - v->speedup.low);
-        perf_put_(&o, "speed-up ");
-        perf_put_factor_(&o, v->speedup.estimate, digits);
-        perf_put_(&o, " (");
-        perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
-        perf_put_(&o, " % CI ");
-        perf_put_factor_(&o, v->speedup.low, digits);
-        perf_put_(&o, " to ");
-        perf_put_factor_(&o, v->speedup.high, digits);
-        perf_put_(&o, "), ");
-    } else if (v->pairs) {
-        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
-        perf_put_percent_(&o, v->ratio.estimate, digits);
-        perf_put_(&o, " (");
-        perf_put_fixed_(&o, v->confidence * 100.0, v->confidence > 0.991 ? 2 : 0);
-        perf_put_(&o, " % CI ");
-        perf_put_percent_(&o, v->ratio.low, digits);
-        perf_put_(&o, " to ");
-        perf_put_percent_(&o, v->ratio.high, digits);
-        perf_put_(&o, "), ");
+    if (!v->pairs) {
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, v->reason ? v->reason : perf_status_text(v->status));
+        return v->text;
     }
-    perf_put_(&o, "asked: ");
+    if (v->rule.kind == PERF_RULE_SPEEDUP)
+        perf_put_(&o, "speed-up ");
+    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP);
+    perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
     perf_put_(&o, "; ");
-    perf_put_u64_(&o, v->pairs);
-    perf_put_(&o, v->pairs == 1 ? " pair; " : " pairs; ");
-    perf_put_(&o, v->status == PERF_OK || v->pairs ? v->reason : perf_status_text(v->status));
-    if (v->decision == PERF_INCONCLUSIVE && v->more > 0.0 && v->more < 1e9) {
+    if (v->baseline_values) {
+        perf_put_u64_(&o, v->baseline_values);
+        perf_put_(&o, " and ");
+        perf_put_u64_(&o, v->candidate_values);
+        perf_put_(&o, " values; ");
+    } else {
+        perf_put_u64_(&o, v->pairs);
+        perf_put_(&o, v->pairs == 1 ? " pair; " : " pairs; ");
+    }
+    perf_put_(&o, v->reason ? v->reason : "no reason given");
+    if (v->decision == PERF_INCONCLUSIVE && v->more > 0.0 && v->more < 1e6) {
+        more = PERF_CAST_(uint64_t, v->more);
         perf_put_(&o, "; about ");
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, v->more + 1.0));
-        perf_put_(&o, " more would settle it");
+        perf_put_u64_(&o, more + (PERF_CAST_(double, more) < v->more));
+        perf_put_(&o, " more would probably settle it");
     }
     return v->text;
 }
@@ -4166,7 +4195,7 @@ PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resa
 {
     perf_interval q = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), *draw;
-    uint64_t      s[4], m = n;
+    uint64_t      s[4], t[4], m = n;
     size_t        r, i;
 
     resamples = resamples ? resamples : 9999;
@@ -4175,18 +4204,22 @@ PERF_FN perf_interval perf_bootstrap_mean(const double *x, size_t n, size_t resa
     draw = PERF_CAST_(double *, PERF_MALLOC(resamples * sizeof *draw));
     if (!draw)
         return q;
-    for (i = 0; i < 4; i++)
+    for (i = 0; i < 4; i++) {
         s[i] = perf_random_(&seed);
+        t[i] = perf_random_(&seed);
+    }
     for (r = 0; r < resamples; r++) {
-        double even = 0.0, odd = 0.0;               /* two indices a draw, two sums: no chain     */
-        for (i = 0; i + 1 < n; i += 2) {
-            uint64_t z = perf_xoshiro_(s);
-            even += x[(z >> 32) * m >> 32];
-            odd += x[(z & 0xffffffffu) * m >> 32];
+        double a = 0.0, b = 0.0, c2 = 0.0, d = 0.0; /* two generators, two indices from each      */
+        for (i = 0; i + 3 < n; i += 4) {            /* number, four sums: no chain to wait for    */
+            uint64_t y = perf_xoshiro_(s), z = perf_xoshiro_(t);
+            a += x[(y >> 32) * m >> 32];
+            b += x[(y & 0xffffffffu) * m >> 32];
+            c2 += x[(z >> 32) * m >> 32];
+            d += x[(z & 0xffffffffu) * m >> 32];
         }
-        if (i < n)
-            even += x[(perf_xoshiro_(s) >> 32) * m >> 32];
-        draw[r] = (even + odd) / PERF_CAST_(double, n);
+        for (; i < n; i++)
+            a += x[(perf_xoshiro_(s) >> 32) * m >> 32];
+        draw[r] = (a + b + c2 + d) / PERF_CAST_(double, n);
     }
     q = perf_bootstrap_limits_(draw, resamples, perf_moments_of_(x, n).mean, c);
     PERF_FREE(draw);

@@ -135,6 +135,10 @@ int main(int argc, char **argv)
         return 2;
     r = compare(text, n, lines);
     free(text);
+    if (r.status != PERF_OK) {
+        fprintf(stderr, "quickstart: not measured: %s\n", perf_status_text(r.status));
+        return 2;
+    }
     same.required = 1;                          /* a wrong count is never fast enough             */
     same.seen = perf_accuracy_f64(&lines[0], &lines[1], 1);
     perf_verdict_guard(&r.verdict, &same);

@@ -86,14 +86,14 @@ static void odd_options(void)
     o.slice_ns = 1e300;
     o.bytes = -PERF_INF_;
     o = perf_bench_opts_resolved(&o);
-    CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 50e3 &&
-              o.bytes == 0.0, "absurd options fall back to defaults");
+    CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 1e9 &&
+              o.bytes == 0.0, "absurd options: the default, or the end of the range");
     memset(&p, 0, sizeof p);
     p.min_pairs = 1 << 30;
     p.max_pairs = 10;
     p.max_seconds = -2.0;
     p = perf_ab_opts_resolved(&p);
-    CHECK(p.min_pairs == 10 && p.max_seconds == 2.0 && p.accept.rule.amount == 1.3, "A/B options");
+    CHECK(p.min_pairs == 1000000 && p.max_pairs == 1000000 && p.max_seconds == 2.0 && p.accept.rule.amount == 1.3, "A/B options");
 }
 
 /* begin without end, end twice, end before next, next after the end, break, nesting, NULL name. */
@@ -119,7 +119,8 @@ static void misuse(void)
     for (i = 0; i < 1000 && perf_bench_next(&b); i++)
         x = chain(x, 10);
     r = perf_bench_end(&b);
-    CHECK((r.warnings & PERF_WARN_STOPPED) && r.iterations <= 1000, "break is seen");
+    CHECK((r.warnings & PERF_WARN_STOPPED) && r.iterations == 1000 && r.status == PERF_ENODATA,
+          "break is seen, and every iteration: %lu", (unsigned long)r.iterations);
     b = perf_bench_begin("outer", NULL);
     while (perf_bench_next(&b)) {
         perf_bench_opts quick = perf_bench_opts_default();
@@ -146,6 +147,14 @@ static void misuse(void)
     CHECK(!perf_bench_next(&b) && !perf_bench_next(&b), "stays ended");
     r = perf_bench_end(&b);
     CHECK(r.status == PERF_OK, "%s", perf_status_text(r.status));
+    CHECK(!perf_bench_next(&b) && !perf_bench_next(&b), "and after the end");
+    CHECK(!perf_bench_next(&none) && perf_bench_end(NULL).status == PERF_ESTATE, "all zero, NULL");
+    ab = perf_ab_begin("left early too", NULL);
+    for (i = 0; i < 5 && perf_ab_next(&ab) >= 0; i++)
+        x = chain(x, 10);
+    CHECK(perf_ab_end(&ab).status == PERF_ENODATA && perf_ab_next(&ab) == -1, "A/B: left early");
+    CHECK(perf_ab_next(&nothing) == -1 && perf_ab_end(NULL).status == PERF_ESTATE,
+          "A/B: all zero, NULL");
 }
 
 /* With optimisation the body is gone: that must be said, in the bench and in the verdict. */
@@ -213,6 +222,9 @@ static void an_ab(void)
     r = perf_ab_end(&ab);
     CHECK(r.verdict.pairs == 100 && r.verdict.rule.metric == PERF_METRIC_P95, "%s",
           perf_verdict_text(&r.verdict));
+    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_MEMORY);
+    ab = perf_ab_begin("memory", &o);
+    CHECK(perf_ab_next(&ab) == -1 && perf_ab_end(&ab).status == PERF_EINVAL, "it measures time");
     o.accept.rule.amount = -1.0;
     ab = perf_ab_begin("no such rule", &o);
     CHECK(perf_ab_next(&ab) == -1, "an unusable rule runs nothing");
