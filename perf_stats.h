@@ -523,8 +523,8 @@ PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
- * Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time p50 p95 p99
- * mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
+ * "memory down >= 10 %" names the metric first.  Leading "latency", a trailing "x" or "%" and letter
+ * case do not matter; metrics: time p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE. */
@@ -3890,7 +3890,13 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
         r.kind = PERF_RULE_NO_REGRESSION;
         s = perf_skip_word_(t, "beyond");
     } else {
-        if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
+        t = perf_skip_word_(s, "latency");
+        for (i = 0; !t && i < 7; i++) {
+            t = perf_skip_word_(s, metric[i]);
+            if (t)
+                r.metric = PERF_CAST_(perf_metric, i);
+        }
+        if (t)
             s = t;
         r.kind = PERF_RULE_REDUCTION;
         s = perf_skip_word_(s, "down");

@@ -139,6 +139,8 @@ static void rules(void)
         {"Speedup>=1.05x on P95", PERF_RULE_SPEEDUP, PERF_METRIC_P95, 1.05},
         {"  latency  down >= 20 %  ", PERF_RULE_REDUCTION, PERF_METRIC_PAIR, 20.0},
         {"down >= 12.5% on memory", PERF_RULE_REDUCTION, PERF_METRIC_MEMORY, 12.5},
+        {"memory down >= 10 %", PERF_RULE_REDUCTION, PERF_METRIC_MEMORY, 10.0},
+        {"p95 down >= 5%", PERF_RULE_REDUCTION, PERF_METRIC_P95, 5.0},
         {"no regression beyond 2 % on mean", PERF_RULE_NO_REGRESSION, PERF_METRIC_MEAN, 2.0},
         {"speedup >= 1.2 on throughput", PERF_RULE_SPEEDUP, PERF_METRIC_THROUGHPUT, 1.2},
     };
