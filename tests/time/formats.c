@@ -140,23 +140,23 @@ int main(void)
     }
     a = perf_async_begin("request", 1);
     perf_async_end(&a);
-    CHECK(perf_trace_save_folded("formats-test") == PERF_OK, "folded");
-    text = file_text("formats-test");
+    CHECK(perf_trace_save_folded(scratch_file()) == PERF_OK, "folded");
+    text = file_text(scratch_file());
     CHECK(!strcmp(text, "run 10\nrun;load </script>_x 200\nrun;load </script>_x;decode 100\n"), "%s", text);
     free(text);
-    CHECK(perf_trace_save_flame("formats-test", NULL) == PERF_OK, "flame");
-    text = file_text("formats-test");
+    CHECK(perf_trace_save_flame(scratch_file(), NULL) == PERF_OK, "flame");
+    text = file_text(scratch_file());
     CHECK(strstr(text, "[[0,\"all\",310,0,1],\n[0,\"run\",310,10,1],\n[1,\"load \\u003c/script>;x\",300,200,2],"
                        "\n[2,\"decode\",100,100,2]]"), "%s", text);
     CHECK(count_of(text, "</script>") == 1, "one end of the script");
     free(text);
-    CHECK(perf_trace_save_perfetto("formats-test") == PERF_OK, "perfetto");
-    perfetto("formats-test", 5, first, first + 310);
+    CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "perfetto");
+    perfetto(scratch_file(), 5, first, first + 310);
     CHECK(perf_trace_save_perfetto("no/such/folder") == PERF_EIO, "folder");
     CHECK(perf_trace_save_perfetto("/dev/full") == PERF_EIO, "full disk");
     CHECK(perf_trace_save_folded(NULL) == PERF_EINVAL && perf_trace_save_flame("", "x") == PERF_EINVAL, "no path");
     perf_reset();
-    CHECK(perf_trace_save_perfetto("formats-test") == PERF_OK, "nothing to save");
-    remove("formats-test");
+    CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "nothing to save");
+    remove(scratch_file());
     return check_done();
 }

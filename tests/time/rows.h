@@ -13,6 +13,17 @@ typedef struct row {
     double calls, total, self, mean, min, p50, p95, p99, max, last;
 } row;
 
+/* A file of this process alone: the plain and the sanitized build of a test run at the same time.
+ * Named once, so a forked child means its parent's.                                              */
+static CHECK_UNUSED const char *scratch_file(void)
+{
+    static char name[64];
+
+    if (!*name)
+        snprintf(name, sizeof name, "time-test-%lu.json", (unsigned long)perf_process_id_());
+    return name;
+}
+
 /* The report in one view as a fresh string. */
 static char *report_text(perf_view view, perf_sort sort)
 {

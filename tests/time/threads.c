@@ -74,8 +74,8 @@ static void many(void)
             pthread_join(t[i], NULL);
     }
     CHECK(row_of("brief", "scope").calls == MANY, "%.0f", row_of("brief", "scope").calls);
-    CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
-    text = file_text("threads-test.json");
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
     CHECK(json_valid(text), "JSON of many threads");
     CHECK(count_of(text, "\"name\":\"brief\",") == MANY, "%d in the trace", count_of(text, "\"name\":\"brief\","));
     CHECK(count_of(text, "brief \\\"one\\\"") == MANY, "names");
@@ -94,8 +94,8 @@ static void overflow(void)
         if (i == 10239)
             PERF_INSTANT("newest");
     }
-    CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
-    text = file_text("threads-test.json");
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
     CHECK(count_of(text, "\"name\":\"fill\"") == 1023, "%d", count_of(text, "\"name\":\"fill\""));
     CHECK(count_of(text, "\"name\":\"newest\"") == 1, "%d", count_of(text, "\"name\":\"newest\""));
     CHECK(strstr(text, "\"overwritten_events\":9217,"), "%.100s", text);
@@ -119,8 +119,8 @@ static void together(void)
         CHECK(json_valid(text), "%.300s", text);
         free(text);
         free(report_text(PERF_VIEW_TREE, PERF_SORT_SELF));
-        CHECK(perf_trace_save("threads-test.json") == PERF_OK, "save");
-        text = file_text("threads-test.json");
+        CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+        text = file_text(scratch_file());
         CHECK(json_valid(text), "trace while recording");
         free(text);
     }
@@ -161,6 +161,6 @@ int main(void)
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(strstr(text, "note: 1 scopes were ended by another thread"), "%s", text);
     free(text);
-    remove("threads-test.json");
+    remove(scratch_file());
     return check_done();
 }

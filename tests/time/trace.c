@@ -10,7 +10,7 @@ static uint64_t fake_clock(void)
 #define PERF_TRACE_EVENTS 300000
 #include "rows.h"
 
-#define PATH "trace-test.json"
+#define PATH scratch_file()
 #if defined(__SANITIZE_ADDRESS__)       /* whose strstr looks at the whole text each time */
 #define NAMES 2000
 #else
