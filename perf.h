@@ -3785,12 +3785,13 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
     perf_file_flush_(f);
 }
 
-/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none.
- * Devices and pipes under /dev and /proc are written directly.                                   */
+/* Opens a file to write beside `path`, calls write, and renames it: the whole file or none, also
+ * when several processes or threads save to one path (the last one wins).  Devices and pipes under
+ * /dev and /proc are written directly.                                                           */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
                                           void *with)
 {
-    static const char suffix[] = ".part";
+    perf_out_         name = PERF_ZERO;
     size_t            length;
     char             *part, *buffer;
     int               direct, memory;
@@ -3799,14 +3800,19 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
         return PERF_EINVAL;
     length = strlen(path);
     direct = !strncmp(path, "/dev/", 5) || !strncmp(path, "/proc/", 6);
-    part = PERF_CAST_(char *, PERF_MALLOC(length + sizeof suffix));
+    part = PERF_CAST_(char *, PERF_MALLOC(length + 24));
     buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
     memory = part && buffer;
     f->failed = 1;
     if (memory) {
-        memcpy(part, path, length + 1);
-        if (!direct)
-            memcpy(part + length, suffix, sizeof suffix);
+        name.p = part;
+        name.cap = length + 24;
+        perf_put_(&name, path);
+        if (!direct) {
+            perf_put_char_(&name, '.');
+            perf_put_u64_(&name, perf_thread_id_());
+            perf_put_(&name, ".part");
+        }
         f->p = f->begin = buffer;
         f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
         f->file = fopen(part, "wb");

@@ -524,7 +524,8 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
  * "memory down >= 10 %" names the metric first.  Leading "latency", a trailing "x" or "%" and letter
- * case do not matter; metrics: time p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.                       */
+ * case do not matter; metrics: time p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged)
+ * for anything else.                                                                             */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE. */
