@@ -1,4 +1,4 @@
-/* perf.h 0.1.0 - measure C, C++, CUDA host code and Cython by adding one #include.
+/* perf.h - measure C, C++, CUDA host code and Cython by adding one #include.
  *
  *     #include "perf.h"
  *     int main(void)
@@ -610,8 +610,9 @@ PERF_FN void perf_clobber(void);
  * ends: then the verdict is INCONCLUSIVE and says how much more it would take.
  * Keep the two from sharing state that one of them warms up for the other: no statistics helps.  */
 typedef struct perf_ab_opts {           /* zero = default                                         */
-    perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %      */
-    int      min_pairs;                 /* 0 -> 30; never fewer, even when decided                */
+    perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
+                                        /* rule on memory or throughput: PERF_EINVAL              */
+    int      min_pairs;                 /* 0 -> 30; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs                */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */

@@ -1,4 +1,4 @@
-/* perf_stats.h 0.1.0 - percentiles, confidence intervals, accept/reject decisions.
+/* perf_stats.h - percentiles, confidence intervals, accept/reject decisions.
  *
  *     perf_hist h = PERF_ZERO;                       // ready: nothing to set up or free
  *     for (i = 0; i < n; i++) perf_hist_add(&h, ns[i]);
@@ -80,11 +80,6 @@
 #define PERF_LIKELY_(x)   (x)
 #define PERF_UNLIKELY_(x) (x)
 #endif
-#if defined(_MSC_VER) && !defined(__clang__)
-#define PERF_NOINLINE_ __declspec(noinline)
-#else
-#define PERF_NOINLINE_ PERF_ATTR_((__noinline__, __cold__, __unused__))
-#endif
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
 
@@ -103,8 +98,6 @@ PERF_BEGIN_DECLS
     X(PERF_ERANGE,    "value out of range")                                                       \
     X(PERF_ESTATE,    "called out of order (no begin, or already ended)")                         \
     X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
-    X(PERF_ETIMEOUT,  "the time budget ended before a result")                                    \
-    X(PERF_ECLOCK,    "no usable clock")                                                          \
     X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")
 
@@ -123,10 +116,8 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_NOISY,       5, "the interval is wider than asked for")                           \
     X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
-    X(PERF_WARN_CLOCK,       8, "the cycle counter cannot be trusted here; clock_gettime is used") \
-    X(PERF_WARN_STOPPED,     9, "the loop was left before it was done")                           \
-    X(PERF_WARN_UNOPTIMISED, 10, "compiled without optimisation")                                 \
-    X(PERF_WARN_DROPPED,     11, "events were dropped: a buffer was full")
+    X(PERF_WARN_STOPPED,     8, "the loop was left before it was done")                           \
+    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */

@@ -14,7 +14,7 @@ void sites(void)
 }
 #else
 #define LOOP(name, body)                                                                          \
-    static PERF_NOINLINE_ void name(long n)                                                       \
+    static PERF_ATTR_((__noinline__, __cold__, __unused__)) void name(long n)                                                       \
     {                                                                                             \
         for (; n; n--) {                                                                          \
             body;                                                                                 \
@@ -26,7 +26,7 @@ LOOP(empty, )
 LOOP(scope, PERF_SCOPE("scope"))
 LOOP(sampled, PERF_SCOPE_SAMPLED("sampled", 64))
 
-static PERF_NOINLINE_ void lap(long n)
+static PERF_ATTR_((__noinline__, __cold__, __unused__)) void lap(long n)
 {
     perf_lap l = perf_lap_begin();
 
