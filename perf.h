@@ -3943,7 +3943,7 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     perf_unlock_(r);
 }
 
-/* The cost of one reading and its smallest step, from 100 back-to-back readings (about 4 us). */
+/* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
 {
     uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t = 0, d;
@@ -4024,7 +4024,7 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_sum
     double       gap;
     uint32_t     w = 0;
 
-    /* A deleted body leaves the loop, up to 4 cycles of it (25 builds measured); an honest single
+    /* A deleted body leaves the loop, up to 3 cycles of it in 25 runs measured; an honest single
      * multiply is in that range too, so a bench only warns, while a verdict is withheld.         */
     if (all->count && all->p50 < 5.0 && all->p50 < 5.0 * perf_loop_empty_ns_(overhead))
         w |= PERF_WARN_EMPTY_BODY;

