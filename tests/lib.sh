@@ -11,6 +11,7 @@
 set -eu
 
 root=${root:-$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)}
+[ ! -d "$root/build-python/bin" ] || PATH=$root/build-python/bin:$PATH    # see ./check
 tried=0
 failed=0
 
