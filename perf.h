@@ -332,6 +332,9 @@ typedef struct perf_scope perf_scope;   /* an open scope; private inside        
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
 PERF_FN perf_scope perf_scope_begin(const char *name);
 
+/* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
+PERF_FN perf_scope perf_wait_begin(const char *name);
+
 /* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
@@ -342,6 +345,9 @@ typedef struct perf_lap {
     struct perf_recorder_ *rec;
 } perf_lap;
 PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
+
+/* PERF_LAP for names made at run time, and for Cython: name as for scopes.  NULL lap: nothing. */
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name);
 
 /* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
  * flight.  The struct may be copied and passed on; the end counts in the thread that calls it.
@@ -2027,20 +2033,35 @@ PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
     return s;
 }
 
+PERF_INLINE_FN_ perf_scope perf_wait_begin(const char *name)
+{
+    return perf_scope_begin(name);
+}
+
 PERF_FN void perf_scope_end(perf_scope *scope)
 {
     (void)scope;
 }
 #else
-PERF_FN perf_scope perf_scope_begin(const char *name)
+PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
 {
     perf_scope  s = PERF_ZERO;
-    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, kind) : PERF_NULL_;
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
         (void)perf_begin_(&s, site);
     return s;
+}
+
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_SCOPE_);
+}
+
+PERF_FN perf_scope perf_wait_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_WAIT_);
 }
 
 PERF_FN void perf_scope_end(perf_scope *scope)
@@ -2114,6 +2135,14 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
         l->nested = t->closed;
     }
     l->start = now;
+}
+
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
+{
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
+
+    if (site)
+        perf_lap_(lap, site);
 }
 
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
@@ -4773,9 +4802,11 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
 #if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
 #elif PERF_SCOPE_EMPTY_
 extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
 #endif
 #if defined(__GNUC__) && !defined(__cplusplus)
 #undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
@@ -4785,6 +4816,7 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 #define perf_enable(on)       PERF_OFF_((perf_enable)(on))
 #define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
 #define perf_reset()          PERF_OFF_((perf_reset)())
+#define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
 #define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
 #define perf_instant(name)    PERF_OFF_((perf_instant)(name))
