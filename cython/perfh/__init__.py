@@ -7,6 +7,7 @@
         ...                         C++ modules of the process
     perfh.report()                  the table on stderr
 """
+import importlib as _importlib
 import os as _os
 
 _FROM_MODULE = ("scope", "span", "Error", "report", "report_text", "trace_save", "count",
@@ -36,7 +37,7 @@ def __getattr__(name):
     if name not in _FROM_MODULE:
         raise AttributeError(f"module 'perfh' has no attribute {name!r}")
     try:
-        from perfh import _python
+        _python = _importlib.import_module("perfh._python")
     except ModuleNotFoundError as error:
         if error.name != "perfh._python":
             raise
