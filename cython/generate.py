@@ -69,12 +69,15 @@ def preprocess(header, extra=""):
     source = f'#include "{header}"\n{extra}'
     text = subprocess.run(["clang", "-E", "-std=gnu99", "-x", "c", f"-I{ROOT}", "-"], text=True,
                           input=source, capture_output=True, check=True).stdout
-    lines, count = [], 0
+    lines, count, before = [], 0, None
     for line in text.splitlines():
         match = re.match(r'# \d+ "([^"]*)"', line)
-        if match:
+        if match:                           # one of ours, or "other": systems include inside structs
             name = pathlib.Path(match.group(1)).name
-            count += 1
+            name = name if (ROOT / name).exists() and name.startswith("perf") else "other"
+            if name == before:
+                continue
+            before, count = name, count + 1
             line = f"extern int perfh_file_{count}_{re.sub(r'[^A-Za-z0-9]', '_', name)}_;"
         elif line.startswith("#"):
             continue
@@ -161,6 +164,7 @@ def declare(ctype, name, used):
     used.update(words(ctype))
     if "(*)" in ctype:
         left, right = ctype.split("(*)", 1)
+        right = "()" if right == "(void)" else right
         return f"{left}(*{name}){right} noexcept nogil"
     match = re.match(r"^(.*?)\s*((?:\[\d*\])*)$", ctype)
     left, array = match.group(1), match.group(2)

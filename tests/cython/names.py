@@ -23,6 +23,8 @@ for path in map(pathlib.Path, sys.argv[1:]):
         elif match := re.match(r"        (\w+)$", code):
             if match.group(1) != "pass":
                 body[-1][2].append(match.group(1))
+        elif match := re.match(r"        [^(]*\(\*(\w+)\)\(.*\) noexcept nogil$", code):
+            body[-1][2].append(match.group(1))
         elif match := re.match(r"        .*?(\w+)(\[\d*\])?$", code):
             body[-1][2].append(match.group(1))
         elif match := re.match(r"    const (\w+) (\w+)$", code):
