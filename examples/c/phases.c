@@ -77,6 +77,6 @@ int main(void)
     sum = solve(data);
     free(data);
     printf("sum %lu\n", sum);
-    perf_report();
+    perf_report_to(stdout, NULL);
     return 0;
 }

@@ -88,7 +88,7 @@ int main(void)
     static perf_hist      now, before, interval;
     const struct timespec wait = {0, 60 * 1000 * 1000};
     pthread_t             thread;
-    char                  name[16];
+    char                  name[32];
     int                   i;
 
     if (pthread_create(&thread, NULL, worker, NULL))

@@ -44,7 +44,7 @@ class pool {
 
     void run(unsigned number)
     {
-        char name[16];
+        char name[32];
         task t;
 
         snprintf(name, sizeof name, "worker %u", number);
