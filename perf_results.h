@@ -87,7 +87,8 @@ PERF_FN const char *perf_results_format_name(perf_results_format format);
  *   bench   the median of its slices (rules on p95, p99, mean: those)
  *   A/B     the median ratio candidate / baseline of its pairs
  *   scope   the median of its calls, from the histogram: good to 3 %
- * Has more time passed than the saved runs cover, the interval grows as for a random walk.       */
+ * A run that comes later than twice the distance of the saved ones gets the interval of a random
+ * walk: its variance is that of the saved runs times 2 + 6 * age / span.                         */
 
 /* Replaces the file by this run; see perf_results_opts for what a run is. */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
@@ -2436,9 +2437,11 @@ PERF_FN double perf_baseline_middle_(double *x, size_t n)
 }
 
 /* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
- * and the new one are alike but for the change, it covers the ratio.  grow: see the header.      */
+ * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a span
+ * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
+ * quotient of the two.                                                                           */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
-                                                double tick, double grow,
+                                                double tick, double walk,
                                                 const perf_compare_opts *o, double *p)
 {
     perf_verdict  v = perf_verdict_start_(o);
@@ -2453,7 +2456,7 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
         sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
     i.estimate = perf_log(now) - mean;
     if (k > 1) {
-        sd = grow * perf_sqrt(sd / (n - 1.0) * (1.0 + 1.0 / n));
+        sd = perf_sqrt(sd / (n - 1.0) * (walk > 0.0 ? walk : 1.0 + 1.0 / n));
         i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, n - 1.0);
         i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, n - 1.0);
     }
@@ -2502,7 +2505,7 @@ typedef struct perf_checking_ {
     perf_read_         old, now;
     perf_compare_opts  o;
     double            *pool;
-    double             grow;
+    double             walk;
     perf_baseline     *b;
     size_t             entry_room;
     char              *names, *names_end;
@@ -2550,9 +2553,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
     c->b->runs = c->old.runs;
     c->b->span_s = last - first;
     c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
-    c->grow = c->b->age_s > c->b->span_s
-                  ? perf_sqrt(c->b->age_s / (c->b->span_s > 1.0 ? c->b->span_s : 1.0))
-                  : 1.0;
+    if (used > 1 && c->b->age_s > 2.0 * c->b->span_s / PERF_CAST_(double, used - 1))
+        c->walk = 2.0 + 6.0 * c->b->age_s / (c->b->span_s > 1.0 ? c->b->span_s : 1.0);
 }
 
 /* The first in order of those that are not before *e. */
@@ -2657,7 +2659,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
             n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
     } else {
         n->verdict = perf_baseline_judge_(before, k, n->now,
-                                          perf_baseline_tick_(e->kind, c->o.rule.metric), c->grow,
+                                          perf_baseline_tick_(e->kind, c->o.rule.metric), c->walk,
                                           &c->o, &n->p);
     }
     n->before = perf_baseline_middle_(before, k);
