@@ -659,11 +659,11 @@ PERF_FN void perf_clobber(void);
  * ends: then the verdict is INCONCLUSIVE and says how much more it would take.  Bodies over 300 us
  * are decided by processor time where that is fairer, see >>bench.
  *
- * Two that share state (they walk the same memory, or one fills the cache of the other) differ in
- * turns though they are equal alone, and no statistics of the turns can tell.  So a decision is
- * held against a control: each variant runs alone for a while, the faster one first.  If the ratio
- * alone contradicts the ratio in turns, or if the second of a pair is faster whichever it is, the
- * verdict is withheld and says so.  Cure: opts.before sets the state up anew before each slice.   */
+ * Two that share state (they walk the same memory, one behind the other) differ in turns though
+ * they are equal alone, and no statistics of the turns can tell.  So a decision is
+ * held against a control: the faster one runs alone for a while, then they take turns again.  If
+ * that lead changes the ratio, or if the second of a pair is faster whichever it is, the verdict is
+ * withheld and says so.  Cure: opts.before sets the state up anew before each slice.             */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
@@ -694,8 +694,8 @@ typedef struct perf_ab_result {
     perf_summary candidate_cpu;
     perf_decides decides;               /* which clock the verdict rests on                       */
     const char  *why;                   /* one static sentence about that, never NULL             */
-    double       alone_ratio;           /* control: candidate / baseline, each alone; 0: not run  */
-    int          control_rounds;
+    double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
+    int          control_rounds;        /* leads until they agreed, 5 at most                     */
     int          control_failed;        /* 1: the verdict was withheld because of it              */
     int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
 } perf_ab_result;
@@ -749,7 +749,7 @@ typedef struct perf_race_entry {
     perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
     double       behind;                /* typical ratio to the best one, 1 for itself            */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
-    double       alone_ratio;           /* control: to variant 0, each alone; 0: not run          */
+    double       control_ratio;         /* to variant 0 after one had a lead; 0: not run          */
 } perf_race_entry;
 
 typedef struct perf_race_result {
@@ -829,7 +829,7 @@ typedef struct perf_schedule {          /* read it; the library writes it       
     uint64_t           cycle;           /* cycles begun; 0 while skipping                         */
     uint64_t           recorded;        /* active steps begun                                     */
     int                open;            /* 1: between begin and end                               */
-    int                scopes, trace;   /* whether they were on before                            */
+    int                was_on;          /* whether recording was on before                        */
 } perf_schedule;
 
 PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
@@ -4859,8 +4859,8 @@ PERF_FN const char *perf_result_text(perf_result *r)
     return r->text;
 }
 
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
-PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
 
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
@@ -4914,7 +4914,9 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 /* ---- ab and race: one engine for 2 to 64 variants ---- */
 
 #define PERF_RACE_MOST_     64
-#define PERF_CONTROL_VOTES_ 3           /* rounds of a control that settle it, of 5 at most       */
+#define PERF_CONTROL_PAIRS_ 6           /* after a lead                                           */
+#define PERF_CONTROL_LEADS_ 5           /* until a control has failed                             */
+#define PERF_CONTROL_MOST_  (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
 
 typedef struct perf_ab_state_ {
     perf_loop_       loop;              /* first: the list is of these                            */
@@ -4924,18 +4926,19 @@ typedef struct perf_ab_state_ {
     perf_seq        *seq;               /* [variants] against variant 0, by the wall; 0 unused    */
     perf_seq        *seq_cpu;           /* likewise by processor time                             */
     double          *pending;           /* [2 * variants] of the round under way                  */
-    double          *alone;             /* [variants] control: log ns of the round under way      */
-    double          *tail;              /* of the variant that runs alone now                     */
-    int             *votes;             /* [2 * variants] control: rounds against, rounds for     */
-    double          *alone_ratio;       /* [variants] of the last round                           */
+    double          *again;             /* [variants * PERF_CONTROL_MOST_] control: log ratios    */
+    int             *against;           /* [variants] control: it disagrees                       */
+    perf_interval   *kept;              /* [variants] of the log ratio, at kept_at pairs          */
+    double          *control_ratio;     /* [variants] of the last time                            */
     unsigned char   *first;             /* [max_pairs] the variant that began the round           */
     perf_race_entry *entry;             /* a race has one for each variant                        */
     uint64_t         coin;
     int              variants, running; /* running: 1 when one is forced                          */
     int              forced;            /* the variant, or -1                                     */
     int              phase, at, left_to_warm, typical;
-    size_t           look_at, control_at, control_slices;
-    int              control_rounds, control_open;
+    size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
+    size_t           again_count, kept_at;
+    int              control_pairs, control_at, control_rounds;
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
     perf_accuracy    seen;
@@ -5025,10 +5028,10 @@ PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
     part[n++] = perf_duel_part_(k * sizeof *s->seq);
     part[n++] = perf_duel_part_(k * sizeof *s->seq_cpu);
     part[n++] = perf_duel_part_(2 * k * sizeof(double));
+    part[n++] = perf_duel_part_(k * PERF_CONTROL_MOST_ * sizeof(double));
+    part[n++] = perf_duel_part_(k * sizeof(int));
+    part[n++] = perf_duel_part_(k * sizeof(perf_interval));
     part[n++] = perf_duel_part_(k * sizeof(double));
-    part[n++] = perf_duel_part_(2 * k * sizeof(int));
-    part[n++] = perf_duel_part_(k * sizeof(double));
-    part[n++] = perf_duel_part_((room / 4 + 8) * sizeof(double));
     part[n++] = perf_duel_part_(room);
     part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
     while (n)
@@ -5041,10 +5044,10 @@ PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
     s->seq = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
     s->seq_cpu = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
     s->pending = (at += part[n++] / sizeof *at);
-    s->alone = (at += part[n++] / sizeof *at);
-    s->votes = PERF_PTR_(int *, at += part[n++] / sizeof *at);
-    s->alone_ratio = (at += part[n++] / sizeof *at);
-    s->tail = (at += part[n++] / sizeof *at);
+    s->again = (at += part[n++] / sizeof *at);
+    s->against = PERF_PTR_(int *, at += part[n++] / sizeof *at);
+    s->kept = PERF_PTR_(perf_interval *, at += part[n++] / sizeof *at);
+    s->control_ratio = (at += part[n++] / sizeof *at);
     s->first = PERF_PTR_(unsigned char *, at += part[n++] / sizeof *at);
     s->entry = PERF_PTR_(perf_race_entry *, at += part[n++] / sizeof *at);
     at += part[n] / sizeof *at;
@@ -5169,6 +5172,23 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     return gap > 2.0 * (spread[1] + spread[2]) && gap > far_off && gap > 0.002;
 }
 
+/* The intervals of all log ratios, widened by the resolution of the clock. */
+PERF_COLD_FN_ void perf_duel_keep_(perf_ab_state_ *s)
+{
+    perf_seq *q = perf_duel_seq_(s);
+    size_t    n = s->arm[0].count, k;
+    double   *d = PERF_CAST_(double *, PERF_MALLOC((n + 1) * sizeof *d)), c;
+    int       i;
+
+    for (i = 1; i < s->variants; i++) {
+        c = s->variants > 2 ? 1.0 - 2.0 / q[i].level : s->opts.accept.confidence;
+        k = d ? perf_duel_logs_(s, 0, i, -1, d) : 0;
+        s->kept[i] = perf_widen_(perf_seq_interval(d, k, c), perf_duel_tick_(s, i));
+    }
+    s->kept_at = n;
+    PERF_FREE(d);
+}
+
 /* A round is complete.  1: stop. */
 PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
 {
@@ -5176,7 +5196,7 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
                                                                   : s->arm[s->order[0]].count;
     perf_seq     *q = perf_duel_seq_(s);
     perf_decision d;
-    int           i, open = 0, decided = 0;
+    int           i, open = 0;
 
     if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
         return 1;                                   /* 7: the fewest that can be decided          */
@@ -5187,12 +5207,16 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
     for (i = 1; i < s->variants; i++) {
         d = q[i].decision;
         open += d == PERF_INCONCLUSIVE;
-        decided += d != PERF_INCONCLUSIVE;
     }
     for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
         q[i].level = 2.0 * (open ? open : 1) / (1.0 - s->opts.accept.confidence);
-    if (!open)
-        return n >= PERF_CAST_(size_t, s->opts.min_pairs);
+    if (!open && n >= PERF_CAST_(size_t, s->opts.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
+        perf_duel_keep_(s);
+        for (i = 1; i < s->variants; i++)           /* rarely the interval is a pair or two behind */
+            open |= (q[i].decision == PERF_ACCEPT ? s->kept[i].high >= q[i].log_threshold
+                                                  : s->kept[i].low <= q[i].log_threshold);
+        return !open;
+    }
     if (n >= s->look_at) {
         s->look_at = 2 * n;
         return perf_duel_order_matters_(s);         /* more of the same will not help             */
@@ -5280,50 +5304,59 @@ PERF_COLD_FN_ void perf_duel_grow_next_(perf_ab_state_ *s, int late)
     }
 }
 
-/* The control: every variant alone for some slices, the fastest first.  If it is fast only because
- * another one went ahead and warmed its memory, it must now go ahead itself.  The first half of the
- * slices is for that, the median of the second half counts.                                      */
+/* The control gives the fastest variant a lead: it runs alone for half as many slices as it had, and
+ * then they take turns again for some pairs.  If it is fast only because another one walks ahead and
+ * warms its memory, it is ahead now, and slow.  Pairs again, and not the variants alone: what
+ * neighbours do to the machine within a millisecond moves lone times by 2 to 8 % (measured).      */
+PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
+{
+    double m, least = PERF_INF_;
+    int    i, fastest = 0;
+
+    for (i = 0; i < s->variants; i++) {
+        m = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
+        if (m < least) {
+            least = m;
+            fastest = i;
+        }
+    }
+    for (s->at = 0; s->order[s->at] != fastest; s->at++)
+        ;
+    m = 20e6 / (least * PERF_CAST_(double, s->arm[fastest].batch) + 1.0);
+    s->lead = s->arm[0].count / 2;                  /* 20 ms at most, or some slices              */
+    s->lead = s->lead < 4 ? 4 : PERF_CAST_(double, s->lead) > m + 4.0 ? PERF_CAST_(size_t, m) + 4
+                                                                     : s->lead;
+    s->control_pairs = m < 1.0 ? 3 : PERF_CONTROL_PAIRS_;
+    s->lead = m < 1.0 ? 2 : s->lead;
+    s->lead_left = s->lead;
+    s->control_at = -1;                             /* the first pair only warms up               */
+    s->phase = PERF_LOOP_CONTROL_;
+}
+
+/* Is there a decision to hold against a control?  Then it begins. */
 PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
 {
-    double        m[PERF_RACE_MOST_], x, most = 20e6 / s->opts.slice_ns;
-    unsigned char one;
-    int           i, j, any = 0;
+    int i, any = 0;
 
     if (s->opts.control < 0 || s->running < 2)
         return 0;
     for (i = 1; i < s->variants; i++)
         any |= !s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE;
-    if (!any)
-        return 0;
-    for (i = 0; i < s->variants; i++) {
-        s->order[i] = PERF_CAST_(unsigned char, i);
-        m[i] = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
-        x = m[i] * PERF_CAST_(double, s->arm[i].batch);
-        if (x > 0.0 && 20e6 / x < most)
-            most = 20e6 / x;
-        for (j = i; j > 0 && m[s->order[j]] < m[s->order[j - 1]]; j--) {
-            one = s->order[j];
-            s->order[j] = s->order[j - 1];
-            s->order[j - 1] = one;
-        }
-    }
-    s->control_slices = s->arm[0].count / 2;
-    if (PERF_CAST_(double, s->control_slices) > most)
-        s->control_slices = PERF_CAST_(size_t, most);
-    if (s->control_slices < 4)
-        s->control_slices = 4;
-    s->phase = PERF_LOOP_CONTROL_;
-    s->at = 0;
-    s->control_at = 0;
-    return 1;
+    if (any)
+        perf_duel_lead_(s);
+    return any;
 }
 
-/* One round of the control is complete: does it agree with the turns?  1: the control is over. */
+/* The pairs after a lead are complete.  They disagree when the median of all control pairs is off by
+ * over half of what decides, and by over four standard errors (1.86 spreads over the root of their
+ * number, if they followed a normal law).  One agreement is enough, noise being what it is; a shared
+ * state disagrees every time.  1: the control is over.                                           */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
-    double        t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, est, spread, gap, far_off;
-    size_t        n = s->arm[0].count, k;
-    int           i, over = 1, against, agree;
+    double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
+    double est, spread, spread_c, gap, far_off;
+    size_t n = s->arm[0].count, k, m = s->again_count;
+    int    i, over = 1;
 
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
@@ -5332,37 +5365,47 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
     for (i = 1; i < s->variants; i++) {
         k = perf_duel_logs_(s, 0, i, -1, d);
         est = perf_duel_centre_(d, k, &spread);
-        gap = s->alone[i] - s->alone[0] - est;
-        s->alone_ratio[i] = perf_exp(s->alone[i] - s->alone[0]);
-        gap = gap < 0.0 ? -gap : gap;
+        memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
+        gap = perf_duel_centre_(c, m, &spread_c);
+        s->control_ratio[i] = perf_exp(gap);
+        gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
-        /* 4.4 = three standard deviations of a normal law; the tail has control_slices / 2 values */
-        against = k >= 6 && gap > 0.5 * far_off &&
-                  gap > 4.4 * spread / perf_sqrt(0.5 * PERF_CAST_(double, s->control_slices));
-        s->votes[2 * i + !against]++;
-        against = s->votes[2 * i];
-        agree = s->votes[2 * i + 1];
-        over &= !against || agree >= PERF_CONTROL_VOTES_ || against >= PERF_CONTROL_VOTES_;
+        s->against[i] = gap > 0.5 * far_off && gap > 0.002 &&
+                        gap > 7.4 * spread_c / perf_sqrt(PERF_CAST_(double, m)) &&
+                        gap > 7.4 * spread / perf_sqrt(PERF_CAST_(double, k));
+        over &= !s->against[i];
     }
     PERF_FREE(d);
-    s->at = 0;
-    return over;
+    return over || s->control_rounds >= PERF_CONTROL_LEADS_;
 }
 
 /* One slice of the control has ended.  1: the control is over. */
-PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, perf_slice_ *p)
+PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ *p)
 {
-    size_t half = s->control_slices / 2;
-    int    cpu = perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU;
+    int cpu = perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU, i;
 
-    if (s->control_at >= half)
-        s->tail[s->control_at - half] = (cpu ? s->timer.cpu : s->timer.wall) /
-                                     PERF_CAST_(double, p->batch);
-    if (++s->control_at < s->control_slices)
+    if (s->lead_left) {
+        if (!--s->lead_left)
+            perf_duel_shuffle_(s);
         return 0;
-    s->alone[s->order[s->at]] = perf_log(perf_loop_median_(s->tail, s->control_slices - half));
-    s->control_at = 0;
-    return ++s->at == s->running && perf_duel_vote_(s);
+    }
+    s->pending[s->order[s->at]] = (cpu ? s->timer.cpu : s->timer.wall) /
+                                  PERF_CAST_(double, p->batch);
+    if (++s->at < s->running)
+        return 0;
+    if (s->control_at >= 0) {
+        for (i = 1; i < s->variants; i++)
+            s->again[PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_ + s->again_count] =
+                perf_log(s->pending[i]) - perf_log(s->pending[0]);
+        s->again_count++;
+    }
+    perf_duel_shuffle_(s);
+    if (++s->control_at < s->control_pairs)
+        return 0;
+    if (perf_duel_vote_(s))
+        return 1;
+    perf_duel_lead_(s);
+    return 0;
 }
 
 /* A slice has ended: file its time, choose the next one.  Returns 64 * iterations + variant, or 0. */
@@ -5456,30 +5499,21 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_ab_state_ *s, int i, size_t n
 {
     perf_compare_opts o = s->opts.accept;
     perf_verdict      v;
-    perf_interval     x;
     perf_seq         *q = &perf_duel_seq_(s)[i];
-    double           *d, level = q->level;
-    size_t            k;
 
-    if (s->variants > 2)                            /* the interval that goes with Holm's level   */
-        o.confidence = 1.0 - 2.0 / level;
+    if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
+        o.confidence = 1.0 - 2.0 / q->level;
     o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
     v = perf_verdict_start_(&o);
     if (!n || v.status != PERF_OK)
         return v;
     if (!s->typical)
         return perf_compare_pairs(perf_duel_times_(s, 0), perf_duel_times_(s, i), n, &o);
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
-    if (!d) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
-    k = perf_duel_logs_(s, 0, i, -1, d);
-    x = perf_seq_interval(d, k, o.confidence);
-    PERF_FREE(d);
+    if (s->kept_at != n)
+        perf_duel_keep_(s);
     v.pairs = n;
     v.bad = q->bad;
-    perf_verdict_finish_(&v, perf_widen_(x, perf_duel_tick_(s, i)), PERF_CAST_(double, n), &o);
+    perf_verdict_finish_(&v, s->kept[i], PERF_CAST_(double, n), &o);
     if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
@@ -5495,9 +5529,9 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_ab_state_ *s, int i, perf_verdict *v)
         v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
                     "anew in opts.before";
         v->more = PERF_INF_;
-    } else if (s->votes[2 * i] > s->votes[2 * i + 1]) {
-        perf_verdict_cap_(v, "the control failed: alone the ratio is another than in turns; if they "
-                             "share state set it up anew in opts.before");
+    } else if (s->against[i]) {
+        perf_verdict_cap_(v, "the control failed: once the faster one runs ahead the ratio is another: "
+                             "they share state; set it up anew in opts.before");
     }
 }
 
@@ -5564,7 +5598,7 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
     r.status = s->status;
     r.warnings = s->warnings;
     r.decides = perf_timer_decides_(&s->timer, &r.why);
-    r.alone_ratio = s->alone_ratio[1];
+    r.control_ratio = s->control_ratio[1];
     r.control_rounds = s->control_rounds;
     r.forced = s->forced >= 0;
     r.verdict = perf_duel_verdict_(s, 1, r.forced ? 0 : n);
@@ -5582,7 +5616,7 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
         r.warnings |= ((seen[0] | seen[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
                       r.verdict.warnings;          /* pairs do not mind a drift                  */
         perf_duel_veto_(s, 1, &r.verdict);
-        r.control_failed = s->votes[2] > s->votes[3];
+        r.control_failed = s->against[1];
         perf_duel_empty_(&r.verdict, seen[0], seen[1]);
         if (r.forced)
             r.verdict.reason = PERF_FORCED_;
@@ -5662,7 +5696,7 @@ PERF_COLD_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
         }
         e->cold_ns = s->arm[i].cold_ns;
         e->batch = s->arm[i].batch;
-        e->alone_ratio = s->alone_ratio[i];
+        e->control_ratio = s->control_ratio[i];
         e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
@@ -5913,8 +5947,8 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     perf_put_(o, "\n");
     if (r.control_failed) {
         perf_put_(o, "    control: candidate / baseline is ");
-        perf_put_fixed_(o, r.alone_ratio, 4);
-        perf_put_(o, " when each runs alone\n");
+        perf_put_fixed_(o, r.control_ratio, 4);
+        perf_put_(o, " after one of them had a lead\n");
     }
     if (r.baseline_cpu.count) {
         perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
@@ -5989,7 +6023,7 @@ PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
     return n && v < PERF_RACE_MOST_ ? v : -1;
 }
 
-PERF_COLD_FN_ int perf_variant(const char *name, int otherwise)
+PERF_FN int perf_variant(const char *name, int otherwise)
 {
     const char      *p = perf_getenv_("PERF_VARIANT"), *end, *equals;
     size_t           n = name ? strlen(name) : 0;
@@ -6055,15 +6089,14 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s)
     return PERF_EDISABLED;
 }
 #else
-PERF_COLD_FN_ perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 {
     perf_registry_ *r = perf_registry_get_();
     perf_schedule   s = PERF_ZERO;
 
     s.opts = perf_schedule_opts_resolved(opts);
     s.open = 1;
-    s.scopes = r && !PERF_GET_(&r->off);
-    s.trace = r && !PERF_GET_(&r->trace_off);
+    s.was_on = r && !PERF_GET_(&r->off);
     perf_enable(0);
     return s;
 }
@@ -6089,7 +6122,7 @@ PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
     return step < quiet ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
 }
 
-PERF_COLD_FN_ perf_phase perf_schedule_step(perf_schedule *s)
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
 {
     perf_phase was;
 
@@ -6100,20 +6133,16 @@ PERF_COLD_FN_ perf_phase perf_schedule_step(perf_schedule *s)
     s->phase = perf_schedule_phase_(s, &s->cycle);
     if (s->phase == PERF_PHASE_ACTIVE)
         s->recorded++;
-    if (s->phase == PERF_PHASE_ACTIVE && was != PERF_PHASE_ACTIVE) {
-        perf_trace_enable(s->trace);
-        perf_enable(1);
-    } else if (s->phase != PERF_PHASE_ACTIVE && was == PERF_PHASE_ACTIVE) {
-        perf_enable(0);
-    }
+    if ((s->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
+        perf_enable(s->phase == PERF_PHASE_ACTIVE);
     return s->phase;
 }
 
-PERF_COLD_FN_ perf_status perf_schedule_end(perf_schedule *s)
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
 {
     if (!s || !s->open)
         return PERF_ESTATE;
-    perf_enable(s->scopes);
+    perf_enable(s->was_on);
     s->open = 0;
     s->phase = PERF_PHASE_DONE;
     return s->recorded ? PERF_OK : PERF_ENODATA;
