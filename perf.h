@@ -5146,8 +5146,8 @@ PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
 
 /* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
  * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
- * when the effect is as large as what decides, the verdict hangs on who began how often.
- * 1 when the two kinds of pairs hardly overlap and differ by more than that.                     */
+ * when the effect on one slice is larger than what decides, the verdict hangs on who began how often.
+ * 1 when that is so and the two kinds of pairs hardly overlap.                                   */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
 {
     double *d, m[3], spread[3], gap, far_off;
@@ -5169,7 +5169,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
     far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
     far_off = far_off < 0.0 ? -far_off : far_off;
-    return gap > 2.0 * (spread[1] + spread[2]) && gap > far_off && gap > 0.002;
+    return gap > 3.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -5347,10 +5347,10 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
     return any;
 }
 
-/* The pairs after a lead are complete.  They disagree when the median of all control pairs is off by
- * over half of what decides, and by over four standard errors (1.86 spreads over the root of their
- * number, if they followed a normal law).  One agreement is enough, noise being what it is; a shared
- * state disagrees every time.  1: the control is over.                                           */
+/* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
+ * most half of what decides: then the control is over.  After the last lead it has failed if they
+ * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
+ * of the number, if they followed a normal law).  1: the control is over.                        */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
@@ -5370,10 +5370,9 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         s->control_ratio[i] = perf_exp(gap);
         gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
-        s->against[i] = gap > 0.5 * far_off && gap > 0.002 &&
-                        gap > 7.4 * spread_c / perf_sqrt(PERF_CAST_(double, m)) &&
-                        gap > 7.4 * spread / perf_sqrt(PERF_CAST_(double, k));
-        over &= !s->against[i];
+        over &= !(gap > 0.5 * far_off && gap > 0.002);
+        spread = spread * spread / PERF_CAST_(double, k) + spread_c * spread_c / PERF_CAST_(double, m);
+        s->against[i] = gap > 0.5 * far_off && gap > 0.002 && gap > 4.65 * perf_sqrt(spread);
     }
     PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_;
@@ -5566,7 +5565,7 @@ PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_statu
 {
     if (s->status != PERF_EDELETED)
         return perf_status_text(status);
-    if (s->phase == PERF_LOOP_DONE_ && s->loop.kind == 3)
+    if (s->loop.kind == 3)
         return "the compiler deleted a body: perf_keep() its result";
     return s->order[s->at < s->running ? s->at : 0]
                ? "the compiler deleted the candidate's body: perf_keep() its result"
