@@ -8,8 +8,8 @@
  *     }
  *
  * Compile with -DPERF_DISABLE=1 and it costs nothing.  No library, no set-up call.
- * Sections (search for ">>"):  config  platform  clock  scopes  report  trace  bench  ab
- *                              private  c++
+ * Sections (search for ">>"):  config  platform  clock  scopes  report  trace  bench  ab  race
+ *                              variant  schedule  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_H
 #define PERF_H
@@ -171,6 +171,7 @@ extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("
 extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
 extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+extern char *perf_getenv_(const char *) __asm__(PERF_SYM_("getenv"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
@@ -200,6 +201,11 @@ PERF_BEGIN_DECLS
 #endif
 
 PERF_END_DECLS
+
+#if !PERF_LP64_UNIX_
+#include <stdlib.h>
+#define perf_getenv_ getenv
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -528,7 +534,19 @@ PERF_FN perf_status perf_trace_save(const char *path);
  * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
  * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
  * Leaving the loop early is fine: the result has what was measured until then.
- * One bench belongs to one thread; several threads may each run their own.                       */
+ * One bench belongs to one thread; several threads may each run their own.
+ *
+ * A body over 300 us is longer than a scheduler's turn on a busy machine.  Its slices are timed by
+ * two clocks, the wall's and the thread's own processor time, and `decides` says which one counts:
+ *   wall  when the body waits by itself (sleeps, reads, locks: voluntary switches in over a tenth
+ *         of the slices), or when it hardly ever waits (2 % of the time), or when the system does
+ *         not tell the two apart (only 64-bit Linux does)
+ *   cpu   otherwise: it was ready to run, and others had the processor                           */
+typedef void (*perf_before_fn)(void *user, int variant);
+
+/* Which of the two clocks a result rests on. */
+typedef enum perf_decides { PERF_DECIDES_WALL, PERF_DECIDES_CPU } perf_decides;
+
 typedef struct perf_bench_opts {        /* zero = default                                         */
     int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
     int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
@@ -537,10 +555,16 @@ typedef struct perf_bench_opts {        /* zero = default                       
     double max_seconds;                 /* 0 -> 1.0; a slow body still gets 3 samples             */
     double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
     double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
+    double flops;                       /* likewise, for GFLOP/s                                  */
+    double peak_gb_per_s;               /* ceilings of your machine, for "percent of peak";       */
+    double peak_gflop_per_s;            /* 0: none                                                */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, 0); may not throw; NULL: nothing          */
 } perf_bench_opts;
 
 typedef struct perf_result {
-    perf_summary    time;               /* ns per iteration; count == 0: not measured, see status */
+    perf_summary    time;               /* ns per iteration by the wall's clock; count == 0: not  */
+                                        /* measured, see status                                   */
     double          cold_ns;            /* the first iteration alone; 0 when it never ran         */
     double          overhead_ns;        /* clock cost taken off every slice                       */
     uint64_t        batch;              /* iterations per slice                                   */
@@ -548,10 +572,20 @@ typedef struct perf_result {
     perf_bench_opts opts;               /* what really ran, defaults filled in                    */
     perf_status     status;
     uint32_t        warnings;           /* PERF_WARN_ bits                                        */
+    perf_summary    cpu;                /* the same by processor time; count == 0: not taken      */
+    perf_decides    decides;            /* which of the two is the answer                         */
+    const char     *why;                /* one static sentence about that, never NULL             */
+    double          gb_per_s;           /* from the median that decides; 0: not asked for         */
+    double          items_per_s;
+    double          gflop_per_s;
+    double          percent_of_peak_gb; /* 0: no ceiling given                                    */
+    double          percent_of_peak_gflop;
+    char            text[360];          /* filled by perf_result_text                             */
 } perf_result;
 
 typedef struct perf_bench {             /* private; lives in registers, so never take it apart    */
     int64_t                    left;
+    int64_t                    first;   /* `left` at the first iteration of a slice               */
     struct perf_bench_state_  *state;
 } perf_bench;
 
@@ -565,6 +599,21 @@ PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one dec
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);
+
+/* Work that is not to be timed, inside the loop.  Each pair costs two readings of the clock, which
+ * are taken off, right to some ns: fine once per slice, or around bodies of microseconds.  A pause
+ * lasts until resume or the end of the iterations of a slice; doubled or outside a loop: ignored. */
+PERF_FN void perf_bench_pause(perf_bench *b);
+PERF_FN void perf_bench_resume(perf_bench *b);
+
+/* 1 in the first iteration of each slice, for set-up without a callback:
+ *     if (perf_bench_slice_begins(&b)) { perf_bench_pause(&b); refill(); perf_bench_resume(&b); }
+ * One compare an iteration, and nothing where it is not called.                                  */
+PERF_FN int perf_bench_slice_begins(const perf_bench *b);
+
+/* One line of English into r->text, which it returns: median, interval, rates, percent of the
+ * ceilings, and which clock decided.  NULL gives "".                                             */
+PERF_FN const char *perf_result_text(perf_result *r);
 
 /* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
  * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
@@ -613,16 +662,26 @@ PERF_FN void perf_clobber(void);
  * Baseline and candidate take turns in slices of 50 us, in an order chosen by a coin for each pair,
  * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
  * question is decided (and enough pairs are there to print a fair interval), or when the budget
- * ends: then the verdict is INCONCLUSIVE and says how much more it would take.
- * Keep the two from sharing state that one of them warms up for the other: no statistics helps.  */
+ * ends: then the verdict is INCONCLUSIVE and says how much more it would take.  Bodies over 300 us
+ * are decided by processor time where that is fairer, see >>bench.
+ *
+ * Two that share state (they walk the same memory, one behind the other) differ in turns though
+ * they are equal alone, and no statistics of the turns can tell.  So a decision is
+ * held against a control: the faster one runs alone for a while, then they take turns again.  If
+ * that lead changes the ratio, or if the second of a pair is faster whichever it is, the verdict is
+ * withheld and says so.  Cure: opts.before sets the state up anew before each slice.             */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
-    int      min_pairs;                 /* 0 -> 30; decided or not, while the time budget lasts   */
+    int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs                */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs; the control   */
+                                        /* of a late decision comes on top (at most half of it)   */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
+    int      control;                   /* 0 -> on, < 0 -> off                                    */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
 } perf_ab_opts;
 
 typedef struct perf_ab_result {
@@ -637,10 +696,19 @@ typedef struct perf_ab_result {
     perf_ab_opts opts;                  /* what really ran                                        */
     perf_status  status;                /* anything but PERF_OK: the verdict is INCONCLUSIVE      */
     uint32_t     warnings;
+    perf_summary baseline_cpu;          /* processor time; count == 0: not taken                  */
+    perf_summary candidate_cpu;
+    perf_decides decides;               /* which clock the verdict rests on                       */
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
+    int          control_rounds;        /* leads until they agreed, 5 at most                     */
+    int          control_failed;        /* 1: the verdict was withheld because of it              */
+    int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
 } perf_ab_result;
 
 typedef struct perf_ab {                /* private; lives in registers                            */
     int64_t                 left;
+    int64_t                 first;
     struct perf_ab_state_  *state;
     int                     variant;
 } perf_ab;
@@ -656,6 +724,132 @@ PERF_FN int            perf_ab_next(perf_ab *ab);
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
+
+/* As for a bench. */
+PERF_FN void perf_ab_pause(perf_ab *ab);
+PERF_FN void perf_ab_resume(perf_ab *ab);                   /* as for a bench                     */
+PERF_FN int  perf_ab_slice_begins(const perf_ab *ab);       /* as for a bench                     */
+
+/* What an accuracy check has seen, between begin and end, outside the timing: after the loop, or
+ * paused.  The worst of several calls counts, against opts.accept.guard.limit (all zero: bit for
+ * bit).  Can only turn an answer into REJECT; with guard.required nothing is accepted without.
+ *     perf_ab_accuracy(&ab, perf_accuracy_f32(reference, out, n));                               */
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
+
+/* >>race: which of 2 to 64 variants is fastest? --------------------------------------------------
+ *
+ *     perf_race race = perf_race_begin("sort", 4, NULL);
+ *     while ((v = perf_race_next(&race)) >= 0)
+ *         run(v);                                              // 0 .. 3; 0 is the baseline
+ *     perf_race_result r = perf_race_end(&race);               // r.best, r.entry[v].within_noise
+ *
+ * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
+ * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
+ * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 -> 1,000;
+ * a rule on a quantile or the mean is PERF_EINVAL.                                               */
+typedef struct perf_race_entry {
+    char         name[32];              /* of perf_race_name, or its number                       */
+    perf_summary time;                  /* ns per iteration by the clock that decides             */
+    double       cold_ns;
+    uint64_t     batch;                 /* iterations per slice                                   */
+    perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
+    double       behind;                /* typical ratio to the best one, 1 for itself            */
+    int          within_noise;          /* 1: not shown to be slower than the best one            */
+    double       control_ratio;         /* to variant 0 after one had a lead; 0: not run          */
+} perf_race_entry;
+
+typedef struct perf_race_result {
+    const perf_race_entry *entry;       /* [count], kept until the program ends; NULL: none       */
+    int          count;
+    int          best;                  /* smallest median; -1: nothing measured                  */
+    uint64_t     rounds;
+    double       overhead_ns, seconds;
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;
+    uint32_t     warnings;
+    perf_decides decides;
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    int          control_rounds;
+    int          forced;                /* 1: PERF_VARIANT let only one of them run               */
+} perf_race_result;
+
+typedef struct perf_race {              /* private; lives in registers                            */
+    perf_ab duel;
+} perf_race;
+
+/* Allocates.  variants outside 2 .. 64: the loop runs zero times, PERF_EINVAL. */
+PERF_FN perf_race        perf_race_begin(const char *name, int variants, const perf_ab_opts *opts);
+PERF_FN int              perf_race_next(perf_race *r);      /* the variant to run once; -1: done  */
+PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab                     */
+PERF_FN void             perf_race_pause(perf_race *r);     /* as for a bench                     */
+PERF_FN void             perf_race_resume(perf_race *r);    /* as for a bench                     */
+PERF_FN int              perf_race_slice_begins(const perf_race *r);    /* as for a bench         */
+
+/* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
+PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
+
+/* >>variant: the switch to ship with a change ----------------------------------------------------
+ * The environment can choose a variant by name without a new build, to roll a change back:
+ *     PERF_VARIANT="parser=A,sum=candidate" ./program
+ * A or baseline or 0 is the baseline, B or candidate or 1 the candidate, C or 2 the next one, in
+ * either case of letters.  perf_ab and perf_race loops of that name then run this variant alone and
+ * are INCONCLUSIVE.                                                                              */
+
+/* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above:
+ * `otherwise`, and perf_error() says PERF_EFORMAT.  Reads the environment at each call (some 100
+ * ns): keep the answer.  Works with PERF_DISABLE=1 too, for what is shipped.  Any thread, while
+ * none changes the environment.                                                                  */
+PERF_FN int perf_variant(const char *name, int otherwise);
+
+/* >>schedule: record some steps of a long loop ---------------------------------------------------
+ *
+ *     perf_schedule s = perf_schedule_begin(NULL);
+ *     for (step = 0; step < steps; step++) {
+ *         perf_schedule_step(&s);                  // first thing in each step
+ *         train();
+ *     }
+ *     perf_schedule_end(&s);
+ *
+ * Each cycle waits, warms up, then records: scopes, traces and device timers of the whole process
+ * are on in active steps only, whatever thread they run in, and as they were before after the end.
+ * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.   */
+typedef enum perf_phase {
+    PERF_PHASE_WAIT,
+    PERF_PHASE_WARMUP,                  /* off too: a step to fill caches that were let go cold   */
+    PERF_PHASE_ACTIVE,
+    PERF_PHASE_DONE                     /* all cycles are over: off                               */
+} perf_phase;
+
+typedef struct perf_schedule_opts {     /* zero = default; negative = none                        */
+    int skip;                           /* steps before the first cycle; 0 -> none                */
+    int wait;                           /* steps of each cycle; 0 -> 1                            */
+    int warmup;                         /* 0 -> 1                                                 */
+    int active;                         /* 0 or negative -> 3                                     */
+    int repeat;                         /* cycles; 0 or negative -> until the end                 */
+} perf_schedule_opts;
+
+typedef struct perf_schedule {          /* read it; the library writes it                         */
+    perf_schedule_opts opts;            /* what really runs                                       */
+    perf_phase         phase;           /* of the step under way                                  */
+    uint64_t           step;            /* steps begun                                            */
+    uint64_t           cycle;           /* cycles begun; 0 while skipping                         */
+    uint64_t           recorded;        /* active steps begun                                     */
+    int                open;            /* 1: between begin and end                               */
+    int                was_on;          /* whether recording was on before                        */
+} perf_schedule;
+
+PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts); /* what runs */
+
+/* Switches recording off until the first active step; NULL: defaults. */
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
+
+/* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
+
+/* Recording is as it was before begin.  PERF_ESTATE without begin, PERF_ENODATA when no step was
+ * active.                                                                                        */
+PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -3894,6 +4088,20 @@ PERF_FN perf_status perf_trace_save(const char *path)
 
 /* ---- bench ---- */
 
+/* One slice under way, by both clocks. */
+typedef struct perf_timer_ {
+    uint64_t    began, t0, cpu0, paused_at, paused_cpu_at;
+    double      overhead_ns, tick_ns, cpu_overhead_ns;
+    double      paused_ns, paused_cpu_ns;   /* of this slice                                      */
+    double      wall, cpu;                  /* of the last slice, ns                              */
+    double      spent_ns;                   /* in slices so far                                   */
+    int         use_cpu, paused;
+    int64_t     waits_at;                   /* voluntary switches when the slice began            */
+    double      waited_ns, timed_ns;        /* over the slices that both clocks saw               */
+    uint64_t    slices, waiting_slices;     /* of them, those that gave the processor up          */
+    int         switches_known, backwards;
+} perf_timer_;
+
 /* What one slice of iterations needs; a bench has one of these, an A/B loop one per variant. */
 typedef struct perf_slice_ {
     uint64_t batch;                     /* iterations per slice                                   */
@@ -3903,13 +4111,14 @@ typedef struct perf_slice_ {
     int      readings;                  /* at this batch                                          */
     int      steady;                    /* the batch is chosen                                    */
     double  *ns;                        /* ns per iteration, by slice; room for all that may come */
+    double  *cpu;                       /* likewise by processor time                             */
     size_t   count;
 } perf_slice_;
 
 /* Every finished or running loop, newest first; perf_report walks them. */
 typedef struct perf_loop_ {
     struct perf_loop_ *next;
-    int                kind;            /* 1 bench, 2 A/B                                         */
+    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                done;            /* written once, last: the result is complete             */
     char               name[96];
 } perf_loop_;
@@ -3918,8 +4127,7 @@ typedef struct perf_bench_state_ {
     perf_loop_      loop;               /* first: the list is of these                            */
     perf_bench_opts opts;
     perf_slice_     slice;
-    double          overhead_ns, tick_ns;
-    uint64_t        t0, began;
+    perf_timer_     timer;
     size_t          look_at;            /* samples at which to look at the interval again         */
     int             phase, left_to_warm;
     perf_status     status;
@@ -3927,8 +4135,8 @@ typedef struct perf_bench_state_ {
     perf_result     result;
 } perf_bench_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_DONE_ };
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_GROW_ONE_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
@@ -3947,8 +4155,10 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 
 #define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1))     /* stands for a state  */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
-#define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
-#define PERF_LOOP_MAX_SAMPLES_ 1000000
+#define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_MAX_SAMPLES_  1000000
+#define PERF_LOOP_LONG_NS_      300e3   /* an iteration above this is timed by both clocks        */
+#define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
@@ -3972,6 +4182,19 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     perf_unlock_(r);
 }
 
+/* How often this thread has given the processor up by itself: to sleep, read, or wait for a lock.
+ * -1 where the system does not say.                                                              */
+PERF_COLD_FN_ int64_t perf_voluntary_(void)
+{
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    return perf_getrusage_(1, &u) ? -1 : u.rest[3];
+#else
+    return -1;
+#endif
+}
+
 /* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
 {
@@ -3991,10 +4214,139 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
         if (d < best)
             best = d;
     }
-    *cost = PERF_CAST_(double, best) / 20.0;
+    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;  /* else it stepped each time */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
     if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
         *tick = *cost;
+}
+
+PERF_COLD_FN_ void perf_timer_open_(perf_timer_ *t)
+{
+    t->began = perf_now();
+    perf_loop_clock_(&t->overhead_ns, &t->tick_ns);
+}
+
+/* Once an iteration is known to be long: its slices are timed by both clocks from now on. */
+PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double ns_per_iteration)
+{
+#if !defined(PERF_CLOCK_FN)                         /* one clock of yours, and one of ours: no    */
+    uint64_t first, last, d, best = UINT64_MAX;
+    int      i;
+
+    if (t->use_cpu || !(ns_per_iteration > PERF_LOOP_LONG_NS_) || !perf_cpu_now())
+        return;
+    for (i = 0; i < 5; i++) {
+        first = perf_cpu_now();
+        last = perf_cpu_now();
+        d = last - first;
+        best = d < best ? d : best;
+    }
+    t->use_cpu = 1;
+    t->cpu_overhead_ns = PERF_CAST_(double, best) + t->overhead_ns;
+    t->switches_known = perf_voluntary_() >= 0;
+#else
+    (void)t;
+    (void)ns_per_iteration;
+#endif
+}
+
+PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
+}
+
+/* The last thing before the body runs. */
+PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user, int variant)
+{
+    if (before)
+        before(user, variant);
+    t->paused = 0;
+    t->paused_ns = t->paused_cpu_ns = 0.0;
+    if (t->use_cpu) {
+        t->waits_at = t->switches_known ? perf_voluntary_() : 0;
+        t->cpu0 = perf_cpu_now();
+    }
+    t->t0 = perf_now();
+}
+
+/* The first thing after it, with the reading `now`.  0: the clock went backwards, nothing to file. */
+PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now)
+{
+    double   raw;
+    uint64_t cpu = t->use_cpu ? perf_cpu_now() : 0;
+
+    raw = perf_timer_since_(t->t0, t->paused ? t->paused_at : now);
+    if (t->paused)
+        cpu = t->paused_cpu_at;
+    t->wall = raw - t->paused_ns - t->overhead_ns;
+    t->wall = t->wall > 0.0 ? t->wall : 0.0;
+    if (raw < 0.0) {
+        t->backwards++;
+        return 0;
+    }
+    t->spent_ns += raw;
+    if (t->use_cpu) {
+        t->cpu = perf_timer_since_(t->cpu0, cpu) - t->paused_cpu_ns - t->cpu_overhead_ns;
+        t->cpu = t->cpu > 0.0 ? t->cpu : 0.0;
+        t->slices++;
+        t->timed_ns += t->wall;
+        if (t->wall > t->cpu)
+            t->waited_ns += t->wall - t->cpu;
+        if (t->switches_known && perf_voluntary_() > t->waits_at)
+            t->waiting_slices++;
+    }
+    return 1;
+}
+
+PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds)
+{
+    return perf_timer_since_(t->began, now) > max_seconds * 1e9 || t->spent_ns > max_seconds * 1e9;
+}
+
+PERF_COLD_FN_ void perf_timer_pause_(perf_timer_ *t)
+{
+    if (t->paused)
+        return;
+    t->paused = 1;
+    t->paused_at = perf_now();
+    if (t->use_cpu)
+        t->paused_cpu_at = perf_cpu_now();
+}
+
+PERF_COLD_FN_ void perf_timer_resume_(perf_timer_ *t)
+{
+    double paused;
+
+    if (!t->paused)
+        return;
+    t->paused = 0;
+    if (t->use_cpu)
+        t->paused_cpu_ns += perf_timer_since_(t->paused_cpu_at, perf_cpu_now()) + t->cpu_overhead_ns;
+    paused = perf_timer_since_(t->paused_at, perf_now());
+    t->paused_ns += paused > 0.0 ? paused + t->overhead_ns : 0.0;
+}
+
+/* Which clock decides.  The answer depends on waits and switches alone, never on who is faster. */
+PERF_COLD_FN_ perf_decides perf_timer_decides_(const perf_timer_ *t, const char **why)
+{
+    const char *text;
+    int         cpu = 0;
+
+    if (!t->use_cpu)
+        text = "the slices are short";
+    else if (!t->switches_known)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (!(t->waited_ns > 0.02 * t->timed_ns))
+        text = "it hardly ever waited for the processor";
+    else {
+        cpu = 1;
+        text = "others had the processor for part of the time";
+    }
+    if (why)
+        *why = text;
+    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
 }
 
 /* A loop's state with room for its samples behind it, in fresh pages: kept for the report until the
@@ -4039,14 +4391,15 @@ PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
         t = perf_now();
         for (n = 20000; n; n--)
             perf_clobber();
-        ns = (PERF_CAST_(double, perf_now() - t) - overhead) / 20000.0;
+        ns = (perf_timer_since_(t, perf_now()) - overhead) / 20000.0;
         if (ns < best)
             best = ns;
     }
     return best;
 }
 
-PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_summary *all,
+/* x: ns per iteration by slice, in time order. */
+PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const perf_summary *all,
                                             double overhead)
 {
     perf_summary early, late;
@@ -4057,9 +4410,9 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_sum
      * multiply is in that range too, so a bench only warns, while a verdict is withheld.         */
     if (all->count && all->p50 < 5.0 && all->p50 < 5.0 * perf_loop_empty_ns_(overhead))
         w |= PERF_WARN_EMPTY_BODY;
-    if (s->count >= 30) {
-        early = perf_summarize(s->ns, s->count / 3);
-        late = perf_summarize(s->ns + (s->count - s->count / 3), s->count / 3);
+    if (n >= 30) {
+        early = perf_summarize(x, n / 3);
+        late = perf_summarize(x + (n - n / 3), n / 3);
         gap = early.p50 > late.p50 ? early.p50 - late.p50 : late.p50 - early.p50;
         if (gap > 0.05 * all->p50 && (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
             w |= PERF_WARN_DRIFT;
@@ -4091,6 +4444,9 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
+    o.flops = perf_or_default_(o.flops, 1e-30, 1e30, 0.0);
+    o.peak_gb_per_s = perf_or_default_(o.peak_gb_per_s, 1e-30, 1e30, 0.0);
+    o.peak_gflop_per_s = perf_or_default_(o.peak_gflop_per_s, 1e-30, 1e30, 0.0);
     return o;
 }
 
@@ -4099,26 +4455,34 @@ PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_b
 {
     perf_bench_opts    o = perf_bench_opts_resolved(opts);
     size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, room));
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
 
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_bench_state_);
     s->opts = o;
     s->slice.ns = PERF_PTR_(double *, s + 1);
+    s->slice.cpu = s->slice.ns + room;
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
     s->look_at = 30;
     s->left_to_warm = s->opts.warmup;
-    s->began = perf_now();
-    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_timer_open_(&s->timer);
     perf_loop_add_(&s->loop, 1, name);
     return s;
+}
+
+/* The slices by the clock that decides. */
+PERF_FN const double *perf_bench_times_(const perf_bench_state_ *s)
+{
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->slice.cpu
+                                                                           : s->slice.ns;
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
 PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 {
     const perf_slice_ *p = &s->slice;
+    const double      *x;
     perf_interval      q;
     perf_summary       sum;
 
@@ -4131,8 +4495,9 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
     if (p->count < s->look_at)
         return 0;
     s->look_at = p->count + p->count / 4;
-    sum = perf_summarize(p->ns, p->count);
-    q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+    x = perf_bench_times_(s);
+    sum = perf_summarize(x, p->count);
+    q = perf_quantile_interval_series(x, p->count, 0.5, 0.95);
     if (p->count < 40) {
         q.low = sum.p50_low;
         q.high = sum.p50_high;
@@ -4143,19 +4508,26 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 /* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
 PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
 {
-    uint64_t     t = perf_now();
+    uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns;
-    int          late;
+    int          late, good = 1;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
     p = &s->slice;
-    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
-    ns = ns > 0.0 ? ns : 0.0;
-    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    if (s->phase != PERF_LOOP_START_) {
+        good = perf_timer_stop_(&s->timer, now);
+        p->runs += p->batch;
+    }
+    ns = s->timer.wall;
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds);
     late = late && (s->phase != PERF_LOOP_SAMPLE_ || p->count >= 2);    /* three samples at least */
-    p->runs += s->phase == PERF_LOOP_START_ ? 0 : p->batch;
+    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) {
+        s->status = PERF_ERANGE;
+        s->phase = PERF_LOOP_DONE_;
+        return 0;
+    }
     switch (s->phase) {
     case PERF_LOOP_START_:
         p->batch = 1;
@@ -4164,37 +4536,80 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
     case PERF_LOOP_COLD_:
         p->cold_ns = ns;
         s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_GROW_;
+        if (late)
+            perf_timer_choose_(&s->timer, ns);
         break;
     case PERF_LOOP_GROW_:
-        if (!perf_slice_grow_(p, ns, s->opts.slice_ns)) {
+        if (good && !perf_slice_grow_(p, ns, s->opts.slice_ns)) {
             s->status = PERF_EDELETED;
             s->phase = PERF_LOOP_DONE_;
             return 0;
         }
-        if (p->steady || late)
+        if (p->steady || late) {
             s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+            perf_timer_choose_(&s->timer, p->fastest / PERF_CAST_(double, p->batch));
+        }
         break;
     case PERF_LOOP_WARM_:
         if (--s->left_to_warm <= 0 || (late && p->runs >= 3))
             s->phase = PERF_LOOP_SAMPLE_;
         break;
     default:
+        if (!good)
+            break;                                  /* that slice again                           */
+        p->cpu[p->count] = s->timer.cpu / PERF_CAST_(double, p->batch);
         p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
         if (perf_bench_enough_(s, late)) {
             s->phase = PERF_LOOP_DONE_;
             return 0;
         }
     }
-    s->t0 = perf_now();
+    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, 0);
     return p->batch;
+}
+
+/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
+PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
+{
+    perf_summary  sum = perf_summarize(x, n);
+    perf_interval q;
+
+    if (n >= 40) {
+        q = perf_quantile_interval_series(x, n, 0.5, 0.95);
+        sum.p50_low = q.low;
+        sum.p50_high = q.high;
+    }
+    return sum;
+}
+
+/* The summary that counts. */
+PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
+{
+    return r->decides == PERF_DECIDES_CPU ? &r->cpu : &r->time;
+}
+
+PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
+{
+    double ns = perf_result_main_(r)->p50;
+
+    if (!(ns > 0.0))
+        return;
+    r->gb_per_s = r->opts.bytes / ns;
+    r->items_per_s = r->opts.items / ns * 1e9;
+    r->gflop_per_s = r->opts.flops / ns;
+    if (r->opts.peak_gb_per_s > 0.0)
+        r->percent_of_peak_gb = 100.0 * r->gb_per_s / r->opts.peak_gb_per_s;
+    if (r->opts.peak_gflop_per_s > 0.0)
+        r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
 PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 {
-    perf_result        r = PERF_ZERO;
-    const perf_slice_ *p;
-    perf_interval      q;
+    perf_result         r = PERF_ZERO;
+    const perf_slice_  *p;
+    const perf_summary *sum;
 
+    r.why = "nothing was measured";
     if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
         r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         return r;
@@ -4202,28 +4617,31 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
     p = &s->slice;
     if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
         s->slice.runs += p->batch - PERF_CAST_(uint64_t, left);     /* a slice that a break cut short */
-    r.time = perf_summarize(p->ns, p->count);
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.time = perf_bench_summary_(p->ns, p->count);
+    if (s->timer.use_cpu)
+        r.cpu = perf_bench_summary_(p->cpu, p->count);
+    sum = perf_result_main_(&r);
     r.cold_ns = p->cold_ns;
-    r.overhead_ns = s->overhead_ns;
+    r.overhead_ns = s->timer.overhead_ns;
     r.batch = p->batch;
     r.iterations = p->runs;
     r.opts = s->opts;
     r.status = s->status;
-    r.warnings = s->warnings | r.time.warnings;
+    r.warnings = s->warnings | sum->warnings;
+    if (s->timer.backwards)
+        r.warnings |= PERF_WARN_CLOCK;
     if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
         memset(&r.time, 0, sizeof r.time);
+        memset(&r.cpu, 0, sizeof r.cpu);
         r.time.status = s->status;
     } else if (!r.time.count) {
         r.status = PERF_ENODATA;
     } else {
-        if (p->count >= 40) {                       /* slices next to each other are alike        */
-            q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
-            r.time.p50_low = q.low;
-            r.time.p50_high = q.high;
-        }
-        r.warnings |= perf_slice_warnings_(p, &r.time, s->overhead_ns);
-        if (!(r.time.p50_high - r.time.p50_low <= 2.0 * s->opts.rel_ci * r.time.p50))
+        r.warnings |= perf_slice_warnings_(perf_bench_times_(s), p->count, sum, s->timer.overhead_ns);
+        if (!(sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50))
             r.warnings |= PERF_WARN_NOISY;
+        perf_result_rates_(&r);
     }
     if (s->phase != PERF_LOOP_DONE_)
         r.warnings |= PERF_WARN_STOPPED;
@@ -4236,7 +4654,7 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 #if PERF_DISABLE
 PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
-    perf_bench b = {2, PERF_NULL_};             /* the body runs once, unmeasured                 */
+    perf_bench b = {2, 1, PERF_NULL_};          /* the body runs once, unmeasured                 */
     (void)name;
     (void)opts;
     return b;
@@ -4252,7 +4670,18 @@ PERF_FN perf_result perf_bench_end(perf_bench *b)
     perf_result r = PERF_ZERO;
     (void)b;
     r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
     return r;
+}
+
+PERF_FN void perf_bench_pause(perf_bench *b)
+{
+    (void)b;
+}
+
+PERF_FN void perf_bench_resume(perf_bench *b)
+{
+    (void)b;
 }
 #else
 #if defined(__OPTIMIZE__) || defined(_MSC_VER)
@@ -4266,6 +4695,7 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
     perf_bench b;
 
     b.left = 0;
+    b.first = -1;
     b.state = perf_bench_open_(name, opts, PERF_OPTIMISED_);
     return b;
 }
@@ -4279,7 +4709,7 @@ PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
     if (PERF_LIKELY_(--b->left >= 0))           /* an ended or all-zero bench falls through       */
         return 1;
     n = perf_bench_slice_(b->state);
-    b->left = PERF_CAST_(int64_t, n) - (n != 0);
+    b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
 }
 
@@ -4290,10 +4720,31 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
     if (b) {
         was = *b;
         memset(b, 0, sizeof *b);
+        b->first = -1;
     }
     return perf_bench_close_(was.state, was.left);
 }
+
+/* The clobbers keep the body's memory traffic on its side. */
+PERF_INLINE_FN_ void perf_bench_pause(perf_bench *b)
+{
+    perf_clobber();
+    if (b && PERF_LOOP_IS_ONE_(b->state))
+        perf_timer_pause_(&b->state->timer);
+}
+
+PERF_INLINE_FN_ void perf_bench_resume(perf_bench *b)
+{
+    if (b && PERF_LOOP_IS_ONE_(b->state))
+        perf_timer_resume_(&b->state->timer);
+    perf_clobber();
+}
 #endif
+
+PERF_INLINE_FN_ int perf_bench_slice_begins(const perf_bench *b)
+{
+    return b && b->left == b->first;
+}
 
 /* "12.3 ns [12.2, 12.4]", the interval left out where there is none. */
 PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
@@ -4362,24 +4813,107 @@ PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
     }
 }
 
-/* "  3.2 GB/s, 4.1 M items/s" when the caller said how much one iteration moves. */
-PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
+PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
+                                  double ceiling)
 {
-    if (!r->time.count || !(r->time.p50 > 0.0) || !(r->opts.bytes > 0.0 || r->opts.items > 0.0))
-        return;
-    perf_put_(o, "    ");
-    if (r->opts.bytes > 0.0) {
-        perf_put_fixed_(o, r->opts.bytes / r->time.p50, 3);
-        perf_put_(o, " GB/s  ");
+    perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+    perf_put_(o, unit);
+    if (percent > 0.0) {
+        perf_put_(o, " (");
+        perf_put_fixed_(o, percent, 1);
+        perf_put_(o, " % of the peak of ");
+        perf_put_fixed_(o, ceiling, ceiling < 99.95 ? 1 : 0);
+        perf_put_char_(o, ')');
     }
-    if (r->opts.items > 0.0) {
-        perf_put_fixed_(o, r->opts.items / r->time.p50 * 1e3, 3);
-        perf_put_(o, " M items/s");
-    }
-    perf_put_(o, "\n");
 }
 
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+/* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
+ * moves; returns whether there was anything to say.                                              */
+PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
+{
+    int some = 0;
+
+    if (r->gb_per_s > 0.0) {
+        perf_put_(o, lead);
+        perf_put_rate_(o, r->gb_per_s, " GB/s", r->percent_of_peak_gb, r->opts.peak_gb_per_s);
+        some = 1;
+    }
+    if (r->gflop_per_s > 0.0) {
+        perf_put_(o, some ? ", " : lead);
+        perf_put_rate_(o, r->gflop_per_s, " GFLOP/s", r->percent_of_peak_gflop,
+                       r->opts.peak_gflop_per_s);
+        some = 1;
+    }
+    if (r->items_per_s > 0.0) {
+        perf_put_(o, some ? ", " : lead);
+        perf_put_rate_(o, r->items_per_s * 1e-6, " M items/s", 0.0, 0.0);
+        some = 1;
+    }
+    return some;
+}
+
+/* "cpu time decides: why; wall 12 ms [11, 14]". */
+PERF_COLD_FN_ void perf_put_decides_(perf_out_ *o, perf_decides d, const char *why,
+                                     const perf_summary *other)
+{
+    perf_put_(o, d == PERF_DECIDES_CPU ? "cpu time decides: " : "wall time decides: ");
+    perf_put_(o, why);
+    perf_put_(o, d == PERF_DECIDES_CPU ? "; wall" : "; cpu");
+    perf_put_estimate_(o, other, 1);
+}
+
+PERF_FN const char *perf_result_text(perf_result *r)
+{
+    perf_out_ o = PERF_ZERO;
+
+    if (!r)
+        return "";
+    o.p = r->text;
+    o.cap = sizeof r->text;
+    r->text[0] = '\0';
+    if (!r->time.count) {
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, perf_status_text(r->status));
+        return r->text;
+    }
+    perf_put_(&o, "median");
+    perf_put_estimate_(&o, perf_result_main_(r), 1);
+    perf_put_(&o, " per iteration");
+    (void)perf_put_rates_(&o, r, "; ");
+    if (r->cpu.count) {
+        perf_put_(&o, "; ");
+        perf_put_decides_(&o, r->decides, r->why,
+                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    }
+    return r->text;
+}
+
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
+{
+    const perf_result *b = &PERF_PTR_(const perf_bench_state_ *, l)->result;
+
+    if (b->time.count) {
+        perf_put_loop_row_(o, l->name, "", perf_result_main_(b), b->cold_ns);
+        if (perf_put_rates_(o, b, "    "))
+            perf_put_(o, "\n");
+        if (b->cpu.count) {
+            perf_put_(o, "    ");
+            perf_put_decides_(o, b->decides, b->why,
+                              b->decides == PERF_DECIDES_CPU ? &b->time : &b->cpu);
+            perf_put_(o, "\n");
+        }
+    } else {
+        perf_put_(o, "  ");
+        perf_put_name_(o, l->name, 30);
+        perf_put_(o, "   not measured: ");
+        perf_put_(o, perf_status_text(b->status));
+        perf_put_(o, "\n");
+    }
+    perf_put_warnings_(o, b->warnings);
+}
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
 PERF_FN void perf_report_results_(perf_out_ *o)
@@ -4400,38 +4934,46 @@ PERF_FN void perf_report_results_(perf_out_ *o)
             perf_put_(o, "  ");
             perf_put_name_(o, l->name, 30);
             perf_put_(o, "   begun, but not ended\n");
-        } else if (l->kind == 1) {
-            const perf_result *b = &PERF_PTR_(perf_bench_state_ *, l)->result;
-            if (b->time.count) {
-                perf_put_loop_row_(o, l->name, "", &b->time, b->cold_ns);
-                perf_put_rates_(o, b);
-            } else {
-                perf_put_(o, "  ");
-                perf_put_name_(o, l->name, 30);
-                perf_put_(o, "   not measured: ");
-                perf_put_(o, perf_status_text(b->status));
-                perf_put_(o, "\n");
-            }
-            perf_put_warnings_(o, b->warnings);
         } else {
-            perf_put_ab_(o, l);
+            (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
         }
     }
 }
 
-/* ---- ab ---- */
+/* ---- ab and race: one engine for 2 to 64 variants ---- */
+
+#define PERF_RACE_MOST_     64
+#define PERF_CONTROL_PAIRS_ 6           /* after a lead                                           */
+#define PERF_CONTROL_LEADS_ 5           /* until a control has failed                             */
+#define PERF_CONTROL_MOST_  (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
 
 typedef struct perf_ab_state_ {
-    perf_loop_     loop;                /* first: the list is of these                            */
-    perf_ab_opts   opts;
-    perf_slice_    arm[2];
-    perf_seq       seq;
-    double         overhead_ns, tick_ns, pending_ns;
-    uint64_t       t0, began, coin;
-    int            phase, variant, second, left_to_warm, typical;
-    perf_status    status;
-    uint32_t       warnings;
-    perf_ab_result result;
+    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_ab_opts     opts;
+    perf_timer_      timer;
+    perf_slice_     *arm;               /* [variants]                                             */
+    perf_seq        *seq;               /* [variants] against variant 0, by the wall; 0 unused    */
+    perf_seq        *seq_cpu;           /* likewise by processor time                             */
+    double          *pending;           /* [2 * variants] of the round under way                  */
+    double          *again;             /* [variants * PERF_CONTROL_MOST_] control: log ratios    */
+    int             *against;           /* [variants] control: it disagrees                       */
+    perf_interval   *kept;              /* [variants] of the log ratio, at kept_at pairs          */
+    double          *control_ratio;     /* [variants] of the last time                            */
+    unsigned char   *first;             /* [max_pairs] the variant that began the round           */
+    perf_race_entry *entry;             /* a race has one for each variant                        */
+    uint64_t         coin;
+    int              variants, running; /* running: 1 when one is forced                          */
+    int              forced;            /* the variant, or -1                                     */
+    int              phase, at, left_to_warm, typical;
+    size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
+    size_t           again_count, kept_at;
+    int              control_pairs, control_at, control_rounds;
+    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
+    perf_status      status;
+    perf_accuracy    seen;
+    uint32_t         warnings;
+    perf_ab_result   result;
+    perf_race_result race;
 } perf_ab_state_;
 
 PERF_FN perf_ab_opts perf_ab_opts_default(void)
@@ -4445,15 +4987,16 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
     return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
 }
 
-PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 24;
     if (o.max_pairs <= 0)
-        o.max_pairs = perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
+        o.max_pairs = variants > 2 ? 1000
+                      : perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
     if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
         o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
     if (o.min_pairs > PERF_LOOP_MAX_SAMPLES_)
@@ -4462,7 +5005,13 @@ PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
         o.max_pairs = o.min_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    o.control = o.control < 0 ? -1 : 1;
     return o;
+}
+
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+{
+    return perf_duel_resolved_(opts, 2);
 }
 
 PERF_FN int perf_coin_(uint64_t *state)
@@ -4470,214 +5019,735 @@ PERF_FN int perf_coin_(uint64_t *state)
     return PERF_CAST_(int, perf_random_(state) >> 63);
 }
 
-PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,
-                                            int optimised)
+/* A new order for the next round: each equally likely. */
+PERF_COLD_FN_ void perf_duel_shuffle_(perf_ab_state_ *s)
 {
-    perf_ab_opts    o = perf_ab_opts_resolved(opts);
-    size_t          room = PERF_CAST_(size_t, o.max_pairs);
-    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
+    unsigned char one;
+    int           i, j;
 
+    s->at = 0;
+    for (i = s->running - 1; i > 0; i--) {
+        j = i == 1 ? perf_coin_(&s->coin)
+                   : PERF_CAST_(int, (perf_random_(&s->coin) >> 32) *
+                                         PERF_CAST_(uint64_t, i + 1) >> 32);
+        one = s->order[i];
+        s->order[i] = s->order[j];
+        s->order[j] = one;
+    }
+}
+
+/* Bytes of a part, so that the next one is aligned for anything in it. */
+PERF_FN size_t perf_duel_part_(size_t bytes)
+{
+    return (bytes + 63) & ~PERF_CAST_(size_t, 63);
+}
+
+PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
+                                              const perf_ab_opts *opts, int kind, int optimised)
+{
+    int             in_range = variants >= 2 && variants <= PERF_RACE_MOST_, i;
+    size_t          k = in_range ? PERF_CAST_(size_t, variants) : 2, room;
+    perf_ab_opts    o = perf_duel_resolved_(opts, PERF_CAST_(int, k));
+    perf_ab_state_ *s;
+    size_t          part[10], bytes = perf_duel_part_(sizeof *s), n = 0;
+    double         *at;
+
+    room = PERF_CAST_(size_t, o.max_pairs);
+    part[n++] = perf_duel_part_(k * sizeof *s->arm);
+    part[n++] = perf_duel_part_(k * sizeof *s->seq);
+    part[n++] = perf_duel_part_(k * sizeof *s->seq_cpu);
+    part[n++] = perf_duel_part_(2 * k * sizeof(double));
+    part[n++] = perf_duel_part_(k * PERF_CONTROL_MOST_ * sizeof(double));
+    part[n++] = perf_duel_part_(k * sizeof(int));
+    part[n++] = perf_duel_part_(k * sizeof(perf_interval));
+    part[n++] = perf_duel_part_(k * sizeof(double));
+    part[n++] = perf_duel_part_(room);
+    part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
+    while (n)
+        bytes += part[--n];
+    s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room));
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_ab_state_);
+    at = PERF_PTR_(double *, s) + perf_duel_part_(sizeof *s) / sizeof *at;
+    s->arm = PERF_PTR_(perf_slice_ *, at);
+    s->seq = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
+    s->seq_cpu = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
+    s->pending = (at += part[n++] / sizeof *at);
+    s->again = (at += part[n++] / sizeof *at);
+    s->against = PERF_PTR_(int *, at += part[n++] / sizeof *at);
+    s->kept = PERF_PTR_(perf_interval *, at += part[n++] / sizeof *at);
+    s->control_ratio = (at += part[n++] / sizeof *at);
+    s->first = PERF_PTR_(unsigned char *, at += part[n++] / sizeof *at);
+    s->entry = PERF_PTR_(perf_race_entry *, at += part[n++] / sizeof *at);
+    at += part[n] / sizeof *at;
     s->opts = o;
-    s->arm[0].ns = PERF_PTR_(double *, s + 1);
-    s->arm[1].ns = s->arm[0].ns + room;
+    s->variants = s->running = PERF_CAST_(int, k);
+    for (i = 0; i < s->variants; i++) {
+        s->arm[i].ns = at + 2 * PERF_CAST_(size_t, i) * room;
+        s->arm[i].cpu = s->arm[i].ns + room;
+        s->arm[i].batch = 1;
+        s->order[i] = PERF_CAST_(unsigned char, i);
+    }
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
-    s->began = perf_now();
+    perf_timer_open_(&s->timer);
     if (!s->opts.seed)
-        s->opts.seed = (s->began ^ (perf_ticks() << 20)) | 1;
+        s->opts.seed = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->coin = s->opts.seed;
     s->typical = perf_metric_is_typical_(s->opts.accept.rule.metric);
-    s->left_to_warm = 3;
-    s->arm[0].batch = s->arm[1].batch = 1;
+    s->left_to_warm = 2;
+    s->look_at = 60;
+    s->forced = perf_variant(name, -1);
+    if (s->forced >= s->variants)
+        s->forced = -1;
+    if (s->forced >= 0) {
+        s->running = 1;
+        s->order[0] = PERF_CAST_(unsigned char, s->forced);
+    }
     if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
-        perf_is_nan_(s->opts.accept.confidence) ||
+        perf_is_nan_(s->opts.accept.confidence) || !in_range || (kind == 3 && !s->typical) ||
         s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time          */
         s->opts.accept.rule.metric == PERF_METRIC_THROUGHPUT) {
         s->status = PERF_EINVAL;
         s->phase = PERF_LOOP_DONE_;
     }
-    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
-    perf_loop_add_(&s->loop, 2, name);
+    perf_loop_add_(&s->loop, kind, name);
     return s;
 }
 
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_ab_tick_(const perf_ab_state_ *s)
+PERF_FN double perf_duel_tick_(const perf_ab_state_ *s, int i)
 {
-    double a = s->arm[0].fastest, b = s->arm[1].fastest;
+    double a = s->arm[0].fastest, b = s->arm[i].fastest;
 
-    return a > 0.0 && b > 0.0 ? 0.5 * (s->tick_ns / a + s->tick_ns / b) : 0.0;
+    return a > 0.0 && b > 0.0 ? 0.5 * (s->timer.tick_ns / a + s->timer.tick_ns / b) : 0.0;
 }
 
-/* One pair is complete.  1: stop. */
-PERF_FN int perf_ab_pair_(perf_ab_state_ *s, int late)
+/* The times of a variant by the clock that decides, and the bets on them. */
+PERF_FN const double *perf_duel_times_(const perf_ab_state_ *s, int i)
 {
-    size_t        n = s->arm[0].count;
-    perf_decision d = PERF_INCONCLUSIVE;
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->arm[i].cpu
+                                                                           : s->arm[i].ns;
+}
 
-    if (s->typical)
-        d = perf_seq_add(&s->seq, s->arm[0].ns[n - 1], s->arm[1].ns[n - 1]);
+PERF_FN perf_seq *perf_duel_seq_(const perf_ab_state_ *s)
+{
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->seq_cpu : s->seq;
+}
+
+PERF_COLD_FN_ double perf_loop_median_(const double *x, size_t n)
+{
+    double  local[256], *s = n ? perf_scratch_(local, 256, n) : local, m;
+
+    if (!n || !s)
+        return PERF_NAN_;
+    memcpy(s, x, n * sizeof *x);
+    perf_sort_values(s, n);
+    m = perf_quantile(s, n, 0.5);
+    perf_scratch_free_(s, local);
+    return m;
+}
+
+/* Log ratios of variants i and j into d, leaving out pairs that have none; returns how many.  only:
+ * the variant that began the round, or -1 for all.                                               */
+PERF_COLD_FN_ size_t perf_duel_logs_(const perf_ab_state_ *s, int i, int j, int only, double *d)
+{
+    const double *a = perf_duel_times_(s, i), *b = perf_duel_times_(s, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < s->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
+            d[n++] = perf_log(b[k]) - perf_log(a[k]);
+    return n;
+}
+
+/* Median of n log ratios and their median distance from it; d is changed. */
+PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
+{
+    double m = perf_loop_median_(d, n);
+    size_t k;
+
+    for (k = 0; k < n; k++)
+        d[k] = d[k] < m ? m - d[k] : d[k] - m;
+    *spread = perf_loop_median_(d, n);
+    return m;
+}
+
+/* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
+ * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
+ * when the effect on one slice is larger than what decides, the verdict hangs on who began how often.
+ * 1 when that is so and the two kinds of pairs hardly overlap.                                   */
+PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
+{
+    double *d, m[3], spread[3], gap, far_off;
+    size_t  n = s->arm[0].count, k[3];
+    int     i;
+
+    if (s->running != 2 || n < 16)
+        return 0;
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
+    if (!d)
+        return 0;
+    for (i = 0; i < 3; i++) {
+        k[i] = perf_duel_logs_(s, 0, 1, i - 1, d);
+        m[i] = perf_duel_centre_(d, k[i], &spread[i]);
+    }
+    PERF_FREE(d);
+    if (k[1] < 5 || k[2] < 5)
+        return 0;
+    gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
+    far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
+    far_off = far_off < 0.0 ? -far_off : far_off;
+    return gap > 3.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
+}
+
+/* The intervals of all log ratios, widened by the resolution of the clock. */
+PERF_COLD_FN_ void perf_duel_keep_(perf_ab_state_ *s)
+{
+    perf_seq *q = perf_duel_seq_(s);
+    size_t    n = s->arm[0].count, k;
+    double   *d = PERF_CAST_(double *, PERF_MALLOC((n + 1) * sizeof *d)), c;
+    int       i;
+
+    for (i = 1; i < s->variants; i++) {
+        c = s->variants > 2 ? 1.0 - 2.0 / q[i].level : s->opts.accept.confidence;
+        k = d ? perf_duel_logs_(s, 0, i, -1, d) : 0;
+        s->kept[i] = perf_widen_(perf_seq_interval(d, k, c), perf_duel_tick_(s, i));
+    }
+    s->kept_at = n;
+    PERF_FREE(d);
+}
+
+/* A round is complete.  1: stop. */
+PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
+{
+    size_t        n = s->arm[0].count > s->arm[s->order[0]].count ? s->arm[0].count
+                                                                  : s->arm[s->order[0]].count;
+    perf_seq     *q = perf_duel_seq_(s);
+    perf_decision d;
+    int           i, open = 0;
+
     if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
         return 1;                                   /* 7: the fewest that can be decided          */
-    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->opts.min_pairs);
+    if (s->running == 1)
+        return n >= PERF_CAST_(size_t, s->opts.min_pairs);
+    if (!s->typical)
+        return 0;
+    for (i = 1; i < s->variants; i++) {
+        d = q[i].decision;
+        open += d == PERF_INCONCLUSIVE;
+    }
+    for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
+        q[i].level = 2.0 * (open ? open : 1) / (1.0 - s->opts.accept.confidence);
+    if (!open && n >= PERF_CAST_(size_t, s->opts.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
+        perf_duel_keep_(s);
+        for (i = 1; i < s->variants; i++)           /* rarely the interval is a pair or two behind */
+            open |= (q[i].decision == PERF_ACCEPT ? s->kept[i].high >= q[i].log_threshold
+                                                  : s->kept[i].low <= q[i].log_threshold);
+        return !open;
+    }
+    if (n >= s->look_at) {
+        s->look_at = 2 * n;
+        return perf_duel_order_matters_(s);         /* more of the same will not help             */
+    }
+    return 0;
 }
 
-PERF_FN uint64_t perf_ab_stop_(perf_ab_state_ *s, perf_status why)
+/* The bets after one more round. */
+PERF_COLD_FN_ void perf_duel_bet_(perf_ab_state_ *s)
+{
+    size_t n = s->arm[0].count;
+    int    i;
+
+    for (i = 1; i < s->variants; i++) {
+        (void)perf_seq_add(&s->seq[i], s->arm[0].ns[n - 1], s->arm[i].ns[n - 1]);
+        if (s->timer.use_cpu)
+            (void)perf_seq_add(&s->seq_cpu[i], s->arm[0].cpu[n - 1], s->arm[i].cpu[n - 1]);
+    }
+}
+
+PERF_FN uint64_t perf_duel_stop_(perf_ab_state_ *s, perf_status why)
 {
     s->status = why;
     s->phase = PERF_LOOP_DONE_;
     return 0;
 }
 
-/* A slice has ended: file its time, choose the next one.  Returns 2 * iterations + variant, or 0. */
-PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
+/* All variants have been read at the common batch.  They share it as long as their costs are within
+ * a factor of four: then each has done as many iterations as the other, and two that walk the same
+ * memory stand at the same place when a round begins.  0: a body is not there.                   */
+PERF_COLD_FN_ int perf_duel_grow_(perf_ab_state_ *s, int late)
 {
-    uint64_t     t = perf_now();
+    perf_slice_ *p = &s->arm[s->order[0]];
+    double       slowest = 0.0, want = s->opts.slice_ns, factor;
+    uint64_t     batch = p->batch;
+    int          i;
+
+    for (i = 0; i < s->running; i++)
+        if (s->arm[s->order[i]].fastest > slowest)
+            slowest = s->arm[s->order[i]].fastest;
+    if (batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, batch))
+        return 0;
+    if (slowest >= 0.7 * want || late) {
+        if (batch > 1 && p->readings < 3 && !late)
+            return 1;
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->steady = late || 4.0 * p->fastest >= slowest || p->fastest >= 0.7 * want;
+            p->readings = p->steady ? p->readings : 0;
+        }
+        s->phase = PERF_LOOP_GROW_ONE_;
+        return 1;
+    }
+    factor = slowest > 0.0 ? want / slowest : 10.0;
+    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, batch) * factor) + 1;
+        p->readings = 0;
+    }
+    return 1;
+}
+
+/* The first variant whose batch is still to be found, or the warm-up begins. */
+PERF_COLD_FN_ void perf_duel_grow_next_(perf_ab_state_ *s, int late)
+{
+    double      c = s->opts.accept.confidence;
+    perf_slice_ *p;
+    int          i;
+
+    for (s->at = 0; s->at < s->running; s->at++)
+        if (!s->arm[s->order[s->at]].steady)
+            return;
+    s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
+    perf_duel_shuffle_(s);
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        perf_timer_choose_(&s->timer, (p->fastest > 0.0 ? p->fastest : p->cold_ns) /
+                                          PERF_CAST_(double, p->batch));
+    }
+    for (i = 1; i < s->variants; i++) {
+        (void)perf_seq_init(&s->seq[i], &s->opts.accept.rule, c, perf_duel_tick_(s, i));
+        s->seq[i].level *= s->variants - 1;
+        s->seq_cpu[i] = s->seq[i];
+    }
+}
+
+/* The control gives the fastest variant a lead: it runs alone for half as many slices as it had, and
+ * then they take turns again for some pairs.  If it is fast only because another one walks ahead and
+ * warms its memory, it is ahead now, and slow.  Pairs again, and not the variants alone: what
+ * neighbours do to the machine within a millisecond moves lone times by 2 to 8 % (measured).      */
+PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
+{
+    double m, least = PERF_INF_;
+    int    i, fastest = 0;
+
+    for (i = 0; i < s->variants; i++) {
+        m = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
+        if (m < least) {
+            least = m;
+            fastest = i;
+        }
+    }
+    for (s->at = 0; s->order[s->at] != fastest; s->at++)
+        ;
+    m = 20e6 / (least * PERF_CAST_(double, s->arm[fastest].batch) + 1.0);
+    s->lead = s->arm[0].count / 2;                  /* 20 ms at most, or some slices              */
+    s->lead = s->lead < 4 ? 4 : PERF_CAST_(double, s->lead) > m + 4.0 ? PERF_CAST_(size_t, m) + 4
+                                                                     : s->lead;
+    s->control_pairs = m < 1.0 ? 3 : PERF_CONTROL_PAIRS_;
+    s->lead = m < 1.0 ? 2 : s->lead;
+    s->lead_left = s->lead;
+    s->control_at = -1;                             /* the first pair only warms up               */
+    s->phase = PERF_LOOP_CONTROL_;
+}
+
+/* Is there a decision to hold against a control?  Then it begins. */
+PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
+{
+    int i, any = 0;
+
+    if (s->opts.control < 0 || s->running < 2)
+        return 0;
+    for (i = 1; i < s->variants; i++)
+        any |= !s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE;
+    if (any)
+        perf_duel_lead_(s);
+    return any;
+}
+
+/* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
+ * most half of what decides: then the control is over.  After the last lead it has failed if they
+ * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
+ * of the number, if they followed a normal law).  1: the control is over.                        */
+PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
+{
+    double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
+    double est, spread, spread_c, gap, far_off;
+    size_t n = s->arm[0].count, k, m = s->again_count;
+    int    i, over = 1;
+
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
+    if (!d)
+        return 1;
+    s->control_rounds++;
+    for (i = 1; i < s->variants; i++) {
+        k = perf_duel_logs_(s, 0, i, -1, d);
+        est = perf_duel_centre_(d, k, &spread);
+        memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
+        gap = perf_duel_centre_(c, m, &spread_c);
+        s->control_ratio[i] = perf_exp(gap);
+        gap = gap < est ? est - gap : gap - est;
+        far_off = est < t ? t - est : est - t;
+        over &= !(gap > 0.5 * far_off && gap > 0.002);
+        spread = spread * spread / PERF_CAST_(double, k) + spread_c * spread_c / PERF_CAST_(double, m);
+        s->against[i] = gap > 0.5 * far_off && gap > 0.002 && gap > 4.65 * perf_sqrt(spread);
+    }
+    PERF_FREE(d);
+    return over || s->control_rounds >= PERF_CONTROL_LEADS_;
+}
+
+/* One slice of the control has ended.  1: the control is over. */
+PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ *p)
+{
+    int cpu = perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU, i;
+
+    if (s->lead_left) {
+        if (!--s->lead_left)
+            perf_duel_shuffle_(s);
+        return 0;
+    }
+    s->pending[s->order[s->at]] = (cpu ? s->timer.cpu : s->timer.wall) /
+                                  PERF_CAST_(double, p->batch);
+    if (++s->at < s->running)
+        return 0;
+    if (s->control_at >= 0) {
+        for (i = 1; i < s->variants; i++)
+            s->again[PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_ + s->again_count] =
+                perf_log(s->pending[i]) - perf_log(s->pending[0]);
+        s->again_count++;
+    }
+    perf_duel_shuffle_(s);
+    if (++s->control_at < s->control_pairs)
+        return 0;
+    if (perf_duel_vote_(s))
+        return 1;
+    perf_duel_lead_(s);
+    return 0;
+}
+
+/* A slice has ended: file its time, choose the next one.  Returns 64 * iterations + variant, or 0. */
+PERF_COLD_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
+{
+    uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns;
-    int          late;
+    int          late, good = 1, i;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
-    p = &s->arm[s->variant];
-    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
-    ns = ns > 0.0 ? ns : 0.0;
-    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
-    if (s->phase != PERF_LOOP_START_)
+    p = &s->arm[s->order[s->at]];
+    if (s->phase != PERF_LOOP_START_) {
+        good = perf_timer_stop_(&s->timer, now);
         p->runs += p->batch;
-    switch (s->phase) {
+    }
+    ns = s->timer.wall;
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds);
+    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return perf_duel_stop_(s, PERF_ERANGE);
+    switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
     case PERF_LOOP_START_:
-        s->variant = perf_coin_(&s->coin);
+        perf_duel_shuffle_(s);
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
         p->cold_ns = ns;
-        s->variant ^= 1;
-        if (s->arm[s->variant].runs)
+        if (++s->at == s->running) {
             s->phase = PERF_LOOP_GROW_;
-        break;
-    case PERF_LOOP_GROW_:                           /* first one variant, then the other          */
-        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
-            return perf_ab_stop_(s, PERF_EDELETED);
-        if (p->steady || late) {
-            p->steady = 1;
-            s->variant ^= 1;
-            if (s->arm[s->variant].steady) {
-                s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
-                (void)perf_seq_init(&s->seq, &s->opts.accept.rule, s->opts.accept.confidence,
-                                    perf_ab_tick_(s));
-                s->variant = perf_coin_(&s->coin);
-            }
+            perf_duel_shuffle_(s);
         }
+        break;
+    case PERF_LOOP_GROW_:                           /* all at the same batch                      */
+        if (!p->readings || ns < p->fastest)
+            p->fastest = ns;
+        p->readings++;
+        if (++s->at == s->running) {
+            if (!perf_duel_grow_(s, late))
+                return perf_duel_stop_(s, PERF_EDELETED);
+            perf_duel_shuffle_(s);
+            if (s->phase == PERF_LOOP_GROW_ONE_)
+                perf_duel_grow_next_(s, late);
+        }
+        break;
+    case PERF_LOOP_GROW_ONE_:                       /* those that are much faster                 */
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
+            return perf_duel_stop_(s, PERF_EDELETED);
+        p->steady |= late;
+        perf_duel_grow_next_(s, late);
         break;
     case PERF_LOOP_WARM_:
-    default:                                        /* pairs: coin, one, other                    */
-        if (!s->second) {
-            s->pending_ns = ns / PERF_CAST_(double, p->batch);
-            s->second = 1;
-            s->variant ^= 1;
-            break;
-        }
-        s->second = 0;
-        if (s->phase == PERF_LOOP_WARM_) {
+        if (++s->at == s->running) {
             if (--s->left_to_warm <= 0 || late)
                 s->phase = PERF_LOOP_SAMPLE_;
-        } else {
-            s->arm[s->variant ^ 1].ns[s->arm[s->variant ^ 1].count++] = s->pending_ns;
-            p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
-            if (perf_ab_pair_(s, late))
-                return perf_ab_stop_(s, PERF_OK);
+            perf_duel_shuffle_(s);
         }
-        s->variant = perf_coin_(&s->coin);
+        break;
+    case PERF_LOOP_SAMPLE_:
+        s->pending[2 * s->order[s->at]] = ns / PERF_CAST_(double, p->batch);
+        s->pending[2 * s->order[s->at] + 1] = s->timer.cpu / PERF_CAST_(double, p->batch);
+        if (++s->at < s->running)
+            break;
+        s->first[s->arm[s->order[0]].count] = s->order[0];
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->cpu[p->count] = s->pending[2 * s->order[i] + 1];
+            p->ns[p->count++] = s->pending[2 * s->order[i]];
+        }
+        if (s->running > 1)
+            perf_duel_bet_(s);
+        if (!perf_duel_enough_(s, late))
+            perf_duel_shuffle_(s);
+        else if (!perf_duel_control_(s))
+            return perf_duel_stop_(s, PERF_OK);
+        break;
+    case PERF_LOOP_CONTROL_:
+        if (perf_duel_control_slice_(s, p))
+            return perf_duel_stop_(s, PERF_OK);
+        break;
+    default:                                        /* the clock stepped back: that slice again   */
+        break;
     }
-    s->t0 = perf_now();
-    return 2 * s->arm[s->variant].batch + PERF_CAST_(uint64_t, s->variant);
+    p = &s->arm[s->order[s->at]];
+    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, s->order[s->at]);
+    return 64 * p->batch + s->order[s->at];
 }
 
-/* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
+/* The verdict on variant i: what the bets decided, with the interval that goes with them. */
+PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_ab_state_ *s, int i, size_t n)
 {
-    perf_verdict  v = perf_verdict_start_(&s->opts.accept);
-    perf_interval i;
-    double       *d;
-    size_t        k;
+    perf_compare_opts o = s->opts.accept;
+    perf_verdict      v;
+    perf_seq         *q = &perf_duel_seq_(s)[i];
 
+    if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
+        o.confidence = 1.0 - 2.0 / q->level;
+    o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
+    v = perf_verdict_start_(&o);
     if (!n || v.status != PERF_OK)
         return v;
     if (!s->typical)
-        return perf_compare_pairs(s->arm[0].ns, s->arm[1].ns, n, &s->opts.accept);
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
-    if (!d) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
-    for (k = 0; k < n; k++)
-        d[k] = perf_log(s->arm[1].ns[k]) - perf_log(s->arm[0].ns[k]);
-    i = perf_seq_interval(d, n, s->opts.accept.confidence);
-    PERF_FREE(d);
+        return perf_compare_pairs(perf_duel_times_(s, 0), perf_duel_times_(s, i), n, &o);
+    if (s->kept_at != n)
+        perf_duel_keep_(s);
     v.pairs = n;
-    v.bad = s->seq.bad;
-    perf_verdict_finish_(&v, perf_widen_(i, perf_ab_tick_(s)), PERF_CAST_(double, n),
-                         &s->opts.accept);
-    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
+    v.bad = q->bad;
+    perf_verdict_finish_(&v, s->kept[i], PERF_CAST_(double, n), &o);
+    if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
+}
+
+/* What withholds the verdict on variant i, or explains that there is none. */
+PERF_COLD_FN_ void perf_duel_veto_(perf_ab_state_ *s, int i, perf_verdict *v)
+{
+    if (v->status != PERF_OK || !v->pairs)
+        return;
+    if (s->running == 2 && perf_duel_order_matters_(s)) {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
+                    "anew in opts.before";
+        v->more = PERF_INF_;
+    } else if (s->against[i]) {
+        perf_verdict_cap_(v, "the control failed: once the faster one runs ahead the ratio is another: "
+                             "they share state; set it up anew in opts.before");
+    }
+}
+
+PERF_COLD_FN_ void perf_duel_empty_(perf_verdict *v, uint32_t baseline, uint32_t candidate)
+{
+    if (candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it deleted? "
+                             "perf_keep() its result");
+    else if (baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it deleted? "
+                             "perf_keep() its result");
+}
+
+/* No more slices; returns the number of complete rounds, 0 after a failure. */
+PERF_COLD_FN_ size_t perf_duel_settle_(perf_ab_state_ *s, int64_t left)
+{
+    perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
+
+    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+        p->runs += p->batch - PERF_CAST_(uint64_t, left);
+    if (s->phase != PERF_LOOP_DONE_)
+        s->warnings |= PERF_WARN_STOPPED;
+    if (s->timer.backwards)
+        s->warnings |= PERF_WARN_CLOCK;
+    return s->status != PERF_OK ? 0 : s->arm[s->order[0]].count;
+}
+
+#define PERF_FORCED_ "PERF_VARIANT forced one variant: nothing to compare it with"
+
+/* Why there is no number at all. */
+PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_status status)
+{
+    if (s->status != PERF_EDELETED)
+        return perf_status_text(status);
+    if (s->loop.kind == 3)
+        return "the compiler deleted a body: perf_keep() its result";
+    return s->order[s->at < s->running ? s->at : 0]
+               ? "the compiler deleted the candidate's body: perf_keep() its result"
+               : "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
 PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_ab_result r = PERF_ZERO;
-    uint32_t       empty[2];
+    perf_summary  *to[2];
+    uint32_t       seen[2] = {0, 0};
     size_t         n;
+    int            i;
 
+    r.why = "nothing was measured";
     if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
         r.status = r.verdict.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         r.verdict.reason = perf_status_text(r.status);
         return r;
     }
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        s->arm[s->variant].runs += s->arm[s->variant].batch - PERF_CAST_(uint64_t, left);
-    n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
+    n = perf_duel_settle_(s, left);
     r.cold_baseline_ns = s->arm[0].cold_ns;
     r.cold_candidate_ns = s->arm[1].cold_ns;
-    r.overhead_ns = s->overhead_ns;
+    r.overhead_ns = s->timer.overhead_ns;
     r.batch_baseline = s->arm[0].batch;
     r.batch_candidate = s->arm[1].batch;
-    r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
+    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->opts;
     r.status = s->status;
     r.warnings = s->warnings;
-    if (s->status != PERF_OK)
-        n = 0;                                      /* never a plausible time beside a failure    */
-    r.verdict = perf_ab_verdict_(s, n);
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.control_ratio = s->control_ratio[1];
+    r.control_rounds = s->control_rounds;
+    r.forced = s->forced >= 0;
+    r.verdict = perf_duel_verdict_(s, 1, r.forced ? 0 : n);
     if (n) {
-        r.baseline = perf_summarize(s->arm[0].ns, n);
-        r.candidate = perf_summarize(s->arm[1].ns, n);
-        empty[0] = perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns);
-        empty[1] = perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns);
-        r.warnings |= ((empty[0] | empty[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
+        to[0] = &r.baseline;
+        to[1] = &r.candidate;
+        for (i = 0; i < 2; i++) {
+            if (!s->arm[i].count)
+                continue;
+            *to[i] = perf_summarize(s->arm[i].ns, n);
+            if (s->timer.use_cpu)
+                *(i ? &r.candidate_cpu : &r.baseline_cpu) = perf_summarize(s->arm[i].cpu, n);
+            seen[i] = perf_slice_warnings_(s->arm[i].ns, n, to[i], s->timer.overhead_ns);
+        }
+        r.warnings |= ((seen[0] | seen[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
                       r.verdict.warnings;          /* pairs do not mind a drift                  */
-        if (empty[1] & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&r.verdict, "the candidate takes little longer than an empty loop: was it "
-                                          "deleted? perf_keep() its result");
-        else if (empty[0] & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&r.verdict, "the baseline takes little longer than an empty loop: was it "
-                                          "deleted? perf_keep() its result");
+        perf_duel_veto_(s, 1, &r.verdict);
+        r.control_failed = s->against[1];
+        perf_duel_empty_(&r.verdict, seen[0], seen[1]);
+        if (r.forced)
+            r.verdict.reason = PERF_FORCED_;
     } else {
         if (s->status == PERF_OK)
             r.status = PERF_ENODATA;
         r.verdict.status = r.status;
-        r.verdict.reason = s->status == PERF_EDELETED
-            ? s->variant ? "the compiler deleted the candidate's body: perf_keep() its result"
-                         : "the compiler deleted the baseline's body: perf_keep() its result"
-            : perf_status_text(r.status);
+        r.verdict.reason = perf_duel_failure_(s, r.status);
     }
-    if (s->phase != PERF_LOOP_DONE_)
-        r.warnings |= PERF_WARN_STOPPED;
     s->phase = PERF_LOOP_DONE_;
     s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+/* Names the best variant and those that cannot be told from it: a bet on "slower than the best" is
+ * lost for them, at a level that covers any pair of variants being looked at.                    */
+PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
+{
+    double  pairs = 0.5 * s->variants * (s->variants - 1), spread, tick;
+    double  level = 2.0 * pairs / (1.0 - s->opts.accept.confidence);
+    double *d = PERF_CAST_(double *, PERF_MALLOC((s->arm[0].count + 1) * sizeof *d));
+    size_t  k, i;
+    int     j;
+
+    for (j = 0; j < s->variants; j++)
+        if (s->entry[j].time.count &&
+            (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
+            r->best = j;
+    for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+        k = perf_duel_logs_(s, r->best, j, -1, d);
+        tick = 0.5 * s->timer.tick_ns * (1.0 / s->arm[j].fastest + 1.0 / s->arm[r->best].fastest);
+        for (i = 0; i < k; i++)
+            d[i] -= tick + 1e-12;
+        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(d, k, 0.0, 1.0, level);
+        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(d, k, &spread) + tick);
+    }
+    PERF_FREE(d);
+}
+
+PERF_COLD_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
+{
+    perf_race_result r = PERF_ZERO;
+    perf_race_entry *e;
+    uint32_t         seen = 0, base = 0;
+    perf_out_        o;
+    size_t           n;
+    int              i;
+
+    r.best = -1;
+    r.why = "nothing was measured";
+    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
+        r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
+        return r;
+    }
+    n = perf_duel_settle_(s, left);
+    r.overhead_ns = s->timer.overhead_ns;
+    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
+    r.opts = s->opts;
+    r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.control_rounds = s->control_rounds;
+    r.forced = s->forced >= 0;
+    r.rounds = n;
+    r.warnings = s->warnings;
+    if (s->status != PERF_EINVAL) {
+        r.entry = s->entry;
+        r.count = s->variants;
+    }
+    for (i = 0; i < r.count; i++) {
+        e = &s->entry[i];
+        if (!e->name[0]) {
+            o.p = e->name;
+            o.cap = sizeof e->name;
+            o.len = 0;
+            perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
+        }
+        e->cold_ns = s->arm[i].cold_ns;
+        e->batch = s->arm[i].batch;
+        e->control_ratio = s->control_ratio[i];
+        e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
+        if (!n) {
+            e->verdict.status = r.status;
+            e->verdict.reason = perf_duel_failure_(s, r.status);
+            continue;
+        }
+        if (r.forced)
+            e->verdict.reason = PERF_FORCED_;
+        else if (!i)
+            e->verdict.reason = "this is the baseline";
+        if (!s->arm[i].count)
+            continue;
+        e->time = perf_summarize(perf_duel_times_(s, i), n);
+        seen = perf_slice_warnings_(s->arm[i].ns, n, &e->time, s->timer.overhead_ns);
+        base = i ? base : seen;
+        r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
+        perf_duel_veto_(s, i, &e->verdict);
+        perf_duel_empty_(&e->verdict, base, seen);
+    }
+    if (n)
+        perf_race_rank_(s, &r);
+    s->phase = PERF_LOOP_DONE_;
+    s->race = r;
     PERF_REL_(&s->loop.done, 1);
     return r;
 }
@@ -4685,7 +5755,7 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 #if PERF_DISABLE
 PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    perf_ab ab = {2, PERF_NULL_, 0};            /* the baseline runs once, unmeasured             */
+    perf_ab ab = {2, 1, PERF_NULL_, 0};         /* the baseline runs once, unmeasured             */
     (void)name;
     (void)opts;
     return ab;
@@ -4701,9 +5771,52 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
     perf_ab_result r = PERF_ZERO;
     (void)ab;
     r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
     r.verdict.status = PERF_EDISABLED;
     r.verdict.reason = perf_status_text(PERF_EDISABLED);
     return r;
+}
+
+PERF_FN void perf_ab_pause(perf_ab *ab)
+{
+    (void)ab;
+}
+
+PERF_FN void perf_ab_resume(perf_ab *ab)
+{
+    (void)ab;
+}
+
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    (void)ab;
+    (void)seen;
+}
+
+PERF_FN perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    perf_race r;
+
+    (void)variants;
+    r.duel = perf_ab_begin(name, opts);
+    return r;
+}
+
+PERF_FN perf_race_result perf_race_end(perf_race *race)
+{
+    perf_race_result r = PERF_ZERO;
+    (void)race;
+    r.best = -1;
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    (void)r;
+    (void)variant;
+    (void)name;
 }
 #else
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
@@ -4711,7 +5824,8 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
     perf_ab ab;
 
     ab.left = 0;
-    ab.state = perf_ab_open_(name, opts, PERF_OPTIMISED_);
+    ab.first = -1;
+    ab.state = perf_duel_open_(name, 2, opts, 2, PERF_OPTIMISED_);
     ab.variant = -1;
     return ab;
 }
@@ -4722,9 +5836,9 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 
     if (PERF_LIKELY_(--ab->left >= 0))
         return ab->variant;
-    n = perf_ab_slice_(ab->state);
-    ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
-    ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
+    n = perf_duel_slice_(ab->state);
+    ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
+    ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
     return ab->variant;
 }
 
@@ -4735,41 +5849,337 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     if (ab) {
         was = *ab;
         memset(ab, 0, sizeof *ab);
-        ab->variant = -1;
+        ab->first = ab->variant = -1;
     }
     return perf_ab_close_(was.state, was.left);
 }
+
+PERF_INLINE_FN_ void perf_ab_pause(perf_ab *ab)
+{
+    perf_clobber();
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_timer_pause_(&ab->state->timer);
+}
+
+PERF_INLINE_FN_ void perf_ab_resume(perf_ab *ab)
+{
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_timer_resume_(&ab->state->timer);
+    perf_clobber();
+}
+
+PERF_FN void perf_worse_(double *worst, double seen)
+{
+    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
+        *worst = perf_is_nan_(*worst) ? *worst : seen;
+}
+
+PERF_COLD_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
+{
+    if (!seen.compared)
+        return;
+    perf_worse_(&s->seen.max_abs, seen.max_abs);
+    perf_worse_(&s->seen.max_rel, seen.max_rel);
+    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
+    s->seen.compared += seen.compared;
+}
+
+PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_duel_accuracy_(ab->state, seen);
+}
+
+PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    perf_race r;
+
+    r.duel.left = 0;
+    r.duel.first = -1;
+    r.duel.state = perf_duel_open_(name, variants, opts, 3, PERF_OPTIMISED_);
+    r.duel.variant = -1;
+    return r;
+}
+
+PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
+{
+    perf_ab was = PERF_ZERO;
+
+    if (r) {
+        was = r->duel;
+        memset(r, 0, sizeof *r);
+        r->duel.first = r->duel.variant = -1;
+    }
+    return perf_race_close_(was.state, was.left);
+}
+
+PERF_COLD_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
+{
+    size_t i;
+
+    if (!PERF_LOOP_IS_ONE_(s) || variant < 0 || variant >= s->variants || !name)
+        return;
+    for (i = 0; name[i] && i + 1 < sizeof s->entry[0].name; i++)
+        s->entry[variant].name[i] = name[i];
+    s->entry[variant].name[i] = '\0';
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    if (r)
+        perf_duel_name_(r->duel.state, variant, name);
+}
 #endif
 
+PERF_INLINE_FN_ int perf_ab_slice_begins(const perf_ab *ab)
+{
+    return ab && ab->left == ab->first;
+}
+
+PERF_INLINE_FN_ int perf_race_next(perf_race *r)
+{
+    return perf_ab_next(&r->duel);
+}
+
+PERF_INLINE_FN_ void perf_race_pause(perf_race *r)
+{
+    perf_ab_pause(r ? &r->duel : PERF_CAST_(perf_ab *, PERF_NULL_));
+}
+
+PERF_INLINE_FN_ void perf_race_resume(perf_race *r)
+{
+    perf_ab_resume(r ? &r->duel : PERF_CAST_(perf_ab *, PERF_NULL_));
+}
+
+PERF_INLINE_FN_ int perf_race_slice_begins(const perf_race *r)
+{
+    return r && perf_ab_slice_begins(&r->duel);
+}
+
 /* Both arms and the verdict, for perf_report. */
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
+    int            cpu = r.decides == PERF_DECIDES_CPU;
 
-    if (r.baseline.count) {
-        perf_put_loop_row_(o, l->name, ", baseline", &r.baseline, r.cold_baseline_ns);
-        perf_put_loop_row_(o, l->name, ", candidate", &r.candidate, r.cold_candidate_ns);
-    }
+    if (r.baseline.count)
+        perf_put_loop_row_(o, l->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
+                           r.cold_baseline_ns);
+    if (r.candidate.count)
+        perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
+                           r.cold_candidate_ns);
     perf_put_(o, "  ");
     perf_put_(o, l->name);
     perf_put_(o, ": ");
     perf_put_(o, perf_verdict_text(&r.verdict));
     perf_put_(o, "\n");
+    if (r.control_failed) {
+        perf_put_(o, "    control: candidate / baseline is ");
+        perf_put_fixed_(o, r.control_ratio, 4);
+        perf_put_(o, " after one of them had a lead\n");
+    }
+    if (r.baseline_cpu.count) {
+        perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
+        perf_put_(o, r.why);
+        perf_put_(o, "\n");
+    }
     perf_put_warnings_(o, r.warnings);
 }
+
+/* A row for each variant, with what it lags behind and its verdict. */
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+{
+    const perf_race_result *r = &PERF_PTR_(const perf_ab_state_ *, l)->race;
+    perf_verdict            v;
+    char                    arm[40];
+    int                     i;
+
+    for (i = 0; i < r->count; i++) {
+        arm[0] = ',';
+        arm[1] = ' ';
+        memcpy(arm + 2, r->entry[i].name, sizeof r->entry[i].name);
+        if (r->entry[i].time.count)
+            perf_put_loop_row_(o, l->name, arm, &r->entry[i].time, r->entry[i].cold_ns);
+    }
+    for (i = 0; i < r->count; i++) {
+        perf_put_(o, "  ");
+        perf_put_(o, l->name);
+        perf_put_(o, ", ");
+        perf_put_(o, r->entry[i].name);
+        perf_put_(o, i == r->best ? ": the best; " : r->entry[i].within_noise
+                                                        ? ": within noise of the best; " : ": ");
+        if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
+            perf_put_fixed_(o, r->entry[i].behind, 3);
+            perf_put_(o, "x the best; ");
+        }
+        v = r->entry[i].verdict;
+        perf_put_(o, i || r->status != PERF_OK ? perf_verdict_text(&v) : "the baseline");
+        perf_put_(o, "\n");
+    }
+    if (!r->count) {
+        perf_put_(o, "  ");
+        perf_put_name_(o, l->name, 30);
+        perf_put_(o, "   not measured: ");
+        perf_put_(o, perf_status_text(r->status));
+        perf_put_(o, "\n");
+    }
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* ---- variant ---- */
+
+/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
+PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
+{
+    static const char word[2][10] = {"baseline", "candidate"};
+    size_t i;
+    int    k, v = 0;
+
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
+            ;
+        if (i == n && !word[k][i])
+            return k;
+    }
+    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
+        return (p[0] | 32) - 'a';
+    for (i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9' || i == 2)
+            return -1;
+        v = 10 * v + (p[i] - '0');
+    }
+    return n && v < PERF_RACE_MOST_ ? v : -1;
+}
+
+PERF_FN int perf_variant(const char *name, int otherwise)
+{
+    const char      *p = perf_getenv_("PERF_VARIANT"), *end, *equals;
+    size_t           n = name ? strlen(name) : 0;
+    perf_registry_  *r;
+    int              v;
+
+    for (; p && n && *p; p = *end ? end + 1 : end) {
+        equals = PERF_CAST_(const char *, PERF_NULL_);
+        for (end = p; *end && *end != ','; end++)
+            if (*end == '=')
+                equals = end;                       /* the last one: names may have some          */
+        if (!equals || PERF_CAST_(size_t, equals - p) != n || memcmp(p, name, n))
+            continue;
+        v = perf_variant_number_(equals + 1, PERF_CAST_(size_t, end - equals - 1));
+        if (v >= 0)
+            return v;
+        r = perf_registry_get_();
+        if (r)
+            perf_fail_(r, PERF_EFORMAT);
+        break;
+    }
+    return otherwise;
+}
+
+/* ---- schedule ---- */
+
+PERF_FN perf_schedule_opts perf_schedule_opts_default(void)
+{
+    perf_schedule_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts)
+{
+    perf_schedule_opts o = opts ? *opts : perf_schedule_opts_default();
+
+    o.skip = o.skip < 0 ? 0 : o.skip;
+    o.wait = o.wait < 0 ? 0 : o.wait ? o.wait : 1;
+    o.warmup = o.warmup < 0 ? 0 : o.warmup ? o.warmup : 1;
+    o.active = o.active > 0 ? o.active : 3;
+    o.repeat = o.repeat < 0 ? 0 : o.repeat;
+    return o;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+{
+    perf_schedule s = PERF_ZERO;
+    (void)opts;
+    s.phase = PERF_PHASE_DONE;
+    return s;
+}
+
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+{
+    (void)s;
+    return PERF_PHASE_DONE;
+}
+
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+{
+    (void)s;
+    return PERF_EDISABLED;
+}
+#else
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_schedule   s = PERF_ZERO;
+
+    s.opts = perf_schedule_opts_resolved(opts);
+    s.open = 1;
+    s.was_on = r && !PERF_GET_(&r->off);
+    perf_enable(0);
+    return s;
+}
+
+PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
+{
+    const perf_schedule_opts *o = &s->opts;
+    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip), quiet, warm, all;
+
+    quiet = PERF_CAST_(uint64_t, o->wait);
+    warm = quiet + PERF_CAST_(uint64_t, o->warmup);
+    all = warm + PERF_CAST_(uint64_t, o->active);
+    *cycle = 0;
+    if (step < skip)
+        return PERF_PHASE_WAIT;
+    step -= skip;
+    *cycle = step / all + 1;
+    if (o->repeat && *cycle > PERF_CAST_(uint64_t, o->repeat)) {
+        *cycle = PERF_CAST_(uint64_t, o->repeat);
+        return PERF_PHASE_DONE;
+    }
+    step %= all;
+    return step < quiet ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+}
+
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+{
+    perf_phase was;
+
+    if (!s || !s->open)
+        return PERF_PHASE_DONE;
+    was = s->phase;
+    s->step++;
+    s->phase = perf_schedule_phase_(s, &s->cycle);
+    if (s->phase == PERF_PHASE_ACTIVE)
+        s->recorded++;
+    if ((s->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
+        perf_enable(s->phase == PERF_PHASE_ACTIVE);
+    return s->phase;
+}
+
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+{
+    if (!s || !s->open)
+        return PERF_ESTATE;
+    perf_enable(s->was_on);
+    s->open = 0;
+    s->phase = PERF_PHASE_DONE;
+    return s->recorded ? PERF_OK : PERF_ENODATA;
+}
+#endif
 
 /* ---- at exit ---- */
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-#if PERF_LP64_UNIX_
-extern char *perf_getenv_(const char *) __asm__(PERF_SYM_("getenv"));
-#else
-PERF_END_DECLS
-#include <stdlib.h>
-PERF_BEGIN_DECLS
-#define perf_getenv_ getenv
-#endif
-
 PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");

@@ -117,7 +117,8 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_STOPPED,     8, "the loop was left before it was done")                           \
-    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")
+    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")                                  \
+    X(PERF_WARN_CLOCK,      10, "the clock went backwards: those slices were thrown away")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */
