@@ -6296,6 +6296,10 @@ template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it p
 #endif
 #endif
 
+#ifdef PERF_MAIN                /* 1: this file gets a main() that runs the benchmarks           */
+#include "perf_main.h"
+#endif
+
 /* MIT License
  *
  * Copyright (c) 2026 The perf.h authors
