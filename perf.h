@@ -1188,6 +1188,7 @@ typedef struct perf_recorder_ {
     perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
+    uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
     /* cold */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0                      */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
@@ -1196,6 +1197,9 @@ typedef struct perf_recorder_ {
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
+    uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
     uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
     struct perf_registry_ *home;
@@ -1234,6 +1238,19 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
 } perf_mark_;
 
+/* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
+ * the rest, and `flush` lies in the image that started the stream.                               */
+typedef struct perf_stream_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    const void   *image;        /* its anchor                                                     */
+    uint32_t      state;        /* PERF_STREAM_ ...                                               */
+    uint32_t      status;       /* perf_status: why it failed                                     */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+} perf_stream_;
+#define PERF_STREAM_ON_     1u
+#define PERF_STREAM_FAILED_ 2u
+#define PERF_STREAM_ENDED_  3u
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -1263,6 +1280,7 @@ typedef struct perf_registry_ {
     perf_retired_  *retired;
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
+    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
     uint64_t        spare[8];
 } perf_registry_;
 
@@ -1356,6 +1374,8 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->retired = PERF_NULL_;
     r->marks = PERF_NULL_;
     r->error = PERF_OK;
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
     PERF_SET_(&r->process, process);
     PERF_REL_(&r->lock, 0u);
 }
@@ -1425,7 +1445,8 @@ typedef struct perf_search_ {
     perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there */
     perf_registry_ *found;
     uint32_t        off;
-    int             set_off;
+    int             set_off, there;
+    const void     *is_there;   /* an anchor, looked for                                          */
 } perf_search_;
 
 PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
@@ -1436,6 +1457,8 @@ PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
         s->found = PERF_ACQ_(&a->registry);
     if (s->set_off)
         PERF_SET_(&a->off, s->off);
+    if (s->is_there == a)
+        s->there = 1;
 }
 
 #if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
@@ -1661,6 +1684,32 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
             perf_fail_(r, PERF_ENOMEM);
     }
     PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_limit, !t->ring_mask                 ? UINT64_C(0)
+                              : PERF_ACQ_(&r->stream)       ? t->ring_head + sizeof(perf_event_)
+                                                            : ~UINT64_C(0));
+}
+
+/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream.  The
+ * code may lie in another shared object, which may be gone.                                      */
+PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_stream_ *stream = PERF_ACQ_(&r->stream);
+    perf_search_  s;
+
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
+        return 0;
+    if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
+        memset(&s, 0, sizeof s);
+        s.is_there = stream->image;
+        perf_images_(&s);
+        if (!s.there) {
+            stream->status = PERF_ESTATE;
+            PERF_SET_(&stream->state, PERF_STREAM_FAILED_);
+            return 0;
+        }
+    }
+    stream->flush(r, stream, t);
+    return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped. */
@@ -1691,9 +1740,13 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     uint64_t       i;
     perf_retired_ *old;
     char          *to;
+    int            sent = perf_stream_flush_(r, t);
 
+    if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
+        r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
     if (bytes > size) {
-        r->retired_lost += (bytes - size) / sizeof(perf_event_);
+        if (!sent)
+            r->retired_lost += (bytes - size) / sizeof(perf_event_);
         bytes = size;
     }
     old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
@@ -1713,11 +1766,13 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
         r->retired_bytes += bytes;
-    } else {
+    } else if (!sent) {
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_lost = 0;
+    t->ring_lost = t->ring_sent = 0;
+    if (t->ring_limit)
+        perf_ring_set_(r, t);
 }
 
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
@@ -1800,6 +1855,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->late_cell, &t->blank);
             PERF_SET_(&t->late, UINT64_C(1));
             PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->ring_sent, t->ring_head);
             PERF_SET_(&t->abandoned, UINT64_C(0));
             PERF_SET_(&t->disordered, UINT64_C(0));
             PERF_SET_(&t->foreign, UINT64_C(0));
@@ -1923,6 +1979,23 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
     PERF_REL_(&t->ring_head, head + sizeof *e);
 }
 
+static void perf_ring_due_(perf_recorder_ *t) PERF_ATTR_((__noinline__, __cold__, __nothrow__));
+
+/* The same where the ring may be due to be written to a file. */
+PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_event_put_(t, start, what);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
+}
+
+/* The event of the scope in `late` where the ring is off or due; that way the hot path need not
+ * make up the arguments. */
+PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start, uint32_t depth)
+{
+    perf_event_add_(t, start, t->late | t->late_cell->tag | PERF_CAST_(uint64_t, depth) << 56);
+}
+
 /* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
  * moved into the range of the buckets.                                                           */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
@@ -1953,10 +2026,10 @@ PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_spa
     PERF_ADD_(c->sum, d * weight);
     PERF_SET_(&c->total, s->total + d * weight);
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), weight);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         if (d >= PERF_EVENT_MORE_)
             perf_event_put_(t, d, 0);
-        perf_event_put_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+        perf_event_add_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
                                          PERF_CAST_(uint64_t, s->depth) << 56);
     }
 }
@@ -2042,8 +2115,10 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
     PERF_SET_(&t->late, d);
     PERF_SET_(&t->late_cell, c);
-    if (PERF_PEEK_(t->ring_mask))
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
         perf_event_put_(t, s->start, d | c->tag | PERF_CAST_(uint64_t, depth) << 56);
+    else if (PERF_PEEK_(t->ring_mask))
+        perf_event_last_(t, s->start, depth);
 }
 
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
@@ -2085,6 +2160,27 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     s->nested = t->closed;
     s->start = perf_scope_ticks_(r);
     return s;
+}
+
+/* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
+ * no other scope's self time. */
+PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
+{
+    static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
+    perf_registry_   *r = t->home;
+    perf_span_        s, *open;
+    int               on;
+
+    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
+    open = perf_begin_slow_(&s, &site);
+    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
+        on = perf_stream_flush_(r, t);
+        perf_unlock_(r);
+        if (!on)
+            t->ring_limit = ~UINT64_C(0);
+    }
+    if (open)
+        perf_end_slow_(&s, perf_scope_ticks_(r), 1);
 }
 
 PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
@@ -2314,8 +2410,10 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
             PERF_SET_(&t->late, d);
             PERF_SET_(&t->late_cell, c);
-            if (PERF_GET_(&t->ring_mask))
+            if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
                 perf_event_put_(t, start, d | c->tag | PERF_CAST_(uint64_t, t->depth + 1) << 56);
+            else if (PERF_PEEK_(t->ring_mask))
+                perf_event_last_(t, start, t->depth + 1);
             return;
         }
     }
@@ -2383,10 +2481,10 @@ PERF_FN void perf_async_end(perf_async *span)
     PERF_ADD_(c->sum, d);
     PERF_ADD_(c->total, d);
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), 1);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         perf_event_put_(t, span->id, 0);
         perf_event_put_(t, d, 0);
-        perf_event_put_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+        perf_event_add_(t, span->start, PERF_EVENT_MORE_ | c->tag);
     }
 }
 
@@ -2421,9 +2519,9 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
     PERF_SET_(&c->max, now);
     PERF_SET_(&c->values, perf_bits_(perf_from_bits_(c->values) + value));
     PERF_ADD_(c->count, 1);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         perf_event_put_(t, perf_bits_(value), 0);
-        perf_event_put_(t, now, PERF_EVENT_MORE_ | c->tag);
+        perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
     }
 }
 
@@ -2435,8 +2533,8 @@ PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
     if (!t)
         return;
     PERF_ADD_(c->count, 1);
-    if (t->ring_mask)
-        perf_event_put_(t, perf_scope_ticks_(t->home), c->tag);
+    if (t->ring_limit)
+        perf_event_add_(t, perf_scope_ticks_(t->home), c->tag);
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -2592,7 +2690,7 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
 } perf_row_;
 
 typedef struct perf_losses_ {   /* what is missing from the numbers, and why                      */
-    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut;
+    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut, unsent;
 } perf_losses_;
 
 /* Middle of a bucket in ticks. */
@@ -2700,13 +2798,21 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 {
     perf_losses_    l = PERF_ZERO;
     perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_;
 
+    if (stream)
+        l.unsent = PERF_GET_(&stream->unsent);
     l.lost = PERF_GET_(&r->lost);
     l.cut = PERF_GET_(&r->cut_names);
     l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t written = PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost);
-        written /= sizeof(perf_event_);
+        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost), written;
+        if (failed)
+            l.unsent += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        written = (head - from) / sizeof(perf_event_);
         l.abandoned += PERF_GET_(&t->abandoned);
         l.disordered += PERF_GET_(&t->disordered);
         l.foreign += PERF_GET_(&t->foreign);
@@ -2948,6 +3054,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
         {l->lost, " scopes were not counted: no memory, or too many names"},
         {l->cut, " names were cut to 255 bytes"},
         {l->overwritten, " older trace events were overwritten: PERF_TRACE_EVENTS is the room"},
+        {l->unsent, " trace events are not in the streamed file: it is full, or cannot be written"},
     };
     size_t i;
 
@@ -3107,23 +3214,13 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     return 1;
 }
 
-/* Copies the ring of a thread that may go on writing, and drops what it may have overwritten during
- * the copy.  PERF_FREE e->event. */
-PERF_HOT_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+/* Copies n bytes of the ring before `head`, and drops what the thread may have overwritten during
+ * the copy.  At most the ring. */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                    uint64_t head, uint64_t n)
 {
-    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
-    uint64_t room = r->ring_events * sizeof(perf_event_);
+    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
 
-    memset(e, 0, sizeof *e);
-    e->thread = t->thread;
-    e->number = t->number;
-    e->name = t->name;
-    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return 1;
-    n = head - lost > room ? room : head - lost;
-    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
-    if (!e->event)
-        return 0;
     for (i = 0; i < n; i += sizeof(perf_event_)) {
         perf_event_ *from = PERF_CAST_(
             perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
@@ -3136,6 +3233,25 @@ PERF_HOT_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_reco
     if (now - head + n > room)
         n = now - head > room ? 0 : room - (now - head);
     e->count = n / sizeof(perf_event_);
+}
+
+/* Copies all that the ring of a thread holds, which may go on writing.  PERF_FREE e->event. */
+PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n;
+    uint64_t room = r->ring_events * sizeof(perf_event_);
+
+    memset(e, 0, sizeof *e);
+    e->thread = t->thread;
+    e->number = t->number;
+    e->name = t->name;
+    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return 1;
+    n = head - lost > room ? room : head - lost;
+    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
+    if (!e->event)
+        return 0;
+    perf_events_read_(e, r, t, head, n);
     return 1;
 }
 
@@ -3727,6 +3843,7 @@ typedef struct perf_file_ {
     FILE  *file;
     char  *p, *begin, *limit;   /* next character; buffer; flush when past it                     */
     int    failed;
+    uint64_t written;           /* bytes                                                          */
 } perf_file_;
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
@@ -3737,6 +3854,7 @@ PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 
     if (n && fwrite(f->begin, 1, n, f->file) != n)
         f->failed = 1;
+    f->written += n;
     f->p = f->begin;
 }
 
@@ -3841,8 +3959,9 @@ PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
  * between them, so that rounding never moves a scope out of the one around it.                   */
 typedef struct perf_epoch_ {
-    uint64_t ticks, ns;
-    double   tick_ns;
+    uint64_t                  ticks, ns;
+    double                    tick_ns;
+    const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
 } perf_epoch_;
 
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
@@ -3852,14 +3971,20 @@ PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
     e.ticks = r->clock ? r->ns : r->ticks;
     e.ns = r->ns;
     e.tick_ns = perf_scope_tick_ns_(r);
+    e.older = PERF_NULL_;
     return e;
 }
 
 PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
 {
     int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
-    double  ns = PERF_CAST_(double, since) * e->tick_ns;
+    double  ns;
 
+    while (PERF_UNLIKELY_(since < 0) && e->older) {
+        e = e->older;
+        since = PERF_CAST_(int64_t, ticks - e->ticks);
+    }
+    ns = PERF_CAST_(double, since) * e->tick_ns;
     return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
 }
 
@@ -3978,14 +4103,12 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
     }
 }
 
-/* Everything of the process to an open file. */
-PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+/* The prefixes of names from .. j->names. */
+PERF_COLD_FN_ void perf_json_names_(perf_json_ *j, uint32_t from)
 {
-    perf_file_  *f = &j->file;
-    perf_losses_ l = perf_losses_sum_(j->registry);
-    uint32_t     id;
+    uint32_t id;
 
-    for (id = 1; id < j->names; id++) {
+    for (id = from; id < j->names; id++) {
         char  text[PERF_FILE_RECORD_];
         char *end = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
         char *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
@@ -3995,6 +4118,15 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
             memcpy(to + 1, text, PERF_CAST_(size_t, end - text));
         }
     }
+}
+
+/* Everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+{
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+
+    perf_json_names_(j, 1);
     perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
     perf_file_number_(f, l.overwritten);
     perf_file_put_(f, ",\"uncounted_scopes\":");
