@@ -34,6 +34,12 @@
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+#ifndef PERF_NVTX               /* 1 in one file of a program: every scope of all its files is an */
+#define PERF_NVTX 0             /* NVTX range for Nsight Systems; needs nvtx3/nvToolsExt.h there  */
+#endif
+#ifndef PERF_ROCTX              /* 1 in one file: the same for AMD's rocprof, without any header  */
+#define PERF_ROCTX 0
+#endif
 #ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
 #define PERF_TRACE_EVENTS 65536
 #endif
@@ -359,7 +365,7 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name);
  * flight.  The struct may be copied and passed on; the end counts in the thread that calls it.
  * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
 typedef struct perf_async {
-    uint64_t start, id;                         /* private                                        */
+    uint64_t start, id, range;                  /* private                                        */
     uint32_t name, open;
 } perf_async;
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
@@ -1014,7 +1020,9 @@ typedef struct perf_anchor_ {
     uint32_t               off;         /* 1: scopes of this image do nothing                     */
     struct perf_registry_ *registry;
     perf_calibration_      clock;
-    uint64_t               spare[4];
+    uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known   */
+    uint32_t               reserved;
+    uint64_t               spare[3];
 } perf_anchor_;
 
 #if !PERF_MSVC_ && !PERF_TCC_
@@ -1206,12 +1214,17 @@ typedef struct perf_recorder_ {
     char        *pool, *pool_end;               /* room for cells                                 */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     dice;                          /* state of the random distances of sampling      */
+    uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
+    uint32_t    *range;
+    uint32_t     sinking, reserved;             /* 1: inside the sink                             */
     char         name[32];
     perf_known_  known[64];
     perf_cell_   blank;                         /* the first `late_cell`                          */
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
-#define PERF_ASK_TRACE_ 2u
+#define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */
+#define PERF_DEPTH_     0x3fffffffu             /* 16 bits of depth, 14 that count resets         */
+#define PERF_COLD_END_  (1u << 31)              /* in the depth of a span: its end is a cold one  */
 
 typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
     perf_site_         site;
@@ -1219,6 +1232,7 @@ typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic sc
     uint32_t           hash;
     uint32_t           length;  /* the text follows the struct                                    */
     uint32_t           kind;
+    void              *handle;  /* the sink's                                                     */
 } perf_name_;
 
 #define PERF_NAME_MAX_  255
@@ -1251,6 +1265,29 @@ typedef struct perf_stream_ {
 #define PERF_STREAM_FAILED_ 2u
 #define PERF_STREAM_ENDED_  3u
 
+/* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
+ * the program installs it with perf_sink_set_; from then on every scope of every file takes the
+ * cold path and calls it.  Without one the hot path asks nothing: `cells` 0 of a recorder is the
+ * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
+typedef struct perf_label_ {
+    const char        *text;
+    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    uint32_t           kind;
+    uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
+    uint64_t           bits;
+} perf_label_;
+
+typedef struct perf_sink_ {
+    uint32_t size;
+    int      (*listens)(void);                                  /* is anybody there?              */
+    void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
+    void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
+    int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
+    void     (*close)(uint64_t range);
+    void     (*mark)(const perf_label_ *);
+    void     (*thread)(const char *name);
+} perf_sink_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -1281,7 +1318,8 @@ typedef struct perf_registry_ {
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
-    uint64_t        spare[8];
+    const perf_sink_ *sink;
+    uint64_t        spare[7];
 } perf_registry_;
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
@@ -1445,7 +1483,7 @@ typedef struct perf_search_ {
     perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there */
     perf_registry_ *found;
     uint32_t        off;
-    int             set_off, there;
+    int             set_off, set_deaf, there;
     const void     *is_there;   /* an anchor, looked for                                          */
 } perf_search_;
 
@@ -1459,6 +1497,8 @@ PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
         PERF_SET_(&a->off, s->off);
     if (s->is_there == a)
         s->there = 1;
+    if (s->set_deaf)
+        PERF_SET_(&a->deaf, 0u);
 }
 
 #if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
@@ -1804,7 +1844,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    t->depth = 0;
+    t->depth = t->ranges = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -1847,7 +1887,9 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
     uint32_t        i, ask;
 
     do {
-        ask = PERF_GET_(&t->request);
+        do
+            ask = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, ask, 0));
         if (ask & PERF_ASK_RESET_) {
             for (i = 0; i < t->room; i++)
                 if (t->cell[i])
@@ -1864,12 +1906,12 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->misused, UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
             t->birth_closed = t->closed;
-            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path */
+            t->depth = (t->depth + (1u << 16)) & PERF_DEPTH_;   /* ends of open scopes: cold path */
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
-    } while (!perf_claim_(&t->request, ask, 0));
-    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
+        PERF_SET_(&t->cells, r->clock || PERF_ACQ_(&r->sink) ? 0 : t->room);
+    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
 }
 
 /* The calling thread's recorder; NULL without memory. */
@@ -1945,6 +1987,87 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
         PERF_REL_(&t->cell[id], c);
     }
     return c;
+}
+
+/* ---- sink ---- */
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint32_t before;
+        do
+            before = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, before, before | what));
+        PERF_SET_(&t->cells, 0u);
+    }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+/* Changes the sink from `old` to `now`, NULL for none; PERF_ESTATE: it is another one than `old`. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_search_    s;
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    memset(&s, 0, sizeof s);
+    s.set_deaf = 1;
+    perf_images_(&s);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l;
+
+    l.text = n->site.name;
+    l.name = n;
+    l.kind = n->kind;
+    l.type = type;
+    l.bits = bits;
+    return l;
+}
+
+/* The payload of a scope is the number of calls before it, of this name in this thread. */
+PERF_COLD_FN_ void perf_sink_begin_(perf_recorder_ *t, perf_name_ *n, uint64_t calls)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l = perf_label_of_(n, 1, calls);
+
+    if (sink)
+        sink->begin(t, &l, t->depth);
+}
+
+PERF_COLD_FN_ void perf_sink_end_(perf_recorder_ *t, uint32_t depth)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+
+    if (sink)
+        sink->end(t, depth);
+}
+
+/* A moment: counters and laps with a value, instants without. */
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type, double value)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l;
+
+    if (sink && !t->sinking) {
+        l = perf_label_of_(PERF_ACQ_(&t->home->names)[id], type, perf_bits_(value));
+        sink->mark(&l);
+    }
 }
 
 /* ---- one scope ---- */
@@ -2034,8 +2157,6 @@ PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_spa
     }
 }
 
-#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times           */
-
 /* Everything that is not the common case of a scope's end. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
@@ -2050,7 +2171,9 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     r = t->home;
     if (r->clock)
         end = perf_scope_ticks_(r);
-    s->depth &= ~PERF_SLOW_CLOCK_;
+    s->depth &= PERF_DEPTH_;
+    if (ours && t->ranges)
+        perf_sink_end_(t, s->depth);
     if (ours && s->start < t->made) {
         PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
         return;
@@ -2136,11 +2259,12 @@ PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
     perf_end_slow_(s, perf_ticks(), s->weight);
 }
 
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+/* Begins a scope that the sink need not see: `sunk` 0. */
+PERF_COLD_FN_ perf_span_ *perf_begin_cold_(perf_span_ *s, perf_site_ *site, int sunk)
 {
     perf_recorder_ *t = perf_recorder_get_();
     perf_registry_ *r;
-    uint32_t        id;
+    uint32_t        id, cold;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
@@ -2153,13 +2277,26 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
         perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
         return PERF_NULL_;
     }
-    perf_recorder_serve_(t);
+    if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    cold = r->clock;
+    t->depth++;
+    if (PERF_ACQ_(&r->sink)) {
+        if (sunk)
+            perf_sink_begin_(t, PERF_ACQ_(&r->names)[id], s->cell->count);
+        cold |= t->ranges;
+    }
     s->rec = t;
     s->total = s->cell->total;
-    s->depth = ++t->depth | (r->clock ? PERF_SLOW_CLOCK_ : 0);
+    s->depth = t->depth | (cold ? PERF_COLD_END_ : 0);
     s->nested = t->closed;
     s->start = perf_scope_ticks_(r);
     return s;
+}
+
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+{
+    return perf_begin_cold_(s, site, 1);
 }
 
 /* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
@@ -2384,11 +2521,31 @@ PERF_FN perf_lap perf_lap_begin(void)
     return l;
 }
 
+/* As a scope that began when the lap did.  The sink hears of it when it is over: as a mark whose
+ * payload is the length in ns.                                                                   */
+PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = l->rec;
+    perf_span_      s;
+    double          tick = t->home->clock ? 1.0 : perf_tick_ns_();
+
+    memset(&s, 0, sizeof s);
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    if (perf_begin_cold_(&s, site, 0)) {
+        s.start = l->start;
+        s.nested = l->nested;
+        perf_end_slow_(&s, now, 1);
+        perf_sink_mark_(t, site->id, 2, PERF_CAST_(double, now - l->start) * tick);
+        l->nested = t->closed;
+    }
+    l->start = now;
+}
+
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
     perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    perf_span_      s;
     uint64_t        now = perf_ticks(), start, d;
     uint32_t        id = PERF_GET_(&site->id);
 
@@ -2417,16 +2574,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             return;
         }
     }
-    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did         */
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
-    if (perf_begin_slow_(&s, site)) {
-        s.start = l->start;
-        s.nested = l->nested;
-        perf_end_slow_(&s, now, 1);
-        l->nested = t->closed;
-    }
-    l->start = now;
+    perf_lap_slow_(l, site, now);
 }
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
@@ -2439,9 +2587,10 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {
-    perf_async      a = PERF_ZERO;
-    perf_site_     *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
-    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_NULL_;
+    perf_async        a = PERF_ZERO;
+    perf_site_       *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
 
     if (!t)
         return a;
@@ -2452,23 +2601,33 @@ PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
         a.id = ++t->home->async_ids;
         perf_unlock_(t->home);
     }
+    if (sink && !t->sinking) {
+        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a.id);
+        a.open += PERF_CAST_(uint32_t, sink->open(&l, &a.range));
+    }
     a.start = perf_scope_ticks_(t->home);
     return a;
 }
 
 PERF_FN void perf_async_end(perf_async *span)
 {
-    perf_recorder_ *t;
-    perf_cell_     *c;
-    uint64_t        d;
+    perf_recorder_   *t;
+    perf_cell_       *c;
+    const perf_sink_ *sink;
+    uint64_t          d;
+    int               ranged;
 
     if (!span || !span->open) {
         if (span && PERF_ON_())
             perf_misuse_();
         return;
     }
+    ranged = span->open == 2;
     span->open = 0;
     t = perf_recorder_get_();
+    sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    if (sink)
+        sink->close(span->range);
     c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
     if (!c)
         return;
@@ -2523,6 +2682,7 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
         perf_event_put_(t, perf_bits_(value), 0);
         perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
     }
+    perf_sink_mark_(t, site->id, 2, value);
 }
 
 PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
@@ -2535,6 +2695,7 @@ PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
     PERF_ADD_(c->count, 1);
     if (t->ring_limit)
         perf_event_add_(t, perf_scope_ticks_(t->home), c->tag);
+    perf_sink_mark_(t, site->id, 0, 0.0);
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -2551,13 +2712,16 @@ PERF_FN void perf_instant(const char *name)
 
 PERF_FN void perf_thread_name(const char *name)
 {
-    perf_recorder_ *t = perf_recorder_get_();
-    size_t          i;
+    perf_recorder_   *t = perf_recorder_get_();
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    size_t            i;
 
     for (i = 0; t && name && name[i] && i + 1 < sizeof t->name; i++)
         t->name[i] = name[i];
     if (t)
         t->name[i] = '\0';
+    if (sink && !t->sinking)
+        sink->thread(t->name);
 }
 
 /* ---- switches ---- */
@@ -2581,22 +2745,6 @@ PERF_FN void perf_enable(int on)
     s.set_off = 1;
     s.off = on ? 0 : 1;
     perf_images_(&s);
-}
-
-/* Asks every thread for something; each does it when it next begins a scope. */
-PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
-{
-    perf_recorder_ *t, *mine = PERF_SELF_;
-
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint32_t before;
-        do
-            before = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, before, before | what));
-        PERF_SET_(&t->cells, 0u);
-    }
-    if (mine && mine->home)
-        perf_recorder_serve_(mine);
 }
 
 PERF_FN void perf_trace_enable(int on)
@@ -6428,6 +6576,9 @@ template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it p
 #endif
 #endif
 
+#if PERF_NVTX || PERF_ROCTX
+#include "perf_nvtx.h"
+#endif
 #ifdef PERF_MAIN                /* 1: this file gets a main() that runs the benchmarks           */
 #include "perf_main.h"
 #endif
