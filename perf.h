@@ -5168,8 +5168,8 @@ PERF_FN const char *perf_result_text(perf_result *r)
     return r->text;
 }
 
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
 
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
