@@ -1063,7 +1063,8 @@ typedef struct perf_registry_ {
     perf_retired_  *retired;
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
-    uint64_t        spare[8];
+    void           *gpu;        /* what perf_cuda.h keeps                                         */
+    uint64_t        spare[7];
 } perf_registry_;
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
