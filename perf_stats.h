@@ -99,7 +99,9 @@ PERF_BEGIN_DECLS
     X(PERF_ESTATE,    "called out of order (no begin, or already ended)")                         \
     X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
     X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
-    X(PERF_ELIMIT,    "a fixed limit of this library was reached")
+    X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
+    X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
+    X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */

@@ -344,7 +344,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int oth
     while (i < e->count) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
-        if (z.kind > PERF_KIND_WAIT_) {
+        if (!PERF_KIND_SLICE_(z.kind)) {
             if (others)
                 perf_pf_other_(w, &z, w->process << 32 | e->number, used[z.name]);
             used[z.name] = 1;
@@ -798,7 +798,7 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, perf_
     shift = 1 + PERF_CAST_(uint64_t, 1.0 / s->pf.epoch.tick_ns);
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
-        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || z.kind > PERF_KIND_WAIT_)
+        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
             continue;
         d = z.depth % PERF_STREAM_DEPTH_;
         if (d < lowest) {
