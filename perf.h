@@ -114,6 +114,7 @@
 #define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #endif
+#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* a COLD one, ahead of its body */
 
 #if defined(__SANITIZE_THREAD__)
 #define PERF_TSAN_ 1
@@ -2116,7 +2117,7 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
     PERF_REL_(&t->ring_head, head + sizeof *e);
 }
 
-PERF_FN void perf_ring_due_(perf_recorder_ *t);
+PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
 /* The same where the ring may be due to be written to a file. */
 PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
@@ -5301,8 +5302,8 @@ PERF_FN const char *perf_result_text(perf_result *r)
     return r->text;
 }
 
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
-PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
 
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
