@@ -1069,7 +1069,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
 
 /* ---- rings ---- */
 
-static void perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *, perf_gpu_ring_ *, int);
+PERF_COLD_DECL_ void perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *, perf_gpu_ring_ *, int);
 
 PERF_COLD_FN_ int perf_gpu_lock_(perf_gpu_state_ *g, int wait)
 {
@@ -1252,7 +1252,7 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     return code;
 }
 
-static void perf_gpu_collect_(perf_registry_ *);
+PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 static void perf_gpu_report_(perf_out_ *);
 static void perf_gpu_reset_(void);
 
