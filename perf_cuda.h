@@ -1253,8 +1253,8 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 }
 
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
-static void perf_gpu_report_(perf_out_ *);
-static void perf_gpu_reset_(void);
+PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_reset_(void);
 
 #if PERF_GPU_DL_ && !PERF_DISABLE
 extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
@@ -2007,7 +2007,7 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
     }
 }
 
-static void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *);
+PERF_COLD_DECL_ void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *);
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
 PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
