@@ -517,6 +517,8 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.bench = &b->result;
             one.x[0] = b->slice.ns;
             one.n = b->result.time.count ? b->slice.count : 0;
+        } else if (l->kind != 2) {
+            continue;
         } else {
             const perf_ab_state_ *a = PERF_PTR_(const perf_ab_state_ *, l);
             one.ab = &a->result;
