@@ -25,8 +25,9 @@ PERF_BEGIN_DECLS
 
 /* >>formats ----------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of several processes or runs of one machine
- * may be concatenated (cat a b > c) and open as one.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.         */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b > c)
+ * in the order in which they were begun, and open as one; perf_trace_merge() takes any order, and
+ * any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                             */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';' and newlines. */
@@ -233,12 +234,12 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
 
 /* Starts the sequence of a thread: its clock counts ns from t0, its names get short numbers.  The
  * trace processor knows a clock by its number and the sequence's, and t0 of one may not go back: so
- * processes, whose sequences have the same (short) numbers, get clocks of different numbers.      */
+ * both come from the process, as far as there are numbers (64; 100 of one byte).                 */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
     char           packet[256], a[128], b[64];
     char          *p = packet, *q = a, *k = b;
-    const uint64_t clock = 64 + w->process % 64;
+    const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
 
     p = perf_field_(p, 10, sequence);
     p = perf_field_(p, 41, 1);                  /* incremental state cleared                       */
@@ -418,7 +419,8 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
     perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
     perf_file_ *f = &w->file;
     uint32_t    id, names = PERF_ACQ_(&w->registry->count), depth = 1;
-    uint64_t    uuid = w->process << 32 | e->number, sequence = e->number + 1, last, ns;
+    uint64_t    uuid = w->process << 32 | e->number, last, ns;
+    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
     uint64_t    tie = w->ties ? 0 : PERF_TIES_NONE_;    /* ticks of the next begin to be moved    */
     size_t      n = PERF_CAST_(size_t, e->count);
     perf_edge_ *edge, *end;
@@ -539,8 +541,10 @@ PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
         ns = at > ns && !(at >> 63) ? at : ns;
         *f->p++ = comma;
         comma = ',';
-        memcpy(f->p, edge->name ? "\n{\"type\":\"O\",\"frame\":" : "\n{\"type\":\"C\",\"frame\":", 22);
-        f->p += 22;
+        memcpy(f->p, "\n{\"type\":\"", 10);
+        f->p[10] = edge->name ? 'O' : 'C';
+        memcpy(f->p + 11, "\",\"frame\":", 10);
+        f->p += 21;
         if (edge->name)
             open[top++].name = edge->name;
         else if (top)
