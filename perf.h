@@ -596,7 +596,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 
 /* Work that is not to be timed, inside the loop.  Each pair costs two readings of the clock, which
  * are taken off, right to some ns: fine once per slice, or around bodies of microseconds.  A pause
- * lasts until resume or the end of the iterations of a slice; doubled or outside a loop: ignored. */
+ * lasts until resume or the last iteration of the slice; doubled, or outside a loop: ignored.    */
 PERF_FN void perf_bench_pause(perf_bench *b);
 PERF_FN void perf_bench_resume(perf_bench *b);
 
@@ -739,8 +739,8 @@ PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
  *
  * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
  * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
- * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 -> 1,000;
- * a rule on a quantile or the mean is PERF_EINVAL.                                               */
+ * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 ->
+ * 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                        */
 typedef struct perf_race_entry {
     char         name[32];              /* of perf_race_name, or its number                       */
     perf_summary time;                  /* ns per iteration by the clock that decides             */
@@ -806,7 +806,7 @@ PERF_FN int perf_variant(const char *name, int otherwise);
  *
  * Each cycle waits, warms up, then records: scopes, traces and device timers of the whole process
  * are on in active steps only, whatever thread they run in, and as they were before after the end.
- * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.   */
+ * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.  */
 typedef enum perf_phase {
     PERF_PHASE_WAIT,
     PERF_PHASE_WARMUP,                  /* off too: a step to fill caches that were let go cold   */
@@ -833,7 +833,8 @@ typedef struct perf_schedule {          /* read it; the library writes it       
 } perf_schedule;
 
 PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
-PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts); /* what runs */
+/* What really runs. */
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts);
 
 /* Switches recording off until the first active step; NULL: defaults. */
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
@@ -4185,7 +4186,7 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
         if (d < best)
             best = d;
     }
-    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;  /* else it stepped each time */
+    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;    /* it stepped each time   */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
     if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
         *tick = *cost;
@@ -4859,8 +4860,8 @@ PERF_FN const char *perf_result_text(perf_result *r)
     return r->text;
 }
 
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
 
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
@@ -5928,7 +5929,7 @@ PERF_INLINE_FN_ int perf_race_slice_begins(const perf_race *r)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
     int            cpu = r.decides == PERF_DECIDES_CPU;
@@ -5958,7 +5959,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 }
 
 /* A row for each variant, with what it lags behind and its verdict. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
 {
     const perf_race_result *r = &PERF_PTR_(const perf_ab_state_ *, l)->race;
     perf_verdict            v;
