@@ -669,7 +669,7 @@ typedef struct perf_ab_opts {           /* zero = default                       
                                         /* rule on memory or throughput: PERF_EINVAL              */
     int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs; the control   */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 8 pairs; the control   */
                                         /* of a late decision comes on top (at most half of it)   */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
@@ -5170,7 +5170,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
     far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
     far_off = far_off < 0.0 ? -far_off : far_off;
-    return gap > 3.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
+    return gap > 2.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -5199,8 +5199,8 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
     perf_decision d;
     int           i, open = 0;
 
-    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
-        return 1;                                   /* 7: the fewest that can be decided          */
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 8))
+        return 1;                                   /* 8: the fewest that are sure to be decided  */
     if (s->running == 1)
         return n >= PERF_CAST_(size_t, s->opts.min_pairs);
     if (!s->typical)
@@ -5351,13 +5351,16 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
 /* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
  * most half of what decides: then the control is over.  After the last lead it has failed if they
  * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
- * of the number, if they followed a normal law).  1: the control is over.                        */
+ * of the number, if they followed a normal law).  It also fails when what decides is less than two
+ * standard errors of the pairs in turns: bets on signs are won that way only by two groups of pairs
+ * far apart, as when each walks ahead for a while; opts.before rules that out.  1: the control is
+ * over.                                                                                          */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
     double est, spread, spread_c, gap, far_off;
     size_t n = s->arm[0].count, k, m = s->again_count;
-    int    i, over = 1;
+    int    i, over = 1, off, apart;
 
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
@@ -5371,9 +5374,13 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         s->control_ratio[i] = perf_exp(gap);
         gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
-        over &= !(gap > 0.5 * far_off && gap > 0.002);
-        spread = spread * spread / PERF_CAST_(double, k) + spread_c * spread_c / PERF_CAST_(double, m);
-        s->against[i] = gap > 0.5 * far_off && gap > 0.002 && gap > 4.65 * perf_sqrt(spread);
+        off = gap > 0.5 * far_off && gap > 0.002;
+        spread = spread * spread / PERF_CAST_(double, k);
+        apart = !s->opts.before && 3.72 * perf_sqrt(spread) > far_off &&
+                (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
+        over &= !off && !apart;
+        spread += spread_c * spread_c / PERF_CAST_(double, m);
+        s->against[i] = apart || (off && gap > 4.65 * perf_sqrt(spread));
     }
     PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_;
