@@ -1848,6 +1848,101 @@ PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
 }
 #endif
 
+/* A query reads some 60 to 120 KB of counters.  Where the file is not compiled for AVX2 and the
+ * processor has it, that part runs in twice as wide registers: 0.7 to 0.85 of the time on Zen 3,
+ * where the second-level cache is the limit then.  The first query asks, with three cpuid.        */
+#if defined(PERF_VECTORS_) && defined(__x86_64__) && !defined(__AVX2__) &&                        \
+    !defined(_WIN32)            /* whose stack is aligned to 16 bytes only                        */
+#define PERF_AVX2_FN_ static inline PERF_ATTR_((__target__("avx2"))) uint64_t
+typedef uint64_t perf_wide_ __attribute__((vector_size(32), aligned(4), may_alias));
+
+PERF_FN int perf_has_avx2_(void)
+{
+    static uint32_t known;                      /* 0: not asked yet, 1: no, 2: yes                */
+    uint32_t        yes = PERF_RELAXED_LOAD_(&known), a, b, c, d;
+
+    if (!yes) {
+        yes = 1;
+        __asm__ __volatile__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(0), "c"(0));
+        if (a >= 7) {
+            __asm__ __volatile__("cpuid" : "=a"(a), "=b"(b), "=c"(c), "=d"(d) : "a"(1), "c"(0));
+            if ((c & 0x18000000u) == 0x18000000u) {     /* AVX, and the system saves registers    */
+                __asm__ __volatile__("xgetbv" : "=a"(a), "=d"(d) : "c"(0));
+                if ((a & 6u) == 6u) {
+                    __asm__ __volatile__("cpuid"
+                                         : "=a"(a), "=b"(b), "=c"(c), "=d"(d)
+                                         : "a"(7), "c"(0));
+                    yes += b >> 5 & 1u;
+                }
+            }
+        }
+        PERF_RELAXED_STORE_(&known, yes);
+    }
+    return yes == 2;
+}
+
+/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them. */
+PERF_AVX2_FN_ perf_avx2_sums64_(const uint64_t *c, size_t block, size_t n, uint64_t *sums)
+{
+    uint64_t total = 0;
+    size_t   i, k;
+
+    for (k = 0; k < n; k++) {
+        const perf_wide_ *v = PERF_PTR_(const perf_wide_ *, c + k * block);
+        perf_wide_        s0 = v[0], s1 = v[1], s2 = v[2], s3 = v[3];
+
+        PERF_UNROLL_ for (i = 4; i < 16; i += 4)
+        {
+            s0 += v[i];
+            s1 += v[i + 1];
+            s2 += v[i + 2];
+            s3 += v[i + 3];
+        }
+        for (i = 16; i < block / 4; i += 4) {
+            s0 += v[i];
+            s1 += v[i + 1];
+            s2 += v[i + 2];
+            s3 += v[i + 3];
+        }
+        s0 += s1 + (s2 + s3);
+        sums[k] = s0[0] + s0[1] + s0[2] + s0[3];
+        total += sums[k];
+    }
+    return total;
+}
+
+PERF_AVX2_FN_ perf_avx2_sums32_(const uint32_t *c, size_t block, size_t n, uint64_t *sums)
+{
+    uint64_t total = 0;
+    size_t   i, k;
+
+    for (k = 0; k < n; k++) {
+        const perf_wide_ *v = PERF_PTR_(const perf_wide_ *, c + k * block);
+        perf_wide_        p0 = v[0], p1 = v[1], u0 = v[0] >> 32, u1 = v[1] >> 32;
+
+        PERF_UNROLL_ for (i = 2; i < 8; i += 2)
+        {
+            p0 += v[i];
+            p1 += v[i + 1];
+            u0 += v[i] >> 32;
+            u1 += v[i + 1] >> 32;
+        }
+        for (i = 8; i < block / 8; i += 2) {
+            p0 += v[i];
+            p1 += v[i + 1];
+            u0 += v[i] >> 32;
+            u1 += v[i + 1] >> 32;
+        }
+        p0 += p1;
+        u0 += u1;
+        p0 += u0 - (u0 << 32);
+        sums[k] = p0[0] + p0[1] + p0[2] + p0[3];
+        total += sums[k];
+    }
+    return total;
+}
+#endif
+
 PERF_FN uint64_t perf_sum64_(const uint64_t *c, size_t n)
 {
     uint64_t sum = 0;
@@ -2074,31 +2169,58 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
         continue;
     s->blocks = 0;
     s->total = d->zeros + d->over;
-    for (i = s->first; i < s->end; i += s->block) {
+    i = s->first;
+#if defined(PERF_AVX2_FN_)
+    if (s->end - i >= 4 * s->block && perf_has_avx2_()) {
+        const void *cells = perf_hist_peek_cells_(h);
+
+        s->blocks = (s->end - i) / s->block;
+        s->total += s->shape.bytes == 4
+                        ? perf_avx2_sums32_(PERF_CAST_(const uint32_t *, cells) + i, s->block,
+                                            s->blocks, s->sums)
+                        : perf_avx2_sums64_(PERF_CAST_(const uint64_t *, cells) + i, s->block,
+                                            s->blocks, s->sums);
+        i += s->blocks * s->block;
+    }
+#endif
+    for (; i < s->end; i += s->block) {
         size_t n = s->end - i < s->block ? s->end - i : s->block;
         s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, n);
         s->total += s->sums[s->blocks++];
     }
 }
 
-/* The bucket in [j, end) where the running count reaches rank. */
+/* The bucket in [j, end) where the running count reaches rank.  Eight at a time first: additions
+ * that do not wait for each other.                                                               */
+#define PERF_WALK_(T)                                                                             \
+    do {                                                                                          \
+        const T *c = PERF_CAST_(const T *, cells);                                                \
+        for (; end - j >= 8; j += 8) {                                                            \
+            const T *p = c + j;                                                                   \
+            uint64_t a = PERF_CAST_(uint64_t, p[0]) + p[1], b = PERF_CAST_(uint64_t, p[2]) + p[3];\
+            a += PERF_CAST_(uint64_t, p[4]) + p[5];                                               \
+            b += PERF_CAST_(uint64_t, p[6]) + p[7];                                               \
+            if (below + a + b >= rank)                                                            \
+                break;                                                                            \
+            below += a + b;                                                                       \
+        }                                                                                         \
+        while ((below += c[j]) < rank && j < end)                                                 \
+            j++;                                                                                  \
+    } while (0)
+
 PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
                                uint64_t below, uint64_t rank)
 {
     const void *cells = perf_hist_peek_cells_(h);
 
     end--;
-    if (s->bytes == 4) {
-        const uint32_t *c = PERF_CAST_(const uint32_t *, cells);
-        while ((below += c[j]) < rank && j < end)
-            j++;
-    } else {
-        const uint64_t *c = PERF_CAST_(const uint64_t *, cells);
-        while ((below += c[j]) < rank && j < end)
-            j++;
-    }
+    if (s->bytes == 4)
+        PERF_WALK_(uint32_t);
+    else
+        PERF_WALK_(uint64_t);
     return j;
 }
+#undef PERF_WALK_
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
