@@ -3884,6 +3884,7 @@ typedef struct perf_loop_ {
     int                kind;            /* 1 bench, 2 A/B                                         */
     int                done;            /* written once, last: the result is complete             */
     char               name[96];
+    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
 } perf_loop_;
 
 typedef struct perf_bench_state_ {
@@ -4387,6 +4388,11 @@ PERF_FN void perf_report_results_(perf_out_ *o)
             perf_put_warnings_(o, b->warnings);
         } else {
             perf_put_ab_(o, l);
+        }
+        if (PERF_ACQ_(&l->done) && l->note && *l->note) {
+            perf_put_(o, "    ");
+            perf_put_(o, l->note);
+            perf_put_(o, "\n");
         }
     }
 }

@@ -115,6 +115,11 @@ typedef struct perf_gpu_backend {
     /* Errors: static text, "CUDA_ERROR_NOT_READY" and a sentence. */
     int (*error_name)(int code, const char **text);
     int (*error_text)(int code, const char **text);
+
+    /* For benches. */
+    int (*ctx_sync)(void);                      /* waits for all streams of the current context    */
+    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);   /* now; NVML's bits of */
+                                                /* clocks-event reasons.  NULL: NVML is asked      */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_PER_THREAD 1u    /* stream NULL is the calling thread's own                 */
@@ -198,7 +203,8 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void);
     X(module_function, "cuModuleGetFunction", "", "")                                             \
     X(launch, "cuLaunchKernel", "", "")                                                           \
     X(error_name, "cuGetErrorName", "", "")                                                       \
-    X(error_text, "cuGetErrorString", "", "")
+    X(error_text, "cuGetErrorString", "", "")                                                     \
+    X(ctx_sync, "cuCtxSynchronize", "", "hipDeviceSynchronize")
 
 /* One for all images of the process, hung into the registry; never freed. */
 typedef struct perf_gpu_state_ {
@@ -207,6 +213,7 @@ typedef struct perf_gpu_state_ {
     uint32_t                looked;     /* 1: `table` says what there is                           */
     uint32_t                spare;
     perf_gpu_backend        found;      /* what `table` points to unless it was installed          */
+    void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock         */
 } perf_gpu_state_;
 
 /* NULL without memory. */
@@ -330,6 +337,110 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     PERF_REL_(&g->table, table);
     PERF_REL_(&g->looked, table ? 1u : 0u);
     return PERF_OK;
+}
+
+/* ---- clocks ---- */
+
+/* What is used of NVML, which every driver of NVIDIA brings along. */
+typedef struct perf_gpu_nvml_ {
+    int   (*init)(void);
+    int   (*by_address)(const char *bus, void **device);
+    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*reasons)(void *device, unsigned long long *why);
+    int   usable;
+    void *device[64];           /* NVML's, by CUDA's number; NULL: not asked                       */
+} perf_gpu_nvml_;
+
+#if PERF_GPU_DL_
+/* Loads and starts it, once in the process (tens of ms).  Never stopped: others may use it. */
+PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
+{
+    static const char *const name[] = {"libnvidia-ml.so.1", PERF_NULL_};
+    perf_gpu_state_         *g = perf_gpu_state_get_();
+    perf_registry_          *r = perf_registry_get_();
+    perf_gpu_nvml_          *n;
+    void                    *library;
+
+    if (!g)
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_gpu_nvml_ *, PERF_ACQ_(&g->nvml));
+    if (n || !perf_lock_(r))
+        return n;
+    n = PERF_CAST_(perf_gpu_nvml_ *, g->nvml);
+    if (!n) {
+        n = PERF_CAST_(perf_gpu_nvml_ *, perf_pages_(sizeof *n, 0));
+        library = n ? perf_gpu_library_(name) : PERF_NULL_;
+        if (library) {
+            perf_gpu_symbol_(library, "nvmlInit_v2", "nvmlInit", &n->init);
+            perf_gpu_symbol_(library, "nvmlDeviceGetHandleByPciBusId_v2",
+                             "nvmlDeviceGetHandleByPciBusId", &n->by_address);
+            perf_gpu_symbol_(library, "nvmlDeviceGetClockInfo", "", &n->clock);
+            perf_gpu_symbol_(library, "nvmlDeviceGetCurrentClocksEventReasons",
+                             "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+            n->usable = n->init && n->by_address && n->clock && !n->init();
+        }
+        PERF_REL_(&g->nvml, PERF_CAST_(void *, n));
+    }
+    perf_unlock_(r);
+    return n;
+}
+
+/* NVML's handle of a device: by its place on the bus, since CUDA and NVML count differently. */
+PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nvml_ *n, int device)
+{
+    static const char hex[] = "0123456789abcdef";
+    char              bus[] = "00000000:00:00.0";
+    int               domain = 0, place = 0, slot = 0, i;
+    void             *handle = PERF_NULL_;
+
+    if (device < 0 || device >= 64 || !t->device_attribute)
+        return PERF_NULL_;
+    handle = PERF_ACQ_(&n->device[device]);
+    if (handle)
+        return handle;
+    if (t->device_attribute(&place, 33, device) || t->device_attribute(&slot, 34, device) ||
+        t->device_attribute(&domain, 50, device))
+        return PERF_NULL_;
+    for (i = 0; i < 8; i++)
+        bus[7 - i] = hex[domain >> (4 * i) & 15];
+    bus[9] = hex[place >> 4 & 15];
+    bus[10] = hex[place & 15];
+    bus[12] = hex[slot >> 4 & 15];
+    bus[13] = hex[slot & 15];
+    if (n->by_address(bus, &handle))
+        return PERF_NULL_;
+    PERF_REL_(&n->device[device], handle);
+    return handle;
+}
+#endif
+
+/* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows. */
+PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz, uint64_t *why)
+{
+    if (t->device_clock)
+        return t->device_clock(device, mhz, why);
+#if PERF_GPU_DL_
+    {
+        perf_gpu_nvml_    *n;
+        void              *handle;
+        unsigned long long bits = 0;
+
+        if (t->flags & PERF_GPU_TABLE_SIMULATED)
+            return 1;
+        n = perf_gpu_nvml_get_();
+        handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
+        if (!handle || n->clock(handle, 1, mhz))
+            return 1;
+        if (n->reasons && !n->reasons(handle, &bits))
+            *why = bits;
+        return 0;
+    }
+#else
+    (void)device;
+    (void)mhz;
+    (void)why;
+    return 1;
+#endif
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
