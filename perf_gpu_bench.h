@@ -1192,12 +1192,14 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int
 {
     perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(sizeof *s + PERF_CAST_(size_t, arms) *
                             room * (sizeof(perf_gpu_sample) + sizeof(double)), 0));
-    char           *at;
-    int             i;
+    perf_gpu_sample *sample;
+    double          *clean;
+    int              i;
 
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_gpu_loop_);
-    at = PERF_PTR_(char *, s + 1);
+    sample = PERF_PTR_(perf_gpu_sample *, s + 1);
+    clean = PERF_PTR_(double *, sample + PERF_CAST_(size_t, arms) * room);
     s->opts = *o;
     s->stream = stream;
     s->arms = arms;
@@ -1205,10 +1207,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int
     s->look_at = 30;
     s->began = perf_now();
     for (i = 0; i < arms; i++) {
-        s->arm[i].sample = PERF_PTR_(perf_gpu_sample *, at);
-        at += room * sizeof(perf_gpu_sample);
-        s->arm[i].clean = PERF_PTR_(double *, at);
-        at += room * sizeof(double);
+        s->arm[i].sample = sample + PERF_CAST_(size_t, i) * room;
+        s->arm[i].clean = clean + PERF_CAST_(size_t, i) * room;
         s->arm[i].batch = o->batch ? PERF_CAST_(uint64_t, o->batch) : 1;
         s->arm[i].most = PERF_GPU_MOST_BATCH_;
     }
