@@ -591,14 +591,16 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         empty[i] = s->slice_ns;
     }
     for (i = 0; i < 120; i++) {
-        if (!perf_gpu_slice_begin_(s, 0, 0))
-            return 0;
+        if (!perf_gpu_slice_begin_(s, PERF_CAST_(int, i & 1), 0))
+            return 0;                           /* without a gate: the host's jitter is welcome    */
         if (s->scratch) {                       /* anything that takes another time each round     */
-            d = 4096.0 * PERF_CAST_(double, 1 + 7 * i % 60);
+            d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
             if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
                     ? perf_gpu_sweep_(s, s->scratch, d, s->stream)
-                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream)))
+                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream))) {
+                PERF_REL_(&s->word->flag, 1u);
                 return 0;
+            }
         }
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
@@ -614,6 +616,9 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         if (d > 0.4)
             step = step > 0.0 ? d < step ? perf_gpu_gcd_(step, d) : perf_gpu_gcd_(d, step) : d;
     }
+    d = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
+    if (step - d < 0.1 && d - step < 0.1)       /* a float of ms is good for that much             */
+        step = d;
     s->quantum = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that       */
     return 1;
 }
@@ -684,15 +689,14 @@ PERF_COLD_FN_ int perf_gpu_attribute_(const perf_gpu_loop_ *s, int which)
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
-    static const double factor[4] = {4.25, 2.25, 1.25, 0.0};
+    static const double factor[3] = {4.25, 2.25, 1.25};
     int                 i, code = 0;
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
         return;
-    for (i = large ? 0 : 3; i < 4 && !s->scratch; i++) {        /* the last: enough for the quantum */
-        s->scratch_bytes = PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16;
-        if (s->scratch_bytes < 1 << 20)
-            s->scratch_bytes = 1 << 20;
+    for (i = large ? 0 : 3; i < 5 && !s->scratch; i++) {        /* 3, 4: enough for the quantum     */
+        s->scratch_bytes = i < 3 ? PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16
+                                 : i < 4 ? 64 << 20 : 1 << 20;
         code = s->t->mem_alloc(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes));
         if (code)
             s->scratch = 0;

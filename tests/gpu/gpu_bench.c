@@ -98,7 +98,7 @@ static void test_plain(void)
         CHECK(r.quantum_ns == 32.0, "quantum %.17g", r.quantum_ns);
         CHECK((uint64_t)runs == r.iterations, "%d of %g", runs, (double)r.iterations);
         CHECK(r.simulated && r.gate == 1 && strstr(r.text, "simulated"), "%s", r.text);
-        CHECK(c ? r.batch >= 10 && r.flush_bytes == 0 : r.batch == 1 && r.flush_bytes > 0, "batch %g", (double)r.batch);
+        CHECK(c ? r.batch > 1 && r.flush_bytes == 0 : r.batch == 1 && r.flush_bytes > 0, "batch %g", (double)r.batch);
         CHECK(c == 0 || r.quantum_ns / (r.time.p50 * (double)r.batch) <= 0.005, "quantum against sample");
         CHECK(r.gbs > 1990 && r.gbs < 2010 && r.peak_gbs > 2900 && r.peak_gbs < 3100, "%g %g", r.gbs, r.peak_gbs);
         CHECK(r.datasheet_gbs > 4000 && r.datasheet_gbs < 4030, "2619 MHz x 2 x 768: %g", r.datasheet_gbs);
@@ -550,8 +550,8 @@ static void test_graph(void)
         b = perf_gpu_bench_begin("graph", stream, &o);
         while (perf_gpu_bench_next(&b)) {
             sim_work(stream, 3000);
-            if (c == 2)
-                (void)sim_stream_query(stream);
+            if (c == 2 && ((sim_stream *)stream)->capturing)
+                ((sim_stream *)stream)->capturing = 2;      /* as an illegal call would              */
             runs++;
         }
         r = perf_gpu_bench_end(&b);
@@ -631,14 +631,15 @@ static perf_gpu_ab_result compare(double a, double b, double cv, int graph, doub
 static void test_ab(void)
 {
     double used = 0;
-    int    i, wrong = 0, yes = 0;
+    int    i, wrong = 0, yes = 0, inside = 0;
 
     for (i = 0; i < 40; i++) {
         perf_gpu_ab_result r = compare(20000, 10000, 0.05, 0, &used);   /* 2x                      */
         yes += r.verdict.decision == PERF_ACCEPT;
-        CHECK(r.verdict.speedup.low <= 2.02 && r.verdict.speedup.high >= 1.98, "%g %g", r.verdict.speedup.low, r.verdict.speedup.high);
+        inside += r.verdict.speedup.low <= 2.02 && r.verdict.speedup.high >= 1.98;
     }
     CHECK(yes == 40, "%d of 40 accepted", yes);
+    CHECK(inside >= 35, "2x inside the interval %d times of 40", inside);
     printf("A/B: 2x against 1.3x after %.0f pairs on average\n", used / 40);
     for (i = 0; i < 200; i++) {                 /* the same twice: an ACCEPT is wrong              */
         perf_gpu_ab_result r = compare(10000, 10000, 0.05, 0, &used);
@@ -763,7 +764,11 @@ static void test_nowhere(void)
 static void test_report(void)
 {
     static char text[60000];
-    size_t      n = perf_report_text(text, sizeof text, NULL);
+    double      used = 0;
+    size_t      n;
+
+    (void)compare(20000, 10000, 0.05, 0, &used);
+    n = perf_report_text(text, sizeof text, NULL);
 
     CHECK(n < sizeof text, "%d", (int)n);
     CHECK(strstr(text, "plain") && strstr(text, "event step 32.0 ns") && strstr(text, "compare, baseline"), "%.2000s", text);
@@ -775,6 +780,7 @@ int main(int argc, char **argv)
         seed = (uint64_t)atoi(argv[1]);
     printf("seed %llu\n", (unsigned long long)seed);
     test_plain();
+    test_report();
     test_quantum();
     test_flush();
     test_rotation();
@@ -791,6 +797,5 @@ int main(int argc, char **argv)
     test_ab();
     test_ab_exposed();
     test_nowhere();
-    test_report();
     return check_done();
 }

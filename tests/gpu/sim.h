@@ -872,7 +872,7 @@ static inline int sim_mem_alloc(uint64_t *address, size_t bytes)
         return sim_leave(1);
     if (bytes > sim.memory[d] - sim.used[d])
         return sim_leave(2);
-    p = bytes < (size_t)1 << 28 ? calloc(1, bytes) : malloc(1);     /* large ones: nothing behind  */
+    p = bytes < (size_t)1 << 24 ? calloc(1, bytes) : malloc(1);     /* large ones: nothing behind  */
     a = (sim_allocation *)calloc(1, sizeof *a);
     a->address = (uint64_t)(uintptr_t)p;
     a->bytes = bytes;
@@ -940,7 +940,7 @@ static inline uint64_t sim_real(uint64_t address, size_t bytes)
 
     for (a = sim.memory_list; a; a = a->next)
         if (a->address == address)
-            return a->bytes < (uint64_t)1 << 28 && bytes <= a->bytes ? bytes : 0;
+            return a->bytes < (uint64_t)1 << 24 && bytes <= a->bytes ? bytes : 0;
     return bytes;
 }
 
