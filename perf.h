@@ -227,7 +227,7 @@ typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
     double      hz;             /* ticks a second                                                 */
     double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* smallest difference seen of two readings                        */
+    double      resolution_ns;  /* smallest difference seen of two readings */
     double      cost_ns;        /* one reading                                                    */
     double      error_ppm;      /* bound on the error of tick_ns                                  */
     uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
@@ -421,6 +421,14 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_KIND_ASYNC_   2u
 #define PERF_KIND_COUNT_   3u
 #define PERF_KIND_INSTANT_ 4u
+#define PERF_KIND_SYNC_    5u   /* a scope that waits for a device                                */
+#define PERF_KIND_DEVICE_  6u   /* time of a device: its work, and what it copies in, out, within */
+#define PERF_KIND_IN_      7u
+#define PERF_KIND_OUT_     8u
+#define PERF_KIND_COPY_    9u
+#define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
+#define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
+#define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
 
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
@@ -555,7 +563,7 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  
 /* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
-PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one decrement, one branch */
+PERF_FN int         perf_bench_next(perf_bench *b); /* hot path: one decrement, one branch */
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);
@@ -567,14 +575,14 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
-#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here; */
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x)) /* volatile asm reads memory here; */
                                                 /* a long double needs perf_keep(&x)              */
 #elif defined(__GNUC__) && defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
 #elif defined(__GNUC__)
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
-        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array                         */ \
+        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array */ \
             uintptr_t perf_p_ = (uintptr_t)__builtin_choose_expr(                                 \
                 __builtin_classify_type(x) == 5, (x), 0);                                         \
             __asm__ __volatile__("" : : "r"(perf_p_), "m"(*(char (*)[])perf_p_));                 \
@@ -1001,6 +1009,7 @@ typedef struct perf_recorder_ {
     struct perf_registry_ *home;
     char        *pool, *pool_end;               /* room for cells                                 */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     dice;                          /* state of the random distances of sampling      */
     char         name[32];
     perf_known_  known[64];
@@ -1064,7 +1073,8 @@ typedef struct perf_registry_ {
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
     void           *gpu;        /* what perf_cuda.h keeps                                         */
-    uint64_t        spare[7];
+    struct perf_source_ *sources;       /* who else has durations to tell                         */
+    uint64_t        spare[6];
 } perf_registry_;
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
@@ -1156,6 +1166,8 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->scan_at = 64;
     r->retired = PERF_NULL_;
     r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
     PERF_SET_(&r->process, process);
     PERF_REL_(&r->lock, 0u);
@@ -1531,8 +1543,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
-            if (!t->gone && perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
-                                          PERF_CAST_(long, t->thread), 0L)) {
+            if (!t->gone && !t->foreign_track &&
+                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                              PERF_CAST_(long, t->thread), 0L)) {
                 t->gone = 1;
                 r->alive--;
             }
@@ -1979,6 +1992,98 @@ PERF_GUARD_(perf_guard_, perf_end_)
 PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
 PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
+ * by now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+typedef struct perf_source_ {
+    struct perf_source_ *next;
+    void (*collect)(perf_registry_ *);
+    void (*report)(struct perf_out_ *);
+    void (*reset)(void);
+} perf_source_;
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
+}
+
+/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
+ * sees to it that one thread at a time writes.  NULL without memory.                             */
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+{
+    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+    size_t          i;
+
+    if (!t || !perf_lock_(r))
+        return PERF_NULL_;
+    t->late_cell = &t->blank;
+    t->late = 1;
+    t->home = r;
+    t->foreign_track = 1;
+    t->number = ++r->threads;
+    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    perf_ring_set_(r, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+    perf_unlock_(r);
+    return t;
+}
+
+/* Adds a duration that began at `start`, both in ticks of the scopes' clock, to name `id` of the
+ * track.  Its depth in the trace is 1 for the outermost.                                         */
+PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start, uint64_t d,
+                                  uint32_t depth)
+{
+    perf_cell_ *c = id < t->room ? t->cell[id] : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    uint64_t    at = d;
+
+    if (PERF_UNLIKELY_(!c))
+        c = perf_cell_get_(t, id);
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+        return;
+    }
+    if (PERF_UNLIKELY_(d - c->low > c->span))
+        at = perf_cell_extend_(c, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->total, d);
+    PERF_ADD_(PERF_BUCKET_(c, at), 1);
+    if (t->ring_mask) {
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(t, d, 0);
+        perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+                                      PERF_CAST_(uint64_t, depth & 255u) << 56);
+    }
+}
+
 /* ---- scopes by name ---- */
 
 PERF_COLD_FN_ void perf_misuse_(void)
@@ -2293,6 +2398,7 @@ PERF_FN void perf_trace_enable(int on)
 PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_get_();
+    perf_source_   *source;
 
     if (!r || !perf_lock_(r))
         return;
@@ -2305,6 +2411,9 @@ PERF_FN void perf_reset(void)
     r->retired_bytes = 0;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->reset)
+            source->reset();
 }
 
 #if PERF_ARCH_X86_
@@ -2460,7 +2569,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         perf_cell_merge_(sum, row, t, id);
     row->count = sum->count;
-    if (!row->count || row->kind >= PERF_KIND_COUNT_)
+    if (!row->count || PERF_KIND_POINT_(row->kind))
         return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += sum->bucket[i];
@@ -2685,6 +2794,14 @@ typedef struct perf_snapshot_ {
     struct perf_tree_ *tree;
 } perf_snapshot_;
 
+PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
+{
+    static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
+                                       "sync",  "device", "copy in", "copy out", "copy"};
+
+    return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
+}
+
 PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
 {
     double calls = PERF_CAST_(double, row->count);
@@ -2692,8 +2809,9 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_
     perf_put_name_(o, row->name, 28);
     perf_put_number_cell_(o, calls, 0, "", 10);
     perf_put_time_cell_(o, PERF_CAST_(double, row->total) * s->tick, 10);
-    if (row->kind == PERF_KIND_ASYNC_) {
-        perf_put_(o, "     async         ");
+    if (!PERF_KIND_HOST_(row->kind)) {
+        perf_put_cell_(o, perf_kind_text_(row->kind), 10);
+        perf_put_(o, "         ");
     } else {
         perf_put_time_cell_(o, PERF_CAST_(double, row->self) * s->tick, 10);
         perf_put_number_cell_(o, PERF_CAST_(double, row->self) / s->self * 100, 1, " %", 9);
@@ -2745,7 +2863,7 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (row->kind < PERF_KIND_COUNT_)
+        if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
             perf_put_(o, "counter                      updates      last      mean       min"
@@ -2767,13 +2885,15 @@ static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
     size_t   i, shown = 0, left = 0;
-    uint64_t wait = 0;
+    uint64_t wait = 0, sync = 0;
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         if (row->kind == PERF_KIND_WAIT_)
             wait += row->self;
-        if (row->kind >= PERF_KIND_COUNT_)
+        if (row->kind == PERF_KIND_SYNC_)
+            sync += row->self;
+        if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
             left++;
@@ -2792,6 +2912,11 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     if (wait) {
         perf_put_(o, "waiting for data: ");
         perf_put_fixed_(o, PERF_CAST_(double, wait) / s->self * 100, 1);
+        perf_put_(o, " % of the time in scopes\n");
+    }
+    if (sync) {
+        perf_put_(o, "waiting for a device: ");
+        perf_put_fixed_(o, PERF_CAST_(double, sync) / s->self * 100, 1);
         perf_put_(o, " % of the time in scopes\n");
     }
     perf_put_counters_(o, s);
@@ -2970,7 +3095,7 @@ PERF_HOT_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
     uint64_t   i = 0;
 
     while (i < e->count) {
-        if (!perf_zone_at_(e, &i, tree->registry, &z) || z.kind > PERF_KIND_WAIT_)
+        if (!perf_zone_at_(e, &i, tree->registry, &z) || !PERF_KIND_HOST_(z.kind))
             continue;
         while (top && (z.start < open[top - 1].start ||
                        (z.start == open[top - 1].start &&
@@ -3183,7 +3308,6 @@ PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *
 
 PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
-    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
     static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
                                                       "min_ns",   "p50_ns",  "p95_ns",
                                                       "p99_ns",   "max_ns",  "last"};
@@ -3221,12 +3345,12 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
             perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
             perf_put_json_(o, row->name);
             perf_put_(o, ",\"kind\":\"");
-            perf_put_(o, kind[row->kind]);
+            perf_put_(o, perf_kind_text_(row->kind));
             perf_put_(o, "\",\"calls\":");
         } else {
             perf_put_csv_(o, row->name);
             perf_put_char_(o, ',');
-            perf_put_(o, kind[row->kind]);
+            perf_put_(o, perf_kind_text_(row->kind));
             perf_put_char_(o, ',');
         }
         perf_put_u64_(o, row->count);
@@ -3418,6 +3542,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     if (s.registry) {
         if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
             perf_unlock_(s.registry);
+        perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
         s.marks = PERF_ACQ_(&s.registry->marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
@@ -3442,6 +3567,8 @@ PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 {
+    perf_source_ *source;
+
     if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
         perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
         return;
@@ -3451,6 +3578,10 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_tree_(o, s);
     else if (s->registry)
         perf_put_table_(o, s);
+    if (s->registry)
+        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
+            if (source->report)
+                source->report(o);
     perf_report_results_(o);
 }
 
@@ -3736,7 +3867,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
-        if (z.kind > PERF_KIND_WAIT_) {
+        if (!PERF_KIND_SLICE_(z.kind)) {
             perf_json_other_(j, &z, PERF_ACQ_(&j->registry->names)[z.name]->site.name, where);
             continue;
         }
@@ -3854,6 +3985,7 @@ PERF_FN perf_status perf_trace_save(const char *path)
         return PERF_ENOMEM;
     if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
         perf_unlock_(j.registry);
+    perf_sources_collect_(j.registry);
     j.epoch = perf_epoch_of_(j.registry);
     j.names = PERF_ACQ_(&j.registry->count);
     j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
@@ -3918,7 +4050,7 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
-#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1))     /* stands for a state  */
+#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
 #define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_MAX_SAMPLES_ 1000000
@@ -3966,7 +4098,7 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
     }
     *cost = PERF_CAST_(double, best) / 20.0;
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
-    if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
+    if (*tick > *cost && *cost > 0.0) /* finer than a reading: its step stays unseen */
         *tick = *cost;
 }
 
@@ -4174,7 +4306,7 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
     }
     p = &s->slice;
     if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        s->slice.runs += p->batch - PERF_CAST_(uint64_t, left);     /* a slice that a break cut short */
+        s->slice.runs += p->batch - PERF_CAST_(uint64_t, left); /* a slice that a break cut short */
     r.time = perf_summarize(p->ns, p->count);
     r.cold_ns = p->cold_ns;
     r.overhead_ns = s->overhead_ns;
@@ -4365,7 +4497,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     perf_put_(o, "\n  benchmark                                median [95 % interval]");
     perf_put_(o, "       p95       p99      cold\n");
     first = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
-    while (stop != first) {                         /* the list is newest first: walk it backwards */
+    while (stop != first) { /* the list is newest first: walk it backwards */
         for (l = first; l->next != stop; l = l->next)
             ;
         stop = l;
@@ -4471,7 +4603,7 @@ PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts
     s->arm[0].batch = s->arm[1].batch = 1;
     if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
         perf_is_nan_(s->opts.accept.confidence) ||
-        s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time          */
+        s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time */
         s->opts.accept.rule.metric == PERF_METRIC_THROUGHPUT) {
         s->status = PERF_EINVAL;
         s->phase = PERF_LOOP_DONE_;
@@ -4853,7 +4985,7 @@ template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Cou
 {
     __asm__ __volatile__("" : : "m"(x));
 }
-template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read */
+template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points to counts as read */
 {
     __asm__ __volatile__("" : : "r"(p),
                          "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));

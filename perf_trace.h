@@ -230,7 +230,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, perf_ed
     while (i < e->count) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
-        if (z.kind > PERF_KIND_WAIT_) {
+        if (!PERF_KIND_SLICE_(z.kind)) {
             perf_pf_other_(w, &z, w->process << 32 | e->number);
             continue;
         }

@@ -48,10 +48,10 @@ typedef enum sim_what {
 typedef struct sim_event sim_event;
 typedef struct sim_item {
     sim_what  what;
-    uint64_t  ready;            /* submitted + latency, host ns: not before this                   */
-    uint64_t  ns;               /* duration; of a gate: how long it holds at most                  */
+    uint64_t  ready;            /* submitted + latency, host ns: not before this */
+    uint64_t  ns;               /* duration; of a gate: how long it holds at most */
     sim_event *event;
-    uint64_t  round;            /* the record of the event that is meant                           */
+    uint64_t  round;            /* the record of the event that is meant */
     uint64_t  address, from, bytes;
     uint32_t  value;
     void    (*fn)(void *);
@@ -65,15 +65,15 @@ typedef struct sim_items {
 
 typedef struct sim_ctx {
     int               device;
-    struct sim_stream *fallback[3];     /* what NULL (and 1) and 2 mean                             */
+    struct sim_stream *fallback[3];     /* what NULL (and 1) and 2 mean */
 } sim_ctx;
 
 typedef struct sim_stream {
-    uint32_t  magic;            /* SIM_STREAM_MAGIC while alive                                     */
+    uint32_t  magic;            /* SIM_STREAM_MAGIC while alive */
     sim_ctx  *ctx;
-    uint64_t  idle;             /* host ns at which all resolved items are done                     */
-    sim_items queue;            /* items behind a closed gate                                       */
-    int       capturing;        /* 0 no, 1 yes, 2 spoilt                                            */
+    uint64_t  idle;             /* host ns at which all resolved items are done */
+    sim_items queue;            /* items behind a closed gate */
+    int       capturing;        /* 0 no, 1 yes, 2 spoilt */
     int       mode;
     unsigned  flags;
     struct sim_graph *graph;
@@ -86,9 +86,9 @@ struct sim_event {
     uint32_t magic;
     sim_ctx *ctx;
     unsigned flags;
-    uint64_t submitted, resolved;       /* records so far, and those whose time is known            */
-    uint64_t at;                /* host ns                                                          */
-    sim_stream *captured;       /* recorded into this stream's capture                              */
+    uint64_t submitted, resolved;       /* records so far, and those whose time is known */
+    uint64_t at;                /* host ns */
+    sim_stream *captured;       /* recorded into this stream's capture */
 };
 
 typedef struct sim_graph {
@@ -102,39 +102,39 @@ typedef struct sim_allocation {
 } sim_allocation;
 
 typedef struct sim_fault {
-    uint64_t left;              /* fails the left-th call from now; 0: none                         */
+    uint64_t left;              /* fails the left-th call from now; 0: none */
     int      code, sticky;
 } sim_fault;
 
 /* All of the machine. */
 static struct sim_state {
     /* settings */
-    uint64_t cost[SIM_FUNCTIONS];       /* host ns a call                                           */
-    uint64_t launch_ns;         /* host ns of sim_work()                                            */
-    uint64_t latency_ns;        /* from the submission to the start on an idle stream               */
-    uint64_t quantum_ns;        /* step of the event clock                                          */
-    int64_t  offset_ns[SIM_DEVICES];    /* device clock - host clock                                */
+    uint64_t cost[SIM_FUNCTIONS];       /* host ns a call */
+    uint64_t launch_ns;         /* host ns of sim_work() */
+    uint64_t latency_ns;        /* from the submission to the start on an idle stream */
+    uint64_t quantum_ns;        /* step of the event clock */
+    int64_t  offset_ns[SIM_DEVICES];    /* device clock - host clock */
     double   drift_ppm[SIM_DEVICES];
     uint64_t memory[SIM_DEVICES];       /* bytes of each device                                     */
     double   copy_gbs;          /* GB/s of copy and fill                                            */
     unsigned sm_mhz;            /* what device_clock answers                                        */
     uint64_t throttle;
     sim_fault fault[SIM_FUNCTIONS];
-    int      sticky;            /* every call answers this; 0: none                                 */
-    int      down;              /* shut down: every call answers 4                                  */
+    int      sticky;            /* every call answers this; 0: none */
+    int      down;              /* shut down: every call answers 4 */
     /* Kernels launched through the table: returns the duration in ns; may fill *item.  NULL: the
      * built-in ones, perf_gate(flag, out, ns) and perf_sweep(base, vectors), others take 1 us.    */
     uint64_t (*kernel)(const char *name, void **parameters, sim_item *item);
     /* counters */
     uint64_t calls[SIM_FUNCTIONS];
-    uint64_t calls_down;        /* made after the shut-down                                         */
-    uint64_t wrong_context;     /* an event used with a stream or event of another context          */
-    uint64_t bad_handle;        /* dead streams and events                                          */
-    uint64_t spoilt;            /* captures that somebody's call invalidated                        */
-    uint64_t surfaced[1000];    /* how often each code below 1000 was answered                      */
-    uint64_t deadlocks;         /* waits that no one could have ended                               */
-    uint64_t contexts;          /* made, all by the test itself                                     */
-    int64_t  events, streams, graphs, allocations, modules, bytes;      /* alive                    */
+    uint64_t calls_down;        /* made after the shut-down */
+    uint64_t wrong_context;     /* an event used with a stream or event of another context */
+    uint64_t bad_handle;        /* dead streams and events */
+    uint64_t spoilt;            /* captures that somebody's call invalidated */
+    uint64_t surfaced[1000];    /* how often each code below 1000 was answered */
+    uint64_t deadlocks;         /* waits that no one could have ended */
+    uint64_t contexts;          /* made, all by the test itself */
+    int64_t  events, streams, graphs, allocations, modules, bytes;      /* alive */
     uint64_t most_events;
     /* private */
     uint64_t now;
@@ -148,7 +148,7 @@ static struct sim_state {
 
 static __thread sim_ctx *sim_stack[16];
 static __thread int sim_depth;
-static __thread int sim_mode;           /* 0 global, 1 thread local, 2 relaxed                      */
+static __thread int sim_mode;           /* 0 global, 1 thread local, 2 relaxed */
 
 static inline uint64_t sim_clock(void)
 {
@@ -200,7 +200,7 @@ static inline int sim_run(sim_stream *s, sim_item *i)
         at = i->event->at > at ? i->event->at : at;
         break;
     case SIM_ITEM_WAIT_VALUE:
-        if (at > sim.now)       /* not there yet: what will the word say then?                     */
+        if (at > sim.now)       /* not there yet: what will the word say then? */
             return 0;
         if ((int32_t)(__atomic_load_n((uint32_t *)(uintptr_t)i->address, __ATOMIC_ACQUIRE) - i->value) < 0)
             return 0;
@@ -1020,7 +1020,7 @@ static inline int sim_module_function(void **function, void *module, const char 
     if (i == 64)
         return sim_leave(500);
     if (!known[i])
-        known[i] = name;        /* callers pass literals                                            */
+        known[i] = name;        /* callers pass literals */
     *function = (void *)(uintptr_t)known[i];
     return sim_leave(0);
 }
@@ -1201,11 +1201,10 @@ static inline void sim_stop(void)
     sim_mode = 0;
 }
 
-/* A fresh machine with the defaults of an H100 or so, no context current, installed. */
-static inline void sim_start(void)
+/* A fresh machine with the defaults of an H100 or so, no context current. */
+static inline void sim_reset(void)
 {
-    static perf_gpu_backend table;
-    static const uint64_t   record_ns = 800;
+    static const uint64_t record_ns = 800;
 
     memset(&sim, 0, sizeof sim);
     sim.now = 1000000000;
@@ -1229,9 +1228,17 @@ static inline void sim_start(void)
     sim.cost[SIM_device_clock] = 20000;
     sim.offset_ns[0] = 123456789;
     sim.offset_ns[1] = -987654321;
-    table = sim_table();
     sim_depth = 0;
     sim_mode = 0;
+}
+
+/* The same, installed for perf_cuda.h. */
+static inline void sim_start(void)
+{
+    static perf_gpu_backend table;
+
+    sim_reset();
+    table = sim_table();
     (void)perf_gpu_use(&table);
 }
 
