@@ -46,7 +46,8 @@ class Block:
 def markdown_files():
     return sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                               *ROOT.glob("tests/**/*.md"), *ROOT.glob("examples/**/*.md"),
-                              *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md")])
+                              *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md"),
+                              *ROOT.glob("cython/**/*.md")])
 
 
 def markdown_blocks(path):
