@@ -12,7 +12,7 @@
  *         }
  *     }
  *
- *     ./a.out --filter copy --save baseline.json;  ./a.out --help
+ * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
  * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
  * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with

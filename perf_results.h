@@ -98,6 +98,7 @@ PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts
  * Two processes that add at once: one of them is lost.                                           */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
+/* What was measured under a name. */
 typedef enum perf_baseline_kind {
     PERF_BASELINE_BENCH = 1,
     PERF_BASELINE_AB,
