@@ -12,7 +12,7 @@
  *         }
  *     }
  *
- *     ./a.out --filter copy --save baseline.json;  ./a.out --help
+ * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
  * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
  * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with
@@ -496,7 +496,7 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
             perf_put_(o, " (busy)");
     }
     perf_env_put_(o, r.compiler);
-#if !PERF_OPTIMISED_
+#if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
     perf_env_put_(o, "NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
@@ -679,7 +679,7 @@ typedef struct perf_crew_ {
     const perf_bench_opts *opts;
     const char            *name;
     size_t                 threads;
-    uint32_t               ready, go;
+    uint32_t               ready, go;   /* go: 1 run, 2 give up                                   */
 } perf_crew_;
 
 typedef struct perf_hand_ {
@@ -700,8 +700,9 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     perf_main_name_(name, sizeof name, crew->name, " #", h->number);
     (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
     while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
-        if (crew->threads > 1)
-            (void)perf_sched_yield_();
+        (void)perf_sched_yield_();
+    if (PERF_ACQ_(&crew->go) == 2u)
+        return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
 #if !PERF_DISABLE
     h->state = PERF_LOOP_IS_ONE_(b.state) ? b.state : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
@@ -748,7 +749,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     return r;
 }
 
-/* Starts them all, waits for all.  0: not even one thread could be made. */
+/* Starts them all, waits for all.  Fewer than wanted: then none of them ran. */
 PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 {
     size_t i, made = 0;
@@ -760,10 +761,9 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
             break;
         made++;
     }
-    crew->threads = made;
     while (PERF_ACQ_(&crew->ready) < made)
         (void)perf_sched_yield_();
-    PERF_REL_(&crew->go, 1u);
+    PERF_REL_(&crew->go, made == crew->threads ? 1u : 2u);
     for (i = 0; i < made; i++)
         (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
     return made;
@@ -974,7 +974,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         return 2;
     }
     result = perf_main_files_(&m, &rule);
-    if (fflush(m.out)) {
+    if (fflush(m.out) || ferror(m.out)) {
         (void)fprintf(stderr, "%s: standard output: %s\n", m.program, perf_status_text(PERF_EIO));
         result = 2;
     }

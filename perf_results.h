@@ -98,6 +98,7 @@ PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts
  * Two processes that add at once: one of them is lost.                                           */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
+/* What was measured under a name. */
 typedef enum perf_baseline_kind {
     PERF_BASELINE_BENCH = 1,
     PERF_BASELINE_AB,
@@ -517,6 +518,8 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.bench = &b->result;
             one.x[0] = b->slice.ns;
             one.n = b->result.time.count ? b->slice.count : 0;
+        } else if (l->kind != 2) {
+            continue;
         } else {
             const perf_ab_state_ *a = PERF_PTR_(const perf_ab_state_ *, l);
             one.ab = &a->result;
@@ -1125,17 +1128,57 @@ PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const perf_saving_ *s)
     perf_put_(o, "]}\n");
 }
 
+/* A JSON string in one line without blanks at its ends: pyperf takes nothing else. */
+PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *suffix)
+{
+    const char *end = s + strlen(s);
+
+    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
+        s++;
+    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
+        end--;
+    perf_put_char_(o, '"');
+    if (s == end)
+        perf_put_(o, "(unnamed)");
+    while (s < end) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        int           n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\\ufffd");
+            s++;
+        } else if (c < 0x20 || c == 0x7f) {
+            perf_put_char_(o, ' ');
+            s++;
+        } else {
+            if (c == '"' || c == '\\')
+                perf_put_char_(o, '\\');
+            while (n--)
+                perf_put_char_(o, *s++);
+        }
+    }
+    perf_put_(o, suffix);
+    perf_put_char_(o, '"');
+}
+
+PERF_COLD_FN_ void perf_put_line_member_(perf_out_ *o, const char *key, const char *text)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":");
+    perf_put_line_json_(o, text, "");
+}
+
 PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const perf_saving_ *s)
 {
     perf_arm_ a;
     size_t    k, some = 0;
 
     perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
-    perf_put_text_member_(o, "hostname", s->run.machine);
-    perf_put_text_member_(o, "cpu_model_name", s->run.cpu);
-    perf_put_text_member_(o, "platform", s->run.os);
-    perf_put_text_member_(o, "compiler", s->run.compiler);
-    perf_put_text_member_(o, "build", s->run.build);
+    perf_put_line_member_(o, "hostname", s->run.machine);
+    perf_put_line_member_(o, "cpu_model_name", s->run.cpu);
+    perf_put_line_member_(o, "platform", s->run.os);
+    perf_put_line_member_(o, "compiler", s->run.compiler);
+    perf_put_line_member_(o, "build", s->run.build);
     if (s->run.cores)
         perf_put_member_(o, "cpu_count", s->run.cores);
     perf_put_(o, "},\n\"benchmarks\":[");
@@ -1143,7 +1186,7 @@ PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const perf_saving_ *s)
         if (!perf_arm_of_(s, k, &a))
             continue;
         perf_put_(o, some++ ? ",\n {\"metadata\":{\"name\":" : "\n {\"metadata\":{\"name\":");
-        perf_put_arm_name_(o, &a);
+        perf_put_line_json_(o, a.name, a.suffix);
         perf_put_member_(o, "loops", PERF_CAST_(double, a.batch));
         perf_put_(o, "},\"runs\":[{\"metadata\":{\"date\":\"");
         perf_put_date_(o, s->run.time_s, "\"}");

@@ -38,7 +38,7 @@ class Block:
     def __init__(self, path, line, tags, text):
         self.path, self.line, self.tags, self.text = path, line, tags, text
         self.where = f"{path.relative_to(ROOT)}:{line}"
-        self.whole = bool(re.search(r"\bmain\s*\(", text))
+        self.whole = bool(re.search(r"\bmain\s*\(|define PERF_MAIN 1", text))
 
 
 # ---- finding -----------------------------------------------------------------------------------
