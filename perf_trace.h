@@ -25,8 +25,9 @@ PERF_BEGIN_DECLS
 
 /* >>formats ----------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of several processes or runs of one machine
- * may be concatenated (cat a b > c) and open as one.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.         */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b > c)
+ * in the order in which they were begun, and open as one; perf_trace_merge() takes any order, and
+ * any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                             */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';' and newlines. */
@@ -64,7 +65,8 @@ PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts)
 
 /* Starts with what the rings hold.  A path that ends in ".json": Chrome JSON, an array that viewers
  * read without its closing bracket; any other: Perfetto protobuf.  An existing file is replaced.
- * opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0; PERF_ESTATE: a
+ * Protobuf: the first scope inside one that is open at a write may be moved by a ns for each scope
+ * around it.  opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0; PERF_ESTATE: a
  * stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then on a write that fails
  * (full disk) ends the stream: the file is cut back to the last whole write, the report counts the
  * events that are not in it, and the rings go on.                                                */
@@ -153,6 +155,19 @@ typedef struct perf_edge_ {
     uint32_t name, depth;
 } perf_edge_;
 
+/* A scope that is open when its children are written follows in a later write, with a begin that
+ * lies before.  What begins at one moment (clocks tick every 10 ns) a viewer nests in the order of
+ * the file: the scope would land inside its first child.  So the first child of each open scope, and
+ * what happens with it, is moved: by 1 ns if the open scope is the outermost, by 2 in the next, ...
+ * That way every scope begins before what is inside it, whatever the order in which they are written.
+ * `now`, `old` (before the present write): by depth, ticks of the first begin in the file that is
+ * inside a scope which is not.  now[0]: ns of the last time in the file, which is no depth.       */
+#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
+#define PERF_TIES_NONE_ (~UINT64_C(0))
+typedef struct perf_ties_ {
+    uint64_t *now, old[PERF_TIES_];
+} perf_ties_;
+
 typedef struct perf_pf_ {
     perf_file_      file;
     perf_registry_ *registry;
@@ -163,7 +178,7 @@ typedef struct perf_pf_ {
     size_t          events;                     /* it is for so many                              */
     char           *used;                       /* by name                                        */
     uint32_t        names;
-    uint64_t       *base;                       /* stream: ns that the thread's clock began from  */
+    struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
 /* One packet of the trace. */
@@ -219,12 +234,12 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
 
 /* Starts the sequence of a thread: its clock counts ns from t0, its names get short numbers.  The
  * trace processor knows a clock by its number and the sequence's, and t0 of one may not go back: so
- * processes, whose sequences have the same (short) numbers, get clocks of different numbers.      */
+ * both come from the process, as far as there are numbers (64; 100 of one byte).                 */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
     char           packet[256], a[128], b[64];
     char          *p = packet, *q = a, *k = b;
-    const uint64_t clock = 64 + w->process % 64;
+    const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
 
     p = perf_field_(p, 10, sequence);
     p = perf_field_(p, 41, 1);                  /* incremental state cleared                       */
@@ -367,19 +382,46 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int oth
     return out;
 }
 
-/* The edge with a time of its own. */
+/* When a scope begins in the file whose first children are there already. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t uuid)
 {
-    perf_pf_event_(w, perf_epoch_ns_(&w->epoch, edge->ticks), uuid, edge->name ? 1 : 2,
-                   edge->name ? PERF_ACQ_(&w->registry->names)[edge->name]->site.name : PERF_NULL_, 0);
+    uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
+    uint32_t k, both;
+
+    for (k = 2; k <= edge->depth % PERF_TIES_ && edge->name; k++)
+        for (both = 0; both < 2; both++) {
+            at = both ? w->ties->old[k] : w->ties->now[k];
+            if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
+                ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
+        }
+    perf_pf_event_(w, ns, uuid, edge->name ? 1 : 2,
+                   edge->name ? PERF_ACQ_(&w->registry->names)[edge->name]->site.name : PERF_NULL_,
+                   0);
+}
+
+/* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
+PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth, uint64_t *ns)
+{
+    for (; *depth < PERF_TIES_; ++*depth) {
+        uint64_t at = w->ties->now[*depth], moved;
+        if (at == PERF_TIES_NONE_)
+            continue;
+        if (at > ticks)
+            return at;
+        moved = perf_epoch_ns_(&w->epoch, at) + *depth - 1;
+        *ns = moved > *ns ? moved : *ns;
+    }
+    return PERF_TIES_NONE_;
 }
 
 PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 {
     perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
     perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-    uint64_t    uuid = w->process << 32 | e->number, sequence = e->number + 1, last, ns;
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count), depth = 1;
+    uint64_t    uuid = w->process << 32 | e->number, last, ns;
+    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
+    uint64_t    tie = w->ties ? 0 : PERF_TIES_NONE_;    /* ticks of the next begin to be moved    */
     size_t      n = PERF_CAST_(size_t, e->count);
     perf_edge_ *edge, *end;
 
@@ -389,11 +431,9 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
     if (perf_pf_room_(w, n)) {
         end = w->room + 3 * n;
         edge = perf_edges_(w, e, 1);
-        while (w->base && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < *w->base)
+        while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
             perf_pf_late_(w, edge++, uuid);     /* scopes that were open at the write before      */
         last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
-        if (w->base && edge < end)
-            *w->base = last;
         if (edge < end)
             perf_pf_sequence_(w, sequence, uuid, last);
         for (id = 1; id < names; id++)
@@ -404,6 +444,8 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             if (f->p > f->limit)
                 perf_file_flush_(f);
             ns = perf_epoch_ns_(&w->epoch, edge->ticks);
+            if (PERF_UNLIKELY_(edge->ticks >= tie))
+                tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
             p = f->p;
             *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11      */
@@ -429,6 +471,8 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             f->p = p;
             last = ns;
         }
+        if (w->ties && last)
+            w->ties->now[0] = last;
     } else {
         w->no_memory = 1;
     }
@@ -497,8 +541,10 @@ PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
         ns = at > ns && !(at >> 63) ? at : ns;
         *f->p++ = comma;
         comma = ',';
-        memcpy(f->p, edge->name ? "\n{\"type\":\"O\",\"frame\":" : "\n{\"type\":\"C\",\"frame\":", 22);
-        f->p += 22;
+        memcpy(f->p, "\n{\"type\":\"", 10);
+        f->p[10] = edge->name ? 'O' : 'C';
+        memcpy(f->p + 11, "\",\"frame\":", 10);
+        f->p += 21;
         if (edge->name)
             open[top++].name = edge->name;
         else if (top)
@@ -726,13 +772,12 @@ extern int perf_truncate_(const char *, long) __asm__(PERF_SYM_("truncate"));
 
 #define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
 #define PERF_STREAM_KNOTS_ 64u
-#define PERF_STREAM_DEPTH_ 256u
-#define PERF_STREAM_NONE_  (~UINT64_C(0))
 
 typedef struct perf_streaming_ {
     perf_stream_  head;         /* first: what perf.h knows                                       */
     perf_pf_      pf;           /* its file is that of both formats                               */
     perf_json_    json;
+    perf_ties_    ties;
     int           as_json;
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* epochs used so far                                             */
@@ -785,37 +830,23 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->pf.epoch = s->json.epoch = *k;
 }
 
-/* A scope that is still open when its children are written comes with a later write, and a viewer
- * puts what begins at one moment in the order of the file: the scope would land inside its first
- * child.  So it begins 1 ns before a child that began with it.  ring_first has, by depth, when the
- * first scope began that is in the file, and is inside a scope that is not.                      */
-PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, perf_events_ *e)
+/* Brings ring_first up to date with events that are about to be written, see perf_ties_. */
+PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const perf_events_ *e)
 {
-    uint64_t   *first = t->ring_first, shift, at, i = e->count;
-    uint32_t    lowest = PERF_STREAM_DEPTH_, top = PERF_STREAM_DEPTH_, d, k;
+    uint64_t   *first = t->ring_first, at, i = e->count;
+    uint32_t    top = PERF_TIES_, d;
     perf_zone_  z;
 
-    shift = 1 + PERF_CAST_(uint64_t, 1.0 / s->pf.epoch.tick_ns);
+    memcpy(s->ties.old, first, sizeof s->ties.old);
+    s->ties.now = first;
     while (i-- > 0) {                           /* oldest first                                   */
         at = i;
         if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
             continue;
-        d = z.depth % PERF_STREAM_DEPTH_;
-        if (d < lowest) {
-            lowest = d;
-            if (d + 1 < PERF_STREAM_DEPTH_ && first[d + 1] <= z.start &&
-                z.start - first[d + 1] < PERF_STREAM_DEPTH_ * shift) {
-                uint64_t by = z.start - first[d + 1] + shift;
-                e->event[i].start -= by;
-                z.start -= by;
-                if ((e->event[i].what & PERF_EVENT_MORE_) == PERF_EVENT_MORE_)
-                    e->event[i + 1].start += by;
-                else if ((e->event[i].what & PERF_EVENT_MORE_) + by < PERF_EVENT_MORE_)
-                    e->event[i].what += by;
-            }
-        }
-        for (k = d + 1; k <= top && k < PERF_STREAM_DEPTH_; k++)
-            first[k] = PERF_STREAM_NONE_;
+        d = z.depth % PERF_TIES_;
+        for (; top > d; top--)
+            if (top < PERF_TIES_)
+                first[top] = PERF_TIES_NONE_;
         top = d;
         if (z.start < first[d])
             first[d] = z.start;
@@ -909,15 +940,14 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     }
     if (!t->ring_first) {
         t->ring_first = PERF_CAST_(
-            uint64_t *, perf_pool_(&r->pool, &r->pool_end, (PERF_STREAM_DEPTH_ + 1) * 8, 65536, 0));
+            uint64_t *, perf_pool_(&r->pool, &r->pool_end, PERF_TIES_ * 8, 65536, 0));
         if (!t->ring_first) {
             perf_stream_fail_(s, PERF_ENOMEM);
             return;
         }
-        memset(t->ring_first, 255, PERF_STREAM_DEPTH_ * 8);
-        t->ring_first[PERF_STREAM_DEPTH_] = 0;
+        memset(t->ring_first, 255, PERF_TIES_ * 8);
+        t->ring_first[0] = 0;
     }
-    s->pf.base = &t->ring_first[PERF_STREAM_DEPTH_];
     if (s->process != PERF_GET_(&r->process))
         perf_stream_forked_(s);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
@@ -942,7 +972,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         }
         if (!e.count)
             break;
-        perf_stream_ties_(s, t, &e);
+        if (!s->as_json)
+            perf_stream_ties_(s, t, &e);
         if (s->as_json) {
             s->json.file = s->pf.file;
             perf_json_thread_(&s->json, &e);
@@ -1058,6 +1089,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
         s->max_bytes = o.max_bytes;
         s->pf.registry = s->json.registry = r;
         s->pf.mapped = 1;
+        s->pf.ties = &s->ties;
         s->pf.events = PERF_CAST_(size_t, s->chunk);
         s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(s->pf.events * sizeof *s->event));
         s->pf.room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * s->pf.events * sizeof *s->pf.room));
@@ -1085,8 +1117,8 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
             PERF_SET_(&t->ring_sent, head > room ? head - room : UINT64_C(0));
             t->ring_at = t->ring_step = 0;
             if (t->ring_first) {
-                memset(t->ring_first, 255, PERF_STREAM_DEPTH_ * 8);
-                t->ring_first[PERF_STREAM_DEPTH_] = 0;
+                memset(t->ring_first, 255, PERF_TIES_ * 8);
+                t->ring_first[0] = 0;
             }
         }
         PERF_REL_(&r->stream, &s->head);

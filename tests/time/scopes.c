@@ -350,6 +350,43 @@ static void others(void)
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(strstr(text, "waiting for data: 25.0 %"), "%s", text);
     EQUAL("waits of one name are one row", row_of("read", "wait").calls, 2);
+    CHECK(strstr(text, "data wait: 25.0 % of the main thread (25.0 ns of 100 ns in scopes, 25.0 ns of it in read): "
+                       "host-bound"), "%s", text);
+    CHECK(!strstr(text, "still open"), "%s", text);
+    free(text);
+    {
+        PERF_WAIT("socket");
+        now_ns += 100;
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "data wait: 62.5 % of the main thread (125 ns of 200 ns in scopes, 100 ns of it in socket): "
+                       "data-bound"), "%s", text);
+    free(text);
+}
+
+/* Scopes that are open while the report is made: counted, and named if they never ended before. */
+static void still_open(void)
+{
+    char *text;
+    {
+        PERF_SCOPE("compute");
+        now_ns += 10;
+    }
+    {
+        PERF_SCOPE("open for the first time");
+        {
+            PERF_SCOPE("compute");
+            text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+            CHECK(strstr(text, "note: 2 scopes are still open, their time so far not in the numbers: "
+                               "open for the first time, ..."), "%s", text);
+            free(text);
+            text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+            CHECK(strstr(text, "note: 2 scopes are still open"), "%s", text);
+            free(text);
+        }
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "still open"), "%s", text);
     free(text);
 }
 
@@ -476,6 +513,8 @@ static void views(void)
 
 int main(void)
 {
+    still_open();
+    perf_reset();
     nesting();
     recursion();
     jumps();
