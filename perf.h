@@ -619,7 +619,7 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 
 /* Work that is not to be timed, inside the loop.  Each pair costs two readings of the clock, which
  * are taken off, right to some ns: fine once per slice, or around bodies of microseconds.  A pause
- * lasts until resume or the end of the iterations of a slice; doubled or outside a loop: ignored. */
+ * lasts until resume or the last iteration of the slice; doubled, or outside a loop: ignored.    */
 PERF_FN void perf_bench_pause(perf_bench *b);
 PERF_FN void perf_bench_resume(perf_bench *b);
 
@@ -692,7 +692,7 @@ typedef struct perf_ab_opts {           /* zero = default                       
                                         /* rule on memory or throughput: PERF_EINVAL              */
     int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs; the control   */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 8 pairs; the control   */
                                         /* of a late decision comes on top (at most half of it)   */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
@@ -762,8 +762,8 @@ PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
  *
  * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
  * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
- * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 -> 1,000;
- * a rule on a quantile or the mean is PERF_EINVAL.                                               */
+ * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 ->
+ * 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                        */
 typedef struct perf_race_entry {
     char         name[32];              /* of perf_race_name, or its number                       */
     perf_summary time;                  /* ns per iteration by the clock that decides             */
@@ -829,7 +829,7 @@ PERF_FN int perf_variant(const char *name, int otherwise);
  *
  * Each cycle waits, warms up, then records: scopes, traces and device timers of the whole process
  * are on in active steps only, whatever thread they run in, and as they were before after the end.
- * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.   */
+ * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.  */
 typedef enum perf_phase {
     PERF_PHASE_WAIT,
     PERF_PHASE_WARMUP,                  /* off too: a step to fill caches that were let go cold   */
@@ -856,7 +856,8 @@ typedef struct perf_schedule {          /* read it; the library writes it       
 } perf_schedule;
 
 PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
-PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts); /* what runs */
+/* What really runs. */
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts);
 
 /* Switches recording off until the first active step; NULL: defaults. */
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
@@ -4753,7 +4754,7 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
         if (d < best)
             best = d;
     }
-    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;  /* else it stepped each time */
+    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;    /* it stepped each time   */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
     if (*tick > *cost && *cost > 0.0) /* finer than a reading: its step stays unseen */
         *tick = *cost;
@@ -5737,7 +5738,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
     far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
     far_off = far_off < 0.0 ? -far_off : far_off;
-    return gap > 3.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
+    return gap > 2.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -5766,8 +5767,8 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
     perf_decision d;
     int           i, open = 0;
 
-    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
-        return 1;                                   /* 7: the fewest that can be decided          */
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 8))
+        return 1;                                   /* 8: the fewest that are sure to be decided  */
     if (s->running == 1)
         return n >= PERF_CAST_(size_t, s->opts.min_pairs);
     if (!s->typical)
@@ -5918,13 +5919,16 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
 /* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
  * most half of what decides: then the control is over.  After the last lead it has failed if they
  * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
- * of the number, if they followed a normal law).  1: the control is over.                        */
+ * of the number, if they followed a normal law).  It also fails when what decides is less than two
+ * standard errors of the pairs in turns: bets on signs are won that way only by two groups of pairs
+ * far apart, as when each walks ahead for a while; opts.before rules that out.  1: the control is
+ * over.                                                                                          */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
     double est, spread, spread_c, gap, far_off;
     size_t n = s->arm[0].count, k, m = s->again_count;
-    int    i, over = 1;
+    int    i, over = 1, off, apart;
 
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
@@ -5938,9 +5942,13 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         s->control_ratio[i] = perf_exp(gap);
         gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
-        over &= !(gap > 0.5 * far_off && gap > 0.002);
-        spread = spread * spread / PERF_CAST_(double, k) + spread_c * spread_c / PERF_CAST_(double, m);
-        s->against[i] = gap > 0.5 * far_off && gap > 0.002 && gap > 4.65 * perf_sqrt(spread);
+        off = gap > 0.5 * far_off && gap > 0.002;
+        spread = spread * spread / PERF_CAST_(double, k);
+        apart = !s->opts.before && 3.72 * perf_sqrt(spread) > far_off &&
+                (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
+        over &= !off && !apart;
+        spread += spread_c * spread_c / PERF_CAST_(double, m);
+        s->against[i] = apart || (off && gap > 4.65 * perf_sqrt(spread));
     }
     PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_;
@@ -6496,7 +6504,7 @@ PERF_INLINE_FN_ int perf_race_slice_begins(const perf_race *r)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
     int            cpu = r.decides == PERF_DECIDES_CPU;
@@ -6526,7 +6534,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 }
 
 /* A row for each variant, with what it lags behind and its verdict. */
-PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
 {
     const perf_race_result *r = &PERF_PTR_(const perf_ab_state_ *, l)->race;
     perf_verdict            v;
