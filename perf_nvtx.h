@@ -106,7 +106,7 @@ PERF_FN perf_status perf_nvtx_start(void);
 
 /* ---- calls ---- */
 
-#define PERF_KIND_RANGE_   5u           /* perf_nvtx_push                                         */
+#define PERF_KIND_RANGE_   63u          /* perf_nvtx_push: the last category                      */
 #define PERF_RANGE_FREE_   (1u << 31)   /* in a thread's list of ranges: of perf_nvtx_push, not   */
 #define PERF_RANGE_CLOSED_ (1u << 30)   /* of a scope; popped, but under a scope's range          */
 
@@ -344,7 +344,7 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
 /* 1: a tool has taken the push of ranges or the marks, so that it will see something. */
 PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
 {
-    static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "range"};
+    static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "sync"};
     uint32_t                 i;
 
     nvtxInitialize(PERF_NULL_);
@@ -355,6 +355,7 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
     perf_nvtx_v1_.domain = nvtxDomainCreateA(PERF_NVTX_DOMAIN);
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
         nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
+    nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), PERF_KIND_RANGE_ + 1, "range");
     return 1;
 }
 #endif

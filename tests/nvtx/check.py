@@ -8,7 +8,7 @@ import collections
 import sys
 
 ROUNDS, THREADS, RECURSION = 500, 4, 200
-SCOPE, WAIT, SPAN, COUNTER, INSTANT, RANGE = 1, 2, 3, 4, 5, 6
+SCOPE, WAIT, SPAN, COUNTER, INSTANT, SYNC, RANGE = 1, 2, 3, 4, 5, 6, 64
 RED = "ffe15759"
 
 failed = 0
@@ -145,7 +145,7 @@ def main(path, kind):
         check(attached == 1, f"attached {attached} times")
         check(domains == ["perf.h"], f"domains {domains}")
         check(categories == {SCOPE: "scope", WAIT: "wait", SPAN: "span", COUNTER: "counter",
-                             INSTANT: "instant", RANGE: "range"}, f"categories {categories}")
+                             INSTANT: "instant", SYNC: "sync", RANGE: "range"}, f"categories {categories}")
         check(registered and max(registered.values()) == 1,
               f"registered more than once: {registered.most_common(2)}")
         check("direct" not in registered, "direct names are not registered")
