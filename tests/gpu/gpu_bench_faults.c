@@ -15,6 +15,32 @@ typedef struct outcome {
     int                bodies;
 } outcome;
 
+/* The gate as a host function would spin for ever on a clock that stands still: an item instead. */
+static int gate_as_item(void *stream, void (*fn)(void *), void *user)
+{
+    perf_gpu_word_ *w = (perf_gpu_word_ *)user;
+    sim_item        i;
+    SIM_ENTER(host_func);
+    (void)fn;
+    memset(&i, 0, sizeof i);
+    i.what = SIM_ITEM_GATE;
+    i.address = (uint64_t)(uintptr_t)&w->flag;
+    i.from = (uint64_t)(uintptr_t)&w->out;
+    i.ns = w->limit_ns;
+    return sim_leave(sim_submit(stream, &i));
+}
+
+static perf_stream start(void)
+{
+    static perf_gpu_backend t;
+
+    sim_start();
+    t = sim_table();
+    t.host_func = gate_as_item;
+    (void)perf_gpu_use(&t);
+    return sim_stream(0);
+}
+
 static void one(outcome *o, int mode, perf_stream stream)
 {
     perf_gpu_bench_opts b = perf_gpu_bench_opts_default();
@@ -58,8 +84,7 @@ int main(void)
 
     for (mode = 0; mode < 4; mode++) {
         perf_stream stream;
-        sim_start();
-        stream = sim_stream(0);
+        stream = start();
         memset(&whole[mode], 0, sizeof whole[mode]);
         one(&whole[mode], mode, stream);
         memcpy(calls[mode], sim.calls, sizeof sim.calls);
@@ -77,8 +102,7 @@ int main(void)
                     const double *p50 = &o.bench.time.p50;
 
                     c = (size_t)(n + (uint64_t)f) % (sizeof codes / sizeof *codes);
-                    sim_start();
-                    stream = sim_stream(0);
+                    stream = start();
                     sim_fail((sim_fn)f, n, codes[c], sticky);
                     memset(&o, 0, sizeof o);
                     one(&o, mode, stream);
@@ -101,7 +125,7 @@ int main(void)
                     if (!sticky)
                         CHECK(left <= frees, "%s call %d code %d: %d left", name_of[f], (int)n, codes[c], (int)left);
                     sim.sticky = 0;
-                    CHECK(sticky || sim_stream_sync(stream) == 0, "%s call %d: held back", name_of[f], (int)n);
+                    CHECK(sticky || f == SIM_capture_end || sim_stream_sync(stream) == 0, "%s call %d: held back", name_of[f], (int)n);
                     CHECK(sticky || f == SIM_capture_mode || f == SIM_ctx_pop || (sim_depth == 1 && sim_mode == 0), "%s call %d: context or mode not put back", name_of[f], (int)n);
                     sim_stop();
                 }
