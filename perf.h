@@ -34,6 +34,9 @@
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+#ifndef PERF_NO_GPU             /* 1: a CUDA or HIP file does not get perf_cuda.h with this one   */
+#define PERF_NO_GPU 0
+#endif
 #ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
 #define PERF_TRACE_EVENTS 65536
 #endif
@@ -5015,4 +5018,9 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
  * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
  * SOFTWARE.
  */
+
+/* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
+#include "perf_cuda.h"
+#endif
 #endif /* PERF_H */

@@ -382,7 +382,9 @@ typedef struct perf_gpu_ring_ {
     perf_gpu_slot_ *returned;           /* atomic stack */
     uint64_t        thread;             /* whose it is */
     uint32_t        made, generation;
+    uint32_t        from;               /* slot at which the oldest scope is looked for */
     uint32_t        cap, retry;         /* retry: full, so many begins until the next attempt */
+    uint32_t        spare;
     perf_gpu_slot_ *slot;               /* cap of them, pages come as they are touched */
     perf_gpu_slot_ **batch;
 } perf_gpu_ring_;
@@ -612,7 +614,7 @@ PERF_RT_(pool_value, (void *pool, int what, void *value),
 #define PERF_RT_OUT_(name, type, parameters, call, as)                                            \
     PERF_FN int perf_rt_##name##_ parameters                                                      \
     {                                                                                             \
-        type      got = type();                                                                   \
+        type      got = {};                                                                       \
         const int code = perf_gpu_rt_(call);                                                      \
         if (!code)                                                                                \
             *out = as;                                                                            \
@@ -886,17 +888,27 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
+/* Function pointers that other threads replace: one word, never torn.  (nvcc's front end crashes on
+ * an atomic store of one.) */
+#if PERF_TSAN_
+#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#else
+#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#endif
+
 /* From now on no slot calls anything: threads in the middle of the short way find these. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g)
 {
+    int (*const record)(void *, void *) = perf_gpu_record_dead_;
+    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
         for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
             PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].record, perf_gpu_record_dead_);
-            PERF_SET_(&ring->slot[i].capturing, perf_gpu_not_capturing_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
         }
 }
 
@@ -978,9 +990,9 @@ PERF_FN int perf_gpu_error_code(void)
 
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    return perf_gpu_error_code()
-               ? PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&perf_anchor_v1_.registry)->gpu)->error_text
-               : "";
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    return perf_gpu_error_code() ? PERF_CAST_(perf_gpu_state_ *, r->gpu)->error_text : "";
 }
 
 PERF_FN perf_status perf_gpu_status(void)
@@ -1076,7 +1088,8 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
 
 /* ---- rings ---- */
 
-static void perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *, perf_gpu_ring_ *, int);
+static void perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *, perf_gpu_ring_ *, int)
+    PERF_ATTR_((__nothrow__));
 
 PERF_COLD_FN_ int perf_gpu_lock_(perf_gpu_state_ *g, int wait)
 {
@@ -1177,20 +1190,18 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_g
     perf_registry_ *r = perf_registry_get_();
     uint32_t        cap = PERF_GPU_SLOTS < 4 ? 4 : PERF_GPU_SLOTS, me = perf_thread_id_();
     perf_gpu_ring_ *ring;
-    char           *p;
 
     for (ring = t->rings; ring; ring = ring->mine)
         if (ring->ctx == ctx)
             return ring;
     ring = perf_gpu_adopt_(g, ctx, me);
     if (!ring) {
-        p = PERF_CAST_(char *, perf_pages_(sizeof *ring + cap * (sizeof *ring->slot + sizeof *ring->batch),
-                                           1));
-        if (!p)
+        ring = PERF_CAST_(perf_gpu_ring_ *,
+                          perf_pages_(sizeof *ring + cap * (sizeof *ring->slot + sizeof *ring->batch), 1));
+        if (!ring)
             return PERF_NULL_;
-        ring = PERF_PTR_(perf_gpu_ring_ *, p);
-        ring->slot = PERF_PTR_(perf_gpu_slot_ *, p + sizeof *ring);
-        ring->batch = PERF_PTR_(perf_gpu_slot_ **, p + sizeof *ring + cap * sizeof *ring->slot);
+        ring->slot = PERF_PTR_(perf_gpu_slot_ *, ring + 1);
+        ring->batch = PERF_PTR_(perf_gpu_slot_ **, ring->slot + cap);
         ring->cap = cap - 1;                    /* the line's anchor is the last pair's */
         ring->ctx = ctx;
         ring->thread = me;
@@ -1259,9 +1270,9 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     return code;
 }
 
-static void perf_gpu_collect_(perf_registry_ *);
-static void perf_gpu_report_(perf_out_ *);
-static void perf_gpu_reset_(void);
+static void perf_gpu_collect_(perf_registry_ *) PERF_ATTR_((__nothrow__));
+static void perf_gpu_report_(perf_out_ *) PERF_ATTR_((__nothrow__));
+static void perf_gpu_reset_(void) PERF_ATTR_((__nothrow__));
 
 #if PERF_GPU_DL_ && !PERF_DISABLE
 extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
@@ -1441,9 +1452,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
         s->code = PERF_GPU_LONG_;
     }
     s->arg = usual ? s->stop : PERF_CAST_(void *, s);
-    PERF_SET_(&s->record, usual ? b->event_record : perf_gpu_record_long_);
-    PERF_SET_(&s->capturing,
-              usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
+    PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
+    PERF_GPU_FN_(s->capturing,
+                 usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
     PERF_SET_(&s->begin, perf_scope_ticks_(r));
     s->code |= b->event_record(s->start, stream);
     return s;
@@ -1482,24 +1493,25 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int stop, int capture)
     PERF_REL_(&s->end, perf_scope_ticks_(r));
 }
 
+/* The short way: 1 + 2 calls of the driver, the rest is below 40 instructions (tests/gpu/cost.sh). */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *s = perf_gpu_self_v1_.next;
-    uint32_t        id = PERF_GET_(&site->id);
+    uint32_t        id = PERF_PEEK_(site->id);
 
-    if (PERF_UNLIKELY_(!s || PERF_GET_(&s->key) != PERF_GPU_KEY_(stream) || !id))
+    if (PERF_UNLIKELY_(!s || PERF_PEEK_(s->key) != PERF_GPU_KEY_(stream) || !id))
         return perf_gpu_begin_slow_(site, stream);
     perf_gpu_self_v1_.next = s->next;
     s->name = id;
     PERF_SET_(&s->begin, perf_ticks());
-    s->code = PERF_GET_(&s->record)(s->start, stream);
+    s->code = PERF_PEEK_(s->record)(s->start, stream);
     return s;
 }
 
 PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
 {
-    int stop = PERF_GET_(&s->record)(s->arg, s->stream);
-    int capture = PERF_GET_(&s->capturing)(s->stream, &s->capture);
+    int stop = PERF_PEEK_(s->record)(s->arg, s->stream);
+    int capture = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
 
     if (PERF_UNLIKELY_(stop | capture | s->code | s->capture))
         perf_gpu_end_slow_(s, stop, capture);
@@ -1724,7 +1736,7 @@ PERF_FN void perf_gpu_emit_(perf_gpu_state_ *g, perf_gpu_slot_ *s, perf_gpu_trac
     }
 
 /* Places, sorts and books what has been fetched of one ring. */
-PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
+PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
                                   uint32_t n)
 {
     perf_registry_  *r = perf_registry_get_();
@@ -1773,7 +1785,7 @@ PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b,
 }
 
 /* Fetches what is ready of one ring; wait: all of it, which may block.  With g->lock held. */
-PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                           perf_gpu_ring_ *ring, int wait)
 {
     perf_gpu_entered_ e;
@@ -1784,7 +1796,8 @@ PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_bac
     if (ring->generation != g->generation)
         return;
     for (i = 0; i < made && code != PERF_GPU_SHUT_DOWN; i++) {
-        perf_gpu_slot_ *s = &ring->slot[i];
+        uint32_t        at = ring->from + i;    /* slots are used in turn: oldest first            */
+        perf_gpu_slot_ *s = &ring->slot[at < made ? at : at - made];
         float           ms = -1;
         if (!PERF_ACQ_(&s->end))
             continue;
@@ -1816,7 +1829,12 @@ PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_bac
         s->device_ns = PERF_CAST_(double, ms) * 1e6;
         ring->batch[n++] = s;
     }
-    if (PERF_GET_(&g->down))                    /* what was fetched before still counts */
+    if (n) {
+        ring->from = PERF_CAST_(uint32_t, ring->batch[n - 1] - ring->slot) + 1;
+        if (ring->from >= made)
+            ring->from = 0;
+    }
+    if (PERF_GET_(&g->down))                    /* what was fetched before still counts          */
         b = PERF_NULL_;
     perf_gpu_book_(g, b, ring, n);
     if (entered && b)
@@ -2014,7 +2032,8 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
     }
 }
 
-static void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *);
+static void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *)
+    PERF_ATTR_((__nothrow__));
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
 PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
