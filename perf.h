@@ -40,6 +40,9 @@
 #ifndef PERF_ROCTX              /* 1 in one file: the same for AMD's rocprof, without any header  */
 #define PERF_ROCTX 0
 #endif
+#ifndef PERF_NO_GPU             /* 1: a CUDA or HIP file does not get perf_cuda.h with this one   */
+#define PERF_NO_GPU 0
+#endif
 #ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
 #define PERF_TRACE_EVENTS 65536
 #endif
@@ -4661,6 +4664,7 @@ typedef struct perf_loop_ {
     int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                done;            /* written once, last: the result is complete             */
     char               name[96];
+    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
 } perf_loop_;
 
 typedef struct perf_bench_state_ {
@@ -5476,6 +5480,11 @@ PERF_FN void perf_report_results_(perf_out_ *o)
             perf_put_(o, "   begun, but not ended\n");
         } else {
             (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
+        }
+        if (PERF_ACQ_(&l->done) && l->note && *l->note) {
+            perf_put_(o, "    ");
+            perf_put_(o, l->note);
+            perf_put_(o, "\n");
         }
     }
 }
@@ -6872,4 +6881,9 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
  * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
  * SOFTWARE.
  */
+
+/* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
+#include "perf_cuda.h"
+#endif
 #endif /* PERF_H */

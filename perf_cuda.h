@@ -115,6 +115,11 @@ typedef struct perf_gpu_backend {
     /* Errors: static text, "CUDA_ERROR_NOT_READY" and a sentence. */
     int (*error_name)(int code, const char **text);
     int (*error_text)(int code, const char **text);
+
+    /* For benches. */
+    int (*ctx_sync)(void);                      /* waits for all streams of the current context    */
+    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons);   /* now; NVML's bits of */
+                                                /* clocks-event reasons.  NULL: NVML is asked      */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_PER_THREAD 1u    /* stream NULL is the calling thread's own */
@@ -318,7 +323,8 @@ PERF_FN const char *perf_bound_text(perf_bound bound);
     X(module_function, "cuModuleGetFunction", "", "")                                             \
     X(launch, "cuLaunchKernel", "", "")                                                           \
     X(error_name, "cuGetErrorName", "", "")                                                       \
-    X(error_text, "cuGetErrorString", "", "")
+    X(error_text, "cuGetErrorString", "", "")                                                     \
+    X(ctx_sync, "cuCtxSynchronize", "", "hipDeviceSynchronize")
 
 /* One scope.  Its thread fills it; `end`, written last, hands it to whoever collects, who hands it
  * back through the ring's `returned`.                                                            */
@@ -376,7 +382,9 @@ typedef struct perf_gpu_ring_ {
     perf_gpu_slot_ *returned;           /* atomic stack */
     uint64_t        thread;             /* whose it is */
     uint32_t        made, generation;
+    uint32_t        from;               /* slot at which the oldest scope is looked for */
     uint32_t        cap, retry;         /* retry: full, so many begins until the next attempt */
+    uint32_t        spare;
     perf_gpu_slot_ *slot;               /* cap of them, pages come as they are touched */
     perf_gpu_slot_ **batch;
 } perf_gpu_ring_;
@@ -420,6 +428,7 @@ typedef struct perf_gpu_state_ {
     uint32_t                tracks_made;
     uint32_t                at_exit, spare;
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
+    void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
     perf_gpu_ring_         *rings;
     perf_gpu_line_         *lines;
     perf_gpu_track_        *tracks;
@@ -605,7 +614,7 @@ PERF_RT_(pool_value, (void *pool, int what, void *value),
 #define PERF_RT_OUT_(name, type, parameters, call, as)                                            \
     PERF_FN int perf_rt_##name##_ parameters                                                      \
     {                                                                                             \
-        type      got = type();                                                                   \
+        type      got = {};                                                                       \
         const int code = perf_gpu_rt_(call);                                                      \
         if (!code)                                                                                \
             *out = as;                                                                            \
@@ -879,17 +888,27 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
+/* Function pointers that other threads replace: one word, never torn.  (nvcc's front end crashes on
+ * an atomic store of one.) */
+#if PERF_TSAN_
+#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#else
+#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#endif
+
 /* From now on no slot calls anything: threads in the middle of the short way find these. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g)
 {
+    int (*const record)(void *, void *) = perf_gpu_record_dead_;
+    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
     perf_gpu_ring_ *ring;
     uint32_t        i;
 
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
         for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
             PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].record, &perf_gpu_record_dead_);
-            PERF_SET_(&ring->slot[i].capturing, &perf_gpu_not_capturing_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
         }
 }
 
@@ -971,9 +990,9 @@ PERF_FN int perf_gpu_error_code(void)
 
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    return perf_gpu_error_code()
-               ? PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&perf_anchor_v1_.registry)->gpu)->error_text
-               : "";
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    return perf_gpu_error_code() ? PERF_CAST_(perf_gpu_state_ *, r->gpu)->error_text : "";
 }
 
 PERF_FN perf_status perf_gpu_status(void)
@@ -1170,20 +1189,18 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_g
     perf_registry_ *r = perf_registry_get_();
     uint32_t        cap = PERF_GPU_SLOTS < 4 ? 4 : PERF_GPU_SLOTS, me = perf_thread_id_();
     perf_gpu_ring_ *ring;
-    char           *p;
 
     for (ring = t->rings; ring; ring = ring->mine)
         if (ring->ctx == ctx)
             return ring;
     ring = perf_gpu_adopt_(g, ctx, me);
     if (!ring) {
-        p = PERF_CAST_(char *, perf_pages_(sizeof *ring + cap * (sizeof *ring->slot + sizeof *ring->batch),
-                                           1));
-        if (!p)
+        ring = PERF_CAST_(perf_gpu_ring_ *,
+                          perf_pages_(sizeof *ring + cap * (sizeof *ring->slot + sizeof *ring->batch), 1));
+        if (!ring)
             return PERF_NULL_;
-        ring = PERF_PTR_(perf_gpu_ring_ *, p);
-        ring->slot = PERF_PTR_(perf_gpu_slot_ *, p + sizeof *ring);
-        ring->batch = PERF_PTR_(perf_gpu_slot_ **, p + sizeof *ring + cap * sizeof *ring->slot);
+        ring->slot = PERF_PTR_(perf_gpu_slot_ *, ring + 1);
+        ring->batch = PERF_PTR_(perf_gpu_slot_ **, ring->slot + cap);
         ring->cap = cap - 1;                    /* the line's anchor is the last pair's */
         ring->ctx = ctx;
         ring->thread = me;
@@ -1434,9 +1451,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
         s->code = PERF_GPU_LONG_;
     }
     s->arg = usual ? s->stop : PERF_CAST_(void *, s);
-    PERF_SET_(&s->record, usual ? b->event_record : perf_gpu_record_long_);
-    PERF_SET_(&s->capturing,
-              usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
+    PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
+    PERF_GPU_FN_(s->capturing,
+                 usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
     PERF_SET_(&s->begin, perf_scope_ticks_(r));
     s->code |= b->event_record(s->start, stream);
     return s;
@@ -1475,24 +1492,25 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int stop, int capture)
     PERF_REL_(&s->end, perf_scope_ticks_(r));
 }
 
+/* The short way: 1 + 2 calls of the driver, the rest is below 40 instructions (tests/gpu/cost.sh). */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *s = perf_gpu_self_v1_.next;
-    uint32_t        id = PERF_GET_(&site->id);
+    uint32_t        id = PERF_PEEK_(site->id);
 
-    if (PERF_UNLIKELY_(!s || PERF_GET_(&s->key) != PERF_GPU_KEY_(stream) || !id))
+    if (PERF_UNLIKELY_(!s || PERF_PEEK_(s->key) != PERF_GPU_KEY_(stream) || !id))
         return perf_gpu_begin_slow_(site, stream);
     perf_gpu_self_v1_.next = s->next;
     s->name = id;
     PERF_SET_(&s->begin, perf_ticks());
-    s->code = PERF_GET_(&s->record)(s->start, stream);
+    s->code = PERF_PEEK_(s->record)(s->start, stream);
     return s;
 }
 
 PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
 {
-    int stop = PERF_GET_(&s->record)(s->arg, s->stream);
-    int capture = PERF_GET_(&s->capturing)(s->stream, &s->capture);
+    int stop = PERF_PEEK_(s->record)(s->arg, s->stream);
+    int capture = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
 
     if (PERF_UNLIKELY_(stop | capture | s->code | s->capture))
         perf_gpu_end_slow_(s, stop, capture);
@@ -1717,7 +1735,7 @@ PERF_FN void perf_gpu_emit_(perf_gpu_state_ *g, perf_gpu_slot_ *s, perf_gpu_trac
     }
 
 /* Places, sorts and books what has been fetched of one ring. */
-PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
+PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
                                   uint32_t n)
 {
     perf_registry_  *r = perf_registry_get_();
@@ -1766,7 +1784,7 @@ PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b,
 }
 
 /* Fetches what is ready of one ring; wait: all of it, which may block.  With g->lock held. */
-PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                           perf_gpu_ring_ *ring, int wait)
 {
     perf_gpu_entered_ e;
@@ -1777,7 +1795,8 @@ PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_bac
     if (ring->generation != g->generation)
         return;
     for (i = 0; i < made && code != PERF_GPU_SHUT_DOWN; i++) {
-        perf_gpu_slot_ *s = &ring->slot[i];
+        uint32_t        at = ring->from + i;    /* slots are used in turn: oldest first            */
+        perf_gpu_slot_ *s = &ring->slot[at < made ? at : at - made];
         float           ms = -1;
         if (!PERF_ACQ_(&s->end))
             continue;
@@ -1809,7 +1828,12 @@ PERF_COLD_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_bac
         s->device_ns = PERF_CAST_(double, ms) * 1e6;
         ring->batch[n++] = s;
     }
-    if (PERF_GET_(&g->down))                    /* what was fetched before still counts */
+    if (n) {
+        ring->from = PERF_CAST_(uint32_t, ring->batch[n - 1] - ring->slot) + 1;
+        if (ring->from >= made)
+            ring->from = 0;
+    }
+    if (PERF_GET_(&g->down))                    /* what was fetched before still counts          */
         b = PERF_NULL_;
     perf_gpu_book_(g, b, ring, n);
     if (entered && b)
@@ -2289,6 +2313,110 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
     else if (e.busy_share < 0)
         perf_put_(&o, ", no device times");
     return o.len;
+}
+
+/* ---- clocks ---- */
+
+/* What is used of NVML, which every driver of NVIDIA brings along. */
+typedef struct perf_gpu_nvml_ {
+    int   (*init)(void);
+    int   (*by_address)(const char *bus, void **device);
+    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*reasons)(void *device, unsigned long long *why);
+    int   usable;
+    void *device[64];           /* NVML's, by CUDA's number; NULL: not asked                       */
+} perf_gpu_nvml_;
+
+#if PERF_GPU_DL_
+/* Loads and starts it, once in the process (tens of ms).  Never stopped: others may use it. */
+PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
+{
+    static const char *const name[] = {"libnvidia-ml.so.1", PERF_NULL_};
+    perf_gpu_state_         *g = perf_gpu_state_get_();
+    perf_registry_          *r = perf_registry_get_();
+    perf_gpu_nvml_          *n;
+    void                    *library;
+
+    if (!g)
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_gpu_nvml_ *, PERF_ACQ_(&g->nvml));
+    if (n || !perf_lock_(r))
+        return n;
+    n = PERF_CAST_(perf_gpu_nvml_ *, g->nvml);
+    if (!n) {
+        n = PERF_CAST_(perf_gpu_nvml_ *, perf_pages_(sizeof *n, 0));
+        library = n ? perf_gpu_library_(name) : PERF_NULL_;
+        if (library) {
+            perf_gpu_symbol_(library, "nvmlInit_v2", "nvmlInit", &n->init);
+            perf_gpu_symbol_(library, "nvmlDeviceGetHandleByPciBusId_v2",
+                             "nvmlDeviceGetHandleByPciBusId", &n->by_address);
+            perf_gpu_symbol_(library, "nvmlDeviceGetClockInfo", "", &n->clock);
+            perf_gpu_symbol_(library, "nvmlDeviceGetCurrentClocksEventReasons",
+                             "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+            n->usable = n->init && n->by_address && n->clock && !n->init();
+        }
+        PERF_REL_(&g->nvml, PERF_CAST_(void *, n));
+    }
+    perf_unlock_(r);
+    return n;
+}
+
+/* NVML's handle of a device: by its place on the bus, since CUDA and NVML count differently. */
+PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nvml_ *n, int device)
+{
+    static const char hex[] = "0123456789abcdef";
+    char              bus[] = "00000000:00:00.0";
+    int               domain = 0, place = 0, slot = 0, i;
+    void             *handle = PERF_NULL_;
+
+    if (device < 0 || device >= 64 || !t->device_attribute)
+        return PERF_NULL_;
+    handle = PERF_ACQ_(&n->device[device]);
+    if (handle)
+        return handle;
+    if (t->device_attribute(&place, 33, device) || t->device_attribute(&slot, 34, device) ||
+        t->device_attribute(&domain, 50, device))
+        return PERF_NULL_;
+    for (i = 0; i < 8; i++)
+        bus[7 - i] = hex[domain >> (4 * i) & 15];
+    bus[9] = hex[place >> 4 & 15];
+    bus[10] = hex[place & 15];
+    bus[12] = hex[slot >> 4 & 15];
+    bus[13] = hex[slot & 15];
+    if (n->by_address(bus, &handle))
+        return PERF_NULL_;
+    PERF_REL_(&n->device[device], handle);
+    return handle;
+}
+#endif
+
+/* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows. */
+PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz, uint64_t *why)
+{
+    if (t->device_clock)
+        return t->device_clock(device, mhz, why);
+#if PERF_GPU_DL_
+    {
+        perf_gpu_nvml_    *n;
+        void              *handle;
+        unsigned long long bits = 0;
+
+        if (t->flags & PERF_GPU_TABLE_SIMULATED)
+            return 1;
+        n = perf_gpu_nvml_get_();
+        handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
+        if (!handle || n->clock(handle, 1, mhz))
+            return 1;
+        if (n->reasons && !n->reasons(handle, &bits))
+            *why = bits;
+        return 0;
+    }
+#else
+    (void)device;
+    (void)mhz;
+    (void)why;
+    return 1;
+#endif
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_

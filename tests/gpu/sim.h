@@ -34,7 +34,7 @@ static inline uint64_t sim_clock(void);
     X(graph_destroy) X(event_record_flags) X(host_func) X(wait_value32) X(write_value32)          \
     X(mem_info) X(mem_alloc) X(mem_free) X(host_alloc) X(host_free) X(host_address) X(copy)       \
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
-    X(launch) X(error_name) X(error_text)
+    X(launch) X(error_name) X(error_text) X(ctx_sync) X(device_clock)
 #define SIM_ENUM(f) SIM_##f,
 typedef enum sim_fn { SIM_LIST(SIM_ENUM) SIM_FUNCTIONS } sim_fn;
 
@@ -115,8 +115,10 @@ static struct sim_state {
     uint64_t quantum_ns;        /* step of the event clock */
     int64_t  offset_ns[SIM_DEVICES];    /* device clock - host clock */
     double   drift_ppm[SIM_DEVICES];
-    uint64_t memory[SIM_DEVICES];       /* bytes of each device */
-    double   copy_gbs;          /* GB/s of copy and fill */
+    uint64_t memory[SIM_DEVICES];       /* bytes of each device                                     */
+    double   copy_gbs;          /* GB/s of copy and fill                                            */
+    unsigned sm_mhz;            /* what device_clock answers                                        */
+    uint64_t throttle;
     sim_fault fault[SIM_FUNCTIONS];
     int      sticky;            /* every call answers this; 0: none */
     int      down;              /* shut down: every call answers 4 */
@@ -870,7 +872,7 @@ static inline int sim_mem_alloc(uint64_t *address, size_t bytes)
         return sim_leave(1);
     if (bytes > sim.memory[d] - sim.used[d])
         return sim_leave(2);
-    p = bytes < (size_t)1 << 28 ? calloc(1, bytes) : malloc(1);     /* large ones: nothing behind */
+    p = bytes < (size_t)1 << 24 ? calloc(1, bytes) : malloc(1);     /* large ones: nothing behind  */
     a = (sim_allocation *)calloc(1, sizeof *a);
     a->address = (uint64_t)(uintptr_t)p;
     a->bytes = bytes;
@@ -938,7 +940,7 @@ static inline uint64_t sim_real(uint64_t address, size_t bytes)
 
     for (a = sim.memory_list; a; a = a->next)
         if (a->address == address)
-            return a->bytes < (uint64_t)1 << 28 && bytes <= a->bytes ? bytes : 0;
+            return a->bytes < (uint64_t)1 << 24 && bytes <= a->bytes ? bytes : 0;
     return bytes;
 }
 
@@ -1063,6 +1065,30 @@ static inline int sim_error_text(int code, const char **text)
     *text = code == 2 ? "out of memory (simulated)" : code == 4 ? "driver shutting down (simulated)"
             : code == 700 ? "an illegal memory access was encountered (simulated)"
                           : "a simulated error";
+    return sim_leave(0);
+}
+
+static inline int sim_ctx_sync(void)
+{
+    sim_stream *s;
+    int         ok = 1;
+    SIM_ENTER(ctx_sync);
+    if (!sim_current())
+        return sim_leave(201);
+    if (sim_unsafe())
+        return sim_leave(900);
+    for (s = sim.list; s; s = s->next)
+        if (s->ctx == sim_current())
+            ok = sim_wait(s, NULL) && ok;
+    return sim_leave(ok ? 0 : 702);
+}
+
+static inline int sim_device_clock(int device, unsigned *sm_mhz, uint64_t *reasons)
+{
+    SIM_ENTER(device_clock);
+    (void)device;
+    *sm_mhz = sim.sm_mhz;
+    *reasons = sim.throttle;
     return sim_leave(0);
 }
 
@@ -1197,6 +1223,9 @@ static inline void sim_reset(void)
     sim.quantum_ns = 32;
     sim.memory[0] = sim.memory[1] = UINT64_C(80) << 30;
     sim.copy_gbs = 3000;
+    sim.sm_mhz = 1980;
+    sim.cost[SIM_ctx_sync] = 2000;
+    sim.cost[SIM_device_clock] = 20000;
     sim.offset_ns[0] = 123456789;
     sim.offset_ns[1] = -987654321;
     sim_depth = 0;
