@@ -469,6 +469,10 @@ extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 #endif
 
+PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
+PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
+PERF_COLD_DECL_ void perf_gpu_reset_(void);
+
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
@@ -488,10 +492,15 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
         if (g) {
             g->size = PERF_CAST_(uint32_t, sizeof *g);
             g->abi = 1;
+            g->source.collect = perf_gpu_collect_;
+            g->source.report = perf_gpu_report_;
+            g->source.reset = perf_gpu_reset_;
             PERF_REL_(&r->gpu, PERF_CAST_(void *, g));
         }
     }
     perf_unlock_(r);
+    if (g)
+        perf_source_add_(r, &g->source);
     return g;
 }
 
@@ -796,7 +805,9 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
     PERF_HIP_SET_(t->graph_launch, hipGraphLaunch);
     PERF_HIP_SET_(t->graph_exec_destroy, hipGraphExecDestroy);
     PERF_HIP_SET_(t->graph_destroy, hipGraphDestroy);
+#if HIP_VERSION_MAJOR >= 6                      /* declared before, but not there                 */
     PERF_HIP_SET_(t->host_func, hipLaunchHostFunc);
+#endif
     PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
     PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
     PERF_HIP_SET_(t->mem_free, hipFree);
@@ -1269,10 +1280,6 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     return code;
 }
 
-PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
-PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
-PERF_COLD_DECL_ void perf_gpu_reset_(void);
-
 #if PERF_GPU_DL_ && !PERF_DISABLE
 extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 extern void *perf_dso_ __asm__("__dso_handle") PERF_ATTR_((__visibility__("hidden")));
@@ -1295,8 +1302,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 /* The calling thread's own, made at its first scope; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
 {
-    perf_gpu_thread_   *t = perf_gpu_self_v1_.thread;
-    perf_registry_     *r = perf_registry_get_();
+    perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
 
     if (!t) {
         t = PERF_CAST_(perf_gpu_thread_ *, perf_pages_(sizeof *t, 1));
@@ -1309,10 +1315,6 @@ PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
         t->home = g;
         t->generation = g->generation;
         perf_gpu_self_v1_.next = PERF_NULL_;
-        g->source.collect = perf_gpu_collect_;
-        g->source.report = perf_gpu_report_;
-        g->source.reset = perf_gpu_reset_;
-        perf_source_add_(r, &g->source);
 #if PERF_GPU_DL_ && !PERF_DISABLE
         if (perf_claim_(&g->at_exit, 0, 1))
             (void)perf_cxa_atexit_(perf_gpu_at_exit_, g, &perf_dso_);
@@ -2166,14 +2168,8 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         m->next = g->marks;
         PERF_REL_(&g->marks, m);
     }
-    if (!g->source.report) {
-        g->source.collect = perf_gpu_collect_;
-        g->source.report = perf_gpu_report_;
-        g->source.reset = perf_gpu_reset_;
-    }
     perf_unlock_(r);
     perf_gpu_unlock_(g);
-    perf_source_add_(r, &g->source);
     return m ? PERF_OK : PERF_ENOMEM;
 }
 

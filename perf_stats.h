@@ -121,7 +121,7 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_STOPPED,     8, "the loop was left before it was done")                           \
     X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")                                  \
-    X(PERF_WARN_CLOCK,      10, "the clock went backwards: those slices were thrown away")     \
+    X(PERF_WARN_CLOCK,      10, "the clock went backwards: those slices were thrown away")        \
     X(PERF_WARN_EXPOSED,    12, "GPU samples that host time may have leaked into were left out")  \
     X(PERF_WARN_THROTTLED,  13, "the GPU slowed itself down during some samples")                 \
     X(PERF_WARN_STREAM,     14, "the GPU worked on other streams than the timed one")             \
