@@ -6513,7 +6513,7 @@ PERF_INLINE_FN_ int perf_race_slice_begins(const perf_race *r)
 }
 
 /* Both arms and the verdict, for perf_report. */
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
     int            cpu = r.decides == PERF_DECIDES_CPU;
@@ -6543,7 +6543,7 @@ PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 }
 
 /* A row for each variant, with what it lags behind and its verdict. */
-PERF_FN void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
 {
     const perf_race_result *r = &PERF_PTR_(const perf_ab_state_ *, l)->race;
     perf_verdict            v;

@@ -1206,7 +1206,7 @@ PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const perf_saving_ *s)
 
 /* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
 #define PERF_BOUNDS_ 31
-PERF_COLD_FN_ double perf_bound_(int i)
+PERF_COLD_FN_ double perf_metric_bound_(int i)
 {
     static const double step[3] = {1.0, 2.0, 5.0};
     double              x = step[i % 3];
@@ -1228,7 +1228,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_sc
     memset(count, 0, (PERF_BOUNDS_ + 1) * sizeof *count);
     for (k = 0; k < p->buckets; k++) {
         double sec = perf_bucket_value_(s->bucket[p->bucket + k].index) * tick * 1e-9;
-        for (i = 0; i < PERF_BOUNDS_ && sec > perf_bound_(i); i++)
+        for (i = 0; i < PERF_BOUNDS_ && sec > perf_metric_bound_(i); i++)
             ;
         count[i] += s->bucket[p->bucket + k].count;
     }
@@ -1306,7 +1306,7 @@ PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, size_t k)
 }
 
 /* "0.00001", "1.0": bounds want a point or an exponent. */
-PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, double x)
+PERF_COLD_FN_ void perf_put_metric_bound_(perf_out_ *o, double x)
 {
     perf_put_real_(o, x);
     if (x >= 1.0)
@@ -1336,7 +1336,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
             perf_put_label_(o, name, "scope", p->row.name, "\",le=\"");
             o->len--;                           /* over the quote that closes the label           */
             if (i < PERF_BOUNDS_)
-                perf_put_bound_(o, perf_bound_(i));
+                perf_put_metric_bound_(o, perf_metric_bound_(i));
             else
                 perf_put_(o, "+Inf");
             perf_put_char_(o, '"');
@@ -1441,7 +1441,7 @@ PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
     for (i = 0; i < PERF_BOUNDS_; i++) {
         if (i)
             perf_put_char_(o, ',');
-        perf_put_real_(o, perf_bound_(i));
+        perf_put_real_(o, perf_metric_bound_(i));
     }
     perf_put_(o, "]}");
 }

@@ -1487,7 +1487,7 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
 {
     const char *p, *q, *end;
     char       *to, *from;
-    uint64_t    n;
+    uint64_t    n = 0;
     size_t      k;
 
     for (;;) {

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles each public header alone, twice, in every order of two and three, beside headers that
-# collide, and then every body of every public function, as strictly as the compiler can be asked.
-# Links the result with no library but libc, and runs it.
+# Compiles each public header alone, twice, in many orders, beside headers that collide, and then
+# every body of every public function, as strictly as the compiler can be asked.  Links the result
+# with no library but libc, and runs it.
 #
 #     tests/alone/compile.sh COMPILER       gcc g++ clang clang++ musl-gcc tcc nvcc gcc-m32 ...
 . "$(dirname "$0")/../lib.sh"
@@ -18,7 +18,6 @@ bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DIS
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
 collide='<linux/perf_event.h>|<windows.h>|"hostile.h"'
-depth=3                                   # orders of up to this many headers
 run=yes
 
 case $compiler in
@@ -50,13 +49,13 @@ tcc)
     ;;
 nvcc)
     need_nvcc
-    ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
+    ext=cu standards='c++17' strict=$warn_nvcc link=''
     bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
 gcc-m32)                                  # the three below compile for machines we may not have
     printf '#include <string.h>\n' | gcc -m32 -fsyntax-only -x c - 2>/dev/null ||
         missing "gcc -m32 has no C headers here"
-    cc=gcc target=-m32 depth=1 run=no link=none
+    cc=gcc target=-m32 run=no link=none
     ;;
 *-gcc)
     need "$compiler"
@@ -73,22 +72,25 @@ cd "$root" || exit 1
 include="$target -I. -Itests/alone"
 public=$(headers)
 
-# "a", "a a", "a b", "a b c", ... one order a line
+# Each header alone and twice; then all of them, each one first once, forwards and backwards: so each
+# stands before and after each other one.  One order a line.
 orders()
 {
+    printf '%s\n' $public
+    [ "$1" = all ] || return
+    for a in $public; do
+        echo "$a $a"
+    done
     set -- $public
     for a; do
-        echo "$a"
-        echo "$a $a"
-        [ "$depth" -ge 2 ] || continue
+        set -- "$@" "$1"
+        shift
+        echo "$*"
+        backwards=
         for b; do
-            [ "$b" != "$a" ] || continue
-            echo "$a $b"
-            [ "$depth" -ge 3 ] || continue
-            for c; do
-                [ "$c" = "$a" ] || [ "$c" = "$b" ] || echo "$a $b $c"
-            done
+            backwards="$b $backwards"
         done
+        echo "$backwards"
     done
 }
 
@@ -103,7 +105,7 @@ compile()
 }
 
 for std in $standards; do
-    orders >"$work/orders"
+    [ "$std" = "${standards%% *}" ] && orders all >"$work/orders" || orders few >"$work/orders"
     while read -r order; do
         for header in $order; do
             printf '#include "%s"\n' "$header"
