@@ -1928,7 +1928,8 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->misused, UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
             t->birth_closed = t->closed;
-            t->depth = (t->depth + (1u << 16)) & PERF_DEPTH_;   /* ends of open scopes: cold path */
+            /* Ends of scopes that are open now take the cold path. */
+            PERF_SET_(&t->depth, (t->depth + (1u << 16)) & PERF_DEPTH_);
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
@@ -2213,7 +2214,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         s->start = t->birth;
         s->nested = t->birth_closed;
         s->total = 0;
-        t->depth--;
+        PERF_SET_(&t->depth, t->depth - 1);
     } else if (t->depth < s->depth) {           /* the scope around it has ended                  */
         PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                 */
         PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
@@ -2222,7 +2223,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         ours = 0;
     } else {
         PERF_ADD_(t->abandoned, t->depth - s->depth);
-        t->depth = s->depth - 1;
+        PERF_SET_(&t->depth, s->depth - 1);
     }
     if (s->total > c->total)                    /* a reset while it was open                      */
         s->total = c->total;
@@ -2251,7 +2252,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
         perf_end_slow_(s, end, 1);
         return;
     }
-    t->depth = depth - 1;
+    PERF_SET_(&t->depth, depth - 1);
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d);
     PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added    */
@@ -2302,7 +2303,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_cold_(perf_span_ *s, perf_site_ *site, int 
     if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
     cold = r->clock;
-    t->depth++;
+    PERF_SET_(&t->depth, t->depth + 1);
     if (PERF_ACQ_(&r->sink)) {
         if (sunk)
             perf_sink_begin_(t, PERF_ACQ_(&r->names)[id], s->cell->count);
@@ -2356,7 +2357,8 @@ PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
     PERF_SET_(&s->cell, c);
     PERF_SET_(&s->rec, t);
     s->total = c->total;
-    s->depth = ++t->depth;
+    s->depth = t->depth + 1;
+    PERF_SET_(&t->depth, s->depth);
     s->nested = t->closed;
     return 1;
 }

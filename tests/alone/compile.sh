@@ -77,7 +77,7 @@ public=$(headers)
 orders()
 {
     printf '%s\n' $public
-    [ "$1" = all ] || return
+    [ "$1" = all ] || return 0
     for a in $public; do
         echo "$a $a"
     done
