@@ -127,12 +127,12 @@ typedef struct perf_gpu_backend {
 
 #define PERF_GPU_POOL_RESERVED      5   /* pool_value: bytes held now */
 #define PERF_GPU_POOL_RESERVED_HIGH 6   /* and the most so far */
-#define PERF_GPU_POOL_USED          7
-#define PERF_GPU_POOL_USED_HIGH     8
+#define PERF_GPU_POOL_USED          7   /* bytes handed out now */
+#define PERF_GPU_POOL_USED_HIGH     8   /* and the most so far */
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
-#define PERF_GPU_BAD_HANDLE 400
-#define PERF_GPU_SHUT_DOWN 4
+#define PERF_GPU_BAD_HANDLE 400         /* the stream or event is no more */
+#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
 
 /* Installs a table for the whole process; NULL: looks for a driver again, as the first call does.
  * The table must stay valid until the next call of this.  What the old table had in flight is
@@ -2428,6 +2428,7 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
 #define PERF_GPU_COPY(name, stream)     PERF_CAST_(void, sizeof(stream))
 #define PERF_GPU_WAIT(name)             PERF_NOTHING_
 #elif PERF_GPU_HERE_
+/* Described under >>scopes. */
 #define PERF_GPU_SCOPE(name, stream)                                                              \
     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_, __COUNTER__)
 #define PERF_GPU_COPY_IN(name, stream)                                                            \

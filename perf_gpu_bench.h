@@ -102,6 +102,7 @@ typedef struct perf_gpu_bench {         /* private                              
 } perf_gpu_bench;
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython   */
+/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts);
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
@@ -156,6 +157,7 @@ typedef struct perf_gpu_ab {            /* private                              
 } perf_gpu_ab;
 
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython   */
+/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts);
 
 /* Like perf_gpu_bench_begin.  PERF_EINVAL for a rule that asks for no time. */
@@ -212,6 +214,7 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits     */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample      */
 
+/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();

@@ -87,6 +87,8 @@ typedef struct perf_nvtx_range {
     uint64_t id;                        /* private                                                */
     uint32_t open;
 } perf_nvtx_range;
+
+/* name: as above.  Without a profiler the range is "none". */
 PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name);
 PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range);   /* NULL and a second end: nothing     */
 

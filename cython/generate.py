@@ -7,6 +7,7 @@
 Needs clang, which parses the headers; nobody who uses the files needs it, they are kept in the
 repository.  A header perf_x.h becomes perfh/perf_x.pxd: its functions, structs, enums and numeric
 macros.  Names that end in an underscore are private and left out; so are fields of such types.
+perf_main.h has none: a Cython module has no main.
 """
 import difflib
 import json
@@ -289,7 +290,7 @@ def main(argv):
         sys.exit(__doc__)
     folder, wrong = HERE / "perfh", []
     wanted = {}
-    for header in sorted(p.name for p in ROOT.glob("perf*.h")):
+    for header in sorted(p.name for p in ROOT.glob("perf*.h") if p.name != "perf_main.h"):
         text = generate(header)
         if text:
             wanted[header[:-2] + ".pxd"] = text

@@ -26,4 +26,20 @@ static void candidate(void)
     work();
 }
 
+#ifdef __CUDACC__
+static cudaStream_t stream;
+static int          grid, block;
+static float       *x, *y;
+
+static __global__ void saxpy(size_t count, float a, const float *in, float *out)
+{
+    size_t at = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
+
+    if (at < count)
+        out[at] += a * in[at];
+}
+#else
+static void *stream;
+#endif
+
 #endif /* CONTEXT_H */

@@ -79,7 +79,9 @@ def header_blocks(path):
         elif body.strip() == "" and current:
             current.append("")
         elif current:
-            blocks.append(Block(path, start, ["c"], "\n".join(current).rstrip() + "\n"))
+            text = "\n".join(current).rstrip() + "\n"
+            device = "<<<" in text or "__global__" in text
+            blocks.append(Block(path, start, ["cuda" if device else "c"], text))
             current, start = [], 0
         blank_above = body.strip() == ""
     return blocks
@@ -102,24 +104,30 @@ def include_of(block):
     uses perf.h, which brings perf_stats.h."""
     if block.path.suffix == ".h":
         return f'#include "{block.path.name}"\n'
-    if re.search(r"perf_gpu_|PERF_GPU_|PERF_KERNEL_", block.text):
-        return '#include "perf_cuda.h"\n'
+    for header, names in (("perf_gpu_bench.h", r"perf_gpu_(bench|ab)"),
+                          ("perf_kernel.h", r"perf_kernel_|PERF_KERNEL_"),
+                          ("perf_cuda.h", r"perf_gpu_|PERF_GPU_")):
+        if re.search(names, block.text):
+            return f'#include "{header}"\n'
     return '#include "perf.h"\n'
 
 
 def split_includes(text):
+    """(settings of ours, #includes, the rest with empty lines in their place)"""
+    settings = r"\s*#\s*define\s+PERF_"
+    include = r"\s*#\s*include"
     lines = text.splitlines()
-    includes = [line for line in lines if re.match(r"\s*#\s*include", line)]
-    rest = ["" if re.match(r"\s*#\s*include", line) else line for line in lines]
-    return "\n".join(includes) + "\n", "\n".join(rest) + "\n"
+    parts = [[line for line in lines if re.match(what, line)] for what in (settings, include)]
+    parts.append([line if not re.match(f"{settings}|{include}", line) else "" for line in lines])
+    return ["\n".join(part) + "\n" for part in parts]
 
 
 def candidates(block):
     """The ways to read a block as a file, the strictest first."""
     if block.whole:
         return [("a program", block.text)]
-    includes, rest = split_includes(block.text)
-    context = include_of(block) + includes + '#include "context.h"\n'
+    settings, includes, rest = split_includes(block.text)
+    context = settings + include_of(block) + includes + '#include "context.h"\n'
     numbered = f'#line {block.line} "{block.where}"\n'
     return [("code at file level", context + numbered + rest),
             ("statements", context + "void fragment(void);\nvoid fragment(void)\n{\n" +
