@@ -100,6 +100,9 @@ def all():
     perf_async_end(&a)
     perf_count(b"queue", 3.0)
     perf_scope_end(&outer)
+    assert perf_trace_save_folded(b"run.folded") == PERF_OK
+    with open("run.folded") as file:
+        assert any("outer;work" in line for line in file)
     text = report()
     for row in ('"work",scope,1,', '"raises",scope,1,', '"outer",scope,1,', '"wait",wait,1,',
                 '"lap one",scope,1,', '"lap two",scope,1,', '"request",async,1,', '"queue",counter,1,'):
@@ -112,9 +115,6 @@ def all():
     assert decision == PERF_ACCEPT and sentence.startswith("ACCEPT"), sentence
     assert seconds == 2.0, seconds
     assert histogram()[:2] == (1000, 999.0)
-    assert perf_trace_save_folded(b"run.folded") == PERF_OK
-    with open("run.folded") as file:
-        assert any("outer;work" in line for line in file)
 
 def off():
     assert PERF_DISABLE == 1
