@@ -22,7 +22,6 @@
 #error "perf_results.h: found another or an older perf.h; keep all files of one release together"
 #endif
 
-#include <errno.h>              /* ENOENT                                                         */
 #include <stdlib.h>             /* getenv                                                         */
 #include <time.h>               /* time                                                           */
 
@@ -2269,6 +2268,18 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *r)
     PERF_FREE(r->run);
 }
 
+/* Is there such a file?  Not by errno: <errno.h> is what a gcc -m32 most often lacks. */
+#if defined(_WIN32)
+PERF_BEGIN_DECLS
+extern int _access(const char *, int);
+PERF_END_DECLS
+#define perf_access_ _access
+#else
+PERF_BEGIN_DECLS
+extern int perf_access_(const char *, int) __asm__(PERF_SYM_("access"));
+PERF_END_DECLS
+#endif
+
 /* A file in memory; PERF_FREE it.  NULL: *status says why, PERF_ENODATA when there is no such file. */
 PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
 {
@@ -2280,9 +2291,8 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     *status = PERF_EINVAL;
     if (!path || !*path)
         return text;
-    errno = 0;
     f = fopen(path, "rb");
-    *status = f ? PERF_OK : errno == ENOENT ? PERF_ENODATA : PERF_EIO;
+    *status = f ? PERF_OK : perf_access_(path, 0) ? PERF_ENODATA : PERF_EIO;
     if (!f)
         return text;
     for (;;) {

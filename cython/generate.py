@@ -69,7 +69,7 @@ def preprocess(header, extra=""):
     """The header and what it includes, with a marker where each of our own files begins."""
     source = f'#include "{header}"\n{extra}'
     text = subprocess.run(["clang", "-E", "-std=gnu99", "-x", "c", f"-I{ROOT}", "-"], text=True,
-                          input=source, capture_output=True, check=True).stdout
+                          cwd=ROOT, input=source, capture_output=True, check=True).stdout
     lines, count, before = [], 0, None
     for line in text.splitlines():
         match = re.match(r'# \d+ "([^"]*)"', line)
