@@ -726,6 +726,8 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
         n += h[i].state ? h[i].state->slice.count : 0;
     }
     memset(&r.time, 0, sizeof r.time);
+    memset(&r.cpu, 0, sizeof r.cpu);
+    r.decides = PERF_DECIDES_WALL;
     r.iterations = 0;
     s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, n + 1));
     if (!s || r.status != PERF_OK) {
@@ -742,7 +744,8 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
         r.warnings |= h[i].result.warnings;
         r.cold_ns = h[i].result.cold_ns > r.cold_ns ? h[i].result.cold_ns : r.cold_ns;
     }
-    r.time = perf_summarize(s->slice.ns, s->slice.count);
+    /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
+    r.time = perf_bench_summary_(s->slice.ns, s->slice.count);
     s->result = r;
     perf_loop_add_(&s->loop, 1, name);
     PERF_REL_(&s->loop.done, 1);
