@@ -150,7 +150,7 @@ static void kinds(void)
 /* ---- streams, devices, threads ---- */
 
 typedef struct job {
-    int         device, scopes;
+    int         device, scopes, moved;
     perf_stream stream[3];
     const char *name;
 } job;
@@ -158,7 +158,7 @@ typedef struct job {
 /* Its own context, or none of its own and streams of both devices. */
 static void *work(void *arg)
 {
-    const job *j = (const job *)arg;
+    job       *j = (job *)arg;
     void      *before = NULL, *after = NULL;
     int        i;
 
@@ -175,7 +175,7 @@ static void *work(void *arg)
             (void)perf_gpu_collect();
     }
     (void)sim_ctx_get(&after);
-    CHECK(before == after, "another context than before");
+    j->moved = before != after;
     return NULL;
 }
 
@@ -192,6 +192,7 @@ static void threads(void)
     for (i = 0; i < N; i++) {
         j[i].device = i % 2;
         j[i].scopes = SCOPES;
+        j[i].moved = 0;
         j[i].name = name[i];
         for (k = 0; k < 3; k++)
             j[i].stream[k] = sim_stream((i + k) % 2);   /* also of the device that is not current */
@@ -209,7 +210,7 @@ static void threads(void)
     CHECK(a.scopes + a.dropped == N * SCOPES, "%g and %g", (double)a.scopes, (double)a.dropped);
     CHECK(a.scopes > N * SCOPES / 2, "only %g", (double)a.scopes);
     for (i = 0; i < N; i++)
-        CHECK(perf_gpu_stats_of(name[i]).scopes <= SCOPES, "%s", name[i]);
+        CHECK(perf_gpu_stats_of(name[i]).scopes <= SCOPES && !j[i].moved, "%s", name[i]);
     CHECK(row_of("host part", "scope").calls == N * SCOPES, "scopes of the host");
     CHECK(!sim.wrong_context && !sim.bad_handle && sim.contexts == 2, "%d wrong contexts", (int)sim.wrong_context);
     CHECK(sim.most_events <= N * 2 * 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
@@ -943,15 +944,18 @@ static void tables(void)
     sim_stop();
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
-    durations();
-    kinds();
+    (void)argv;
     threads();
     handed_over();
+    captures();
+    if (argc > 1)                                   /* threads only */
+        return check_done();
+    durations();
+    kinds();
     contexts();
     full();
-    captures();
     clocks(40, 9900000, 3600, 250, 0);
     clocks(-100, 9900000, 3600, 250, 0);
     clocks(40, 2000000, 600, 250, 200000);
