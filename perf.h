@@ -3271,6 +3271,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 #define PERF_DATA_BOUND_ 0.3    /* from this share of waiting on it pays to look at the data first */
 typedef struct perf_bound_ {
     uint64_t    wait, all, most;        /* ticks: waiting for data, in scopes, in the longest wait */
+    uint64_t    sync;                   /* waiting for a device                                   */
     const char *where;
 } perf_bound_;
 
@@ -3432,9 +3433,10 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
     for (i = 1; i < room && i < PERF_ACQ_(&r->count); i++) {
         perf_cell_ *c = PERF_ACQ_(&table[i]);
         uint64_t    self = c ? PERF_GET_(&c->self) : 0;
-        if (!c || r->names[i]->kind > PERF_KIND_WAIT_ || self >> 63)
+        if (!c || !PERF_KIND_HOST_(r->names[i]->kind) || self >> 63)
             continue;
         b->all += self;
+        b->sync += r->names[i]->kind == PERF_KIND_SYNC_ ? self : 0;
         if (r->names[i]->kind != PERF_KIND_WAIT_)
             continue;
         b->wait += self;
@@ -3463,7 +3465,9 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_time_(o, PERF_CAST_(double, b->most) * s->tick);
     perf_put_(o, " of it in ");
     (void)perf_put_cut_(o, b->where, 40);
-    perf_put_(o, share < PERF_DATA_BOUND_ ? "): host-bound\n" : "): data-bound\n");
+    perf_put_(o, share >= PERF_DATA_BOUND_ ? "): data-bound\n"
+                 : s->registry->gpu        ? ")\n"             /* the device's lines say by what */
+                                           : "): host-bound\n");
 }
 
 static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((__nothrow__));

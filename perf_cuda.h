@@ -242,8 +242,8 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
     X(PERF_BOUND_DEVICE,  "device-bound")                                                         \
     X(PERF_BOUND_COPY,    "copy-bound")
 #define PERF_BOUND_ENUM_(name, text) name,
-/* DATA: over 30 % of the time in scopes waits for data.  DEVICE: busy for 80 % or more; COPY: most
- * of that copies.  SYNC: neither, and over 30 % of the time the host waits for the device.  HOST:
+/* DATA: over 30 % of the main thread's time in scopes waits for data.  DEVICE: busy for 80 % or more;
+ * COPY: most of that copies.  SYNC: neither, and over 30 % of it waits for the device.  HOST:
  * neither, and the device stood idle until the host launched something.  UNKNOWN: no evidence, or
  * none of these.                                                                                 */
 typedef enum perf_bound { PERF_BOUND_LIST_(PERF_BOUND_ENUM_) PERF_BOUND_COUNT_ } perf_bound;
@@ -251,14 +251,14 @@ typedef enum perf_bound { PERF_BOUND_LIST_(PERF_BOUND_ENUM_) PERF_BOUND_COUNT_ }
 
 typedef struct perf_bottleneck_info {   /* shares are 0 .. 1; negative: no evidence */
     perf_bound bound;
-    double     wait_share;              /* host time in PERF_WAIT scopes, of all time in scopes */
-    double     sync_share;              /* host time in PERF_GPU_WAIT scopes */
+    double     wait_share;              /* of the main thread's time in scopes: in PERF_WAIT */
+    double     sync_share;              /* in PERF_GPU_WAIT */
     double     busy_share;              /* device busy, from its first start to its last stop */
     double     copy_share;              /* of the device's time */
     double     starved_share;           /* of the device's span: idle, with nothing submitted */
 } perf_bottleneck_info;
 
-/* Allocates; fetches device results first.  The text is one line with the numbers in it, written as
+/* Fetches device results first; a line of the report, too.  The text is one line with the numbers in it, written as
  * snprintf would: returns its full length.  info may be NULL, buf too (with cap 0).              */
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info);
 
@@ -923,7 +923,8 @@ PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g)
         }
 }
 
-/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good. */
+/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
+ * error when we are told of it at the exit (`call` NULL). */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_state_ *g, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&g->table);
@@ -936,16 +937,19 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_state_ *g, const char *call, int cod
         PERF_REL_(&g->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
         PERF_REL_(&g->looked, PERF_GPU_LOOKED_ALL_);
         perf_gpu_deaden_(g);
-        return;
+        text = "the driver has shut down";      /* it is not asked for words any more */
+        b = PERF_NULL_;
     }
+    if (!call)
+        return;
     if (r)
         perf_fail_(r, PERF_EGPU);
-    if (PERF_GET_(&g->error) || !b || !perf_lock_(r))
+    if (PERF_GET_(&g->error) || !(b || text) || !perf_lock_(r))
         return;
     if (!g->error) {
-        if (b->error_name && b->error_name(code, &name))
+        if (b && b->error_name && b->error_name(code, &name))
             name = PERF_NULL_;
-        if (b->error_text && b->error_text(code, &text))
+        if (b && b->error_text && b->error_text(code, &text))
             text = PERF_NULL_;
         o.p = g->error_text;
         o.cap = sizeof g->error_text;
@@ -1251,6 +1255,8 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
             if (!s)
                 ring->retry = 15;               /* all in flight: do not ask at every scope */
         }
+    } else {
+        ring->retry = 0;
     }
     perf_gpu_self_v1_.next = s;
     return s != PERF_NULL_;
@@ -1295,7 +1301,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
         !PERF_ACQ_(&g->table))
         return;
     perf_gpu_collect_(r);
-    perf_gpu_error_(g, "exit", PERF_GPU_SHUT_DOWN);
+    perf_gpu_error_(g, PERF_NULL_, PERF_GPU_SHUT_DOWN);
 }
 #endif
 
@@ -1664,7 +1670,8 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         if (t->stream == stream && t->line == l)
             return t;
     for (same = g->tracks; same; same = same->next)
-        number += same->line->device == l->device && PERF_PTR_(uintptr_t, same->stream) > 2;
+        number += same->line && same->line->device == l->device &&
+                  PERF_PTR_(uintptr_t, same->stream) > 2;
     o.p = name;
     o.cap = sizeof name;
     perf_put_(&o, "GPU ");
@@ -1674,6 +1681,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         perf_put_u64_(&o, number);
     else
         perf_put_(&o, PERF_PTR_(uintptr_t, stream) < 2 ? "default" : "per thread");
+    for (t = g->tracks; t; t = t->next)
+        if (!t->line && !strcmp(t->recorder->name, name)) {     /* of an earlier table */
+            t->stream = stream;
+            t->line = l;
+            return t;
+        }
     if (!perf_lock_(r))
         return PERF_NULL_;
     t = PERF_CAST_(perf_gpu_track_ *, perf_pool_(&g->pool, &g->pool_end, sizeof *t, 65536, 0));
@@ -1743,7 +1756,7 @@ PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, 
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_slot_ **batch = ring->batch, *s, *open[32];
     perf_gpu_track_ *t = PERF_NULL_;
-    double           tick = perf_scope_tick_ns_(r), start_ns;
+    double           tick = perf_scope_tick_ns_(r), start_ns, busy, starved;
     uint64_t         now = perf_scope_ticks_(r);
     uint32_t         i, k, opened = 0;
 
@@ -1757,8 +1770,16 @@ PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, 
         if (opened < 32)
             open[opened++] = s;
         s->at = s->begin;
+        busy = ring->line->busy_ns;
+        starved = ring->line->starved_ns;
         if (b && perf_gpu_since_(b, ring->line, s, &start_ns))
             perf_gpu_place_(ring->line, s, start_ns, tick, now);
+        if (s->begin < g->birth) {              /* before the last reset: it only tells the time */
+            ring->line->busy_ns = busy;
+            ring->line->starved_ns = starved;
+            if (!(busy > 0))
+                ring->line->first_ns = ring->line->busy_until_ns;
+        }
     }
     if (n && ring->line->known) {               /* what the last of them says holds for all */
         double span = PERF_CAST_(double, batch[n - 1]->at - batch[0]->at) * tick;
@@ -1923,6 +1944,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
+    perf_gpu_track_        *track;
     uint32_t                i;
 
     if (table && (table->size != sizeof *table || !perf_gpu_complete_(table)))
@@ -1948,7 +1970,8 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
             (void)b->event_destroy(l->anchor);
     g->rings = PERF_NULL_;                      /* their pages stay: threads may still look */
     g->lines = PERF_NULL_;
-    g->tracks = PERF_NULL_;
+    for (track = g->tracks; track; track = track->next)
+        track->line = PERF_NULL_;               /* its title may come again */
     PERF_SET_(&g->down, 0u);
     PERF_REL_(&g->generation, g->generation + 1);
     PERF_REL_(&g->table, table);
@@ -2034,6 +2057,8 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
 }
 
 PERF_COLD_DECL_ void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *);
+PERF_COLD_DECL_ void perf_gpu_evidence_(perf_bottleneck_info *);
+PERF_COLD_DECL_ void perf_put_bottleneck_(perf_out_ *, const perf_bottleneck_info *);
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
 PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
@@ -2044,6 +2069,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
     perf_gpu_line_  *l;
     size_t           i;
+    perf_bottleneck_info e;
     const struct {
         uint64_t    n;
         const char *what;
@@ -2058,6 +2084,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 
     if (!g)
         return;
+    perf_gpu_evidence_(&e);
     perf_gpu_put_rows_(o, g, r);
     for (l = g->lines; l; l = l->next) {
         if (!l->known || !(l->last_ns > l->first_ns))
@@ -2072,6 +2099,11 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         perf_put_time_(o, l->worst_ns);
         perf_put_(o, g->table && g->table->flags & PERF_GPU_TABLE_SIMULATED ? " of the host's (simulated)\n"
                                                                             : " of the host's\n");
+    }
+    if (a.scopes) {
+        perf_put_(o, "bottleneck: ");
+        perf_put_bottleneck_(o, &e);
+        perf_put_char_(o, '\n');
     }
     perf_gpu_put_marks_(o, g);
     for (i = 0; i < sizeof note / sizeof note[0]; i++)
@@ -2225,35 +2257,28 @@ PERF_FN const char *perf_bound_text(perf_bound bound)
 }
 #undef PERF_BOUND_TEXT_
 
-/* The evidence: time of the host by kind, of the devices busy, copying, idle for want of work. */
-PERF_COLD_FN_ int perf_gpu_evidence_(perf_bottleneck_info *e)
+/* The evidence: time of the main thread by kind, of the devices busy, copying, idle for want of work;
+ * and what it amounts to.  Fetches nothing. */
+PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
 {
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_state_ *g;
     perf_gpu_line_  *l;
-    perf_row_       *row;
-    size_t           rows = 0, i;
-    double           self = 0, wait = 0, sync = 0, span = 0, busy = 0, starved = 0, work = 0;
+    perf_bound_      host;
+    int              i;
+    double           span = 0, busy = 0, starved = 0, work = 0;
 
     e->bound = PERF_BOUND_UNKNOWN;
     e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
     if (!r)
-        return 0;
-    perf_sources_collect_(r);
-    row = perf_rows_(r, PERF_SORT_SELF, &rows);
-    for (i = 0; i < rows; i++) {
-        double own = PERF_KIND_HOST_(row[i].kind) ? PERF_CAST_(double, row[i].self) : 0;
-        self += own;
-        wait += row[i].kind == PERF_KIND_WAIT_ ? own : 0;
-        sync += row[i].kind == PERF_KIND_SYNC_ ? own : 0;
+        return;
+    perf_bound_fill_(&host, r);
+    if (host.all) {
+        e->wait_share = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
+        e->sync_share = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    if (self > 0) {
-        e->wait_share = wait / self;
-        e->sync_share = sync / self;
-    }
-    PERF_FREE(row);
     g = PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&r->gpu));
-    for (l = g ? g->lines : PERF_NULL_; l; l = l->next) {
+    for (l = g ? PERF_ACQ_(&g->lines) : PERF_NULL_; l; l = l->next) {
         span += l->last_ns - l->first_ns;
         busy += l->busy_ns;
         starved += l->starved_ns;
@@ -2262,11 +2287,18 @@ PERF_COLD_FN_ int perf_gpu_evidence_(perf_bottleneck_info *e)
         work += g->kind_ns[i];
     if (span > 0) {
         e->busy_share = busy < span ? busy / span : 1;
-        e->starved_share = starved / span;
+        e->starved_share = starved < span ? starved / span : 1;
     }
     if (work > 0)
         e->copy_share = 1 - g->kind_ns[0] / work;
-    return 1;
+    if (e->wait_share > PERF_DATA_BOUND_)
+        e->bound = PERF_BOUND_DATA;
+    else if (e->busy_share >= 0.8)
+        e->bound = e->copy_share > 0.5 ? PERF_BOUND_COPY : PERF_BOUND_DEVICE;
+    else if (e->busy_share >= 0 && e->sync_share > 0.3)
+        e->bound = PERF_BOUND_SYNC;
+    else if (e->busy_share >= 0 && e->starved_share >= 0.5 * (1 - e->busy_share))
+        e->bound = PERF_BOUND_HOST;
 }
 
 PERF_COLD_FN_ void perf_put_share_(perf_out_ *o, const char *what, double share)
@@ -2278,36 +2310,36 @@ PERF_COLD_FN_ void perf_put_share_(perf_out_ *o, const char *what, double share)
     perf_put_(o, " %");
 }
 
+PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info *e)
+{
+    perf_put_(o, perf_bound_text(e->bound));
+    perf_put_share_(o, ": waits for data ", e->wait_share);
+    perf_put_share_(o, e->wait_share < 0 ? ": device busy " : ", device busy ", e->busy_share);
+    perf_put_share_(o, ", copies of that ", e->copy_share);
+    perf_put_share_(o, ", device idle with nothing submitted ", e->starved_share);
+    perf_put_share_(o, ", host waits for the device ", e->sync_share);
+    if (e->wait_share < 0 && e->busy_share < 0)
+        perf_put_(o, ": nothing was recorded");
+    else if (e->busy_share < 0)
+        perf_put_(o, ", no device times");
+}
+
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)
 {
+    perf_registry_      *r = perf_registry_get_();
     perf_bottleneck_info e;
     perf_out_            o = PERF_ZERO;
 
-    (void)perf_gpu_evidence_(&e);
-    if (e.wait_share > 0.3)
-        e.bound = PERF_BOUND_DATA;
-    else if (e.busy_share >= 0.8)
-        e.bound = e.copy_share > 0.5 ? PERF_BOUND_COPY : PERF_BOUND_DEVICE;
-    else if (e.busy_share >= 0 && e.sync_share > 0.3)
-        e.bound = PERF_BOUND_SYNC;
-    else if (e.busy_share >= 0 && e.starved_share >= 0.5 * (1 - e.busy_share))
-        e.bound = PERF_BOUND_HOST;
+    if (r)
+        perf_sources_collect_(r);
+    perf_gpu_evidence_(&e);
     if (info)
         *info = e;
     o.p = buf;
     o.cap = buf ? cap : 0;
     if (o.cap)
         buf[0] = '\0';
-    perf_put_(&o, perf_bound_text(e.bound));
-    perf_put_share_(&o, ": waits for data ", e.wait_share);
-    perf_put_share_(&o, e.wait_share < 0 ? ": device busy " : ", device busy ", e.busy_share);
-    perf_put_share_(&o, ", copies of that ", e.copy_share);
-    perf_put_share_(&o, ", device idle with nothing submitted ", e.starved_share);
-    perf_put_share_(&o, ", host waits for the device ", e.sync_share);
-    if (e.wait_share < 0 && e.busy_share < 0)
-        perf_put_(&o, ": nothing was recorded");
-    else if (e.busy_share < 0)
-        perf_put_(&o, ", no device times");
+    perf_put_bottleneck_(&o, &e);
     return o.len;
 }
 

@@ -49,5 +49,12 @@ API void fake_host(unsigned long ns) { sim_host(ns); }
 API void fake_down(void) { sim.down = 1; }
 API struct sim_state *fake_sim(void) { return &sim; }
 
-/* The driver shuts down before the program's own destructors, as NVIDIA's does. */
+/* The driver shuts down in a handler of its own, as NVIDIA's does; what is called after that is
+ * told at the very end. */
 API void fake_down_at_exit(void) { (void)atexit(fake_down); }
+
+static __attribute__((destructor)) void fake_tell(void)
+{
+    fprintf(stderr, "fake driver: %s, %lu calls after it shut down\n", sim.down ? "down" : "up",
+            (unsigned long)sim.calls_down);
+}
