@@ -5,7 +5,7 @@
  *         perf_kernel_sink sink(buffer);               // one ring of records for each warp
  *         {
  *             PERF_KERNEL_SCOPE(sink, 0);              // id 0 .. 4095; to the end of the block
- *             ...
+ *             x[threadIdx.x] *= 2;
  *         }
  *     }
  *

@@ -87,7 +87,7 @@ typedef struct perf_nvtx_range {
     uint64_t id;                        /* private                                                */
     uint32_t open;
 } perf_nvtx_range;
-PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name);
+PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name);    /* all zero: nobody listens   */
 PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range);   /* NULL and a second end: nothing     */
 
 PERF_FN void perf_nvtx_name_thread(const char *name);   /* the calling thread, in the profiler    */

@@ -79,7 +79,9 @@ def header_blocks(path):
         elif body.strip() == "" and current:
             current.append("")
         elif current:
-            blocks.append(Block(path, start, ["c"], "\n".join(current).rstrip() + "\n"))
+            text = "\n".join(current).rstrip() + "\n"
+            blocks.append(Block(path, start, ["cuda" if re.search("__global__|<<<", text) else "c"],
+                                text))
             current, start = [], 0
         blank_above = body.strip() == ""
     return blocks
@@ -118,6 +120,8 @@ def candidates(block):
     """The ways to read a block as a file, the strictest first."""
     if block.whole:
         return [("a program", block.text)]
+    if re.match(r"\s*#define PERF_", block.text):   # must come before any of our includes
+        return [("a file", block.text)]
     includes, rest = split_includes(block.text)
     context = include_of(block) + includes + '#include "context.h"\n'
     numbered = f'#line {block.line} "{block.where}"\n'
@@ -131,6 +135,11 @@ def compile_c(block, compiler, scratch):
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
     if not block.whole:
         strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    if "define PERF_NVTX 1" in block.text:
+        nvtx = tool("find_nvtx")
+        if not nvtx:
+            return "NVTX is not installed" if os.environ.get("CI") == "true" else None
+        strict += ["-isystem", nvtx]
     outputs = []
     for kind, text in candidates(block):
         source = scratch / "block.c"
@@ -159,9 +168,13 @@ def execute(program, scratch):
     return f"ended with status {done.returncode}:\n{done.stdout}" if done.returncode else None
 
 
+def tool(find):
+    """What a find_ function of tests/lib.sh prints."""
+    return run(["sh", "-c", f'root="{ROOT}"; . "$root/tests/lib.sh"; {find}']).stdout.strip()
+
+
 def compile_cuda(block, scratch):
-    find = f'root="{ROOT}"; . "$root/tests/lib.sh"; find_nvcc'
-    nvcc = run(["sh", "-c", find]).stdout.strip()
+    nvcc = tool("find_nvcc")
     if not nvcc:
         return "nvcc is not installed" if os.environ.get("CI") == "true" else None
     source = scratch / "block.cu"
