@@ -22,7 +22,7 @@
 
 #include "perf_stats.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_kernel.h: found another or an older perf_stats.h; keep the files of one release together"
+#error "perf_kernel.h: found another perf_stats.h; keep the files of one release together"
 #endif
 #ifndef PERF_KERNEL_HOST        /* 0: device side only, without perf.h and the host functions     */
 #define PERF_KERNEL_HOST 1
@@ -188,23 +188,24 @@ PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes);
 PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *device,
                                         uint32_t rings, uint32_t scopes, uint64_t wall_hz);
 
-/* All events of a buffer that came back: at most `room` into `out`, by SM, warp by warp, in order of
- * their ends; info->events says how many there are (call with out NULL and room 0 to learn it).
+/* All events of a buffer that came back: at most `room` into `out`, by SM, warp by warp, in order
+ * of their ends; info->events says how many there are (call with out NULL and room 0 to learn it).
  * Trusts nothing: PERF_EFORMAT, with nothing written, when this is no buffer or it is cut short.
  * Allocates; PERF_ENOMEM.  info may be NULL.                                                      */
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info);
 
 /* The events as a Chrome trace, each SM a process with a track for each warp at a time.  names[id]
- * for id < count, else "scope 7"; host_ns is added to the device's times (perf_now() less the device
- * clock at one moment, to fit a trace of perf.h).                                                */
+ * for id < count, else "scope 7"; host_ns is added to the device's times (perf_now() less the
+ * device's clock at one moment, to fit a trace of perf.h).  Names are cut at 255 bytes.          */
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
 
-/* into += the histogram that came back in `image`, each value times `factor` (nanoseconds a cycle; 1
- * keeps cycles).  PERF_EFORMAT: not a histogram; into is unchanged then.                         */
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes, double factor);
+/* into += the histogram that came back in `image`, each value times `factor` (nanoseconds a cycle;
+ * 1 keeps cycles).  PERF_EFORMAT: not a histogram; into is unchanged then.                       */
+PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
+                                           double factor);
 
 #endif
 
@@ -212,7 +213,7 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 
 #if PERF_KERNEL_DEVICE_
 
-/* ---- the machine: a test defines PERF_KERNEL_MACHINE_ and these itself ---- */
+/* ---- the machine: a test defines PERF_KERNEL_MACHINE_ and these six itself ---- */
 
 #if !defined(PERF_KERNEL_MACHINE_)
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
@@ -289,6 +290,7 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
     return (*next)++;
 #endif
 }
+#endif
 
 /* Stores 16 bytes at s->at if this lane records, and moves on.  The address moves whether or not
  * something is stored, so that it counts what is dropped; `on` never comes back, so that the low
@@ -312,7 +314,6 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
     s->at += 16;
 #endif
 }
-#endif
 
 /* ---- rings ---- */
 
@@ -610,6 +611,19 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
     return PERF_OK;
 }
 
+PERF_FN double perf_kernel_double_(uint64_t x)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, x >> 1)) * 2 +
+           PERF_CAST_(double, PERF_CAST_(int64_t, x & 1));
+}
+
+/* x >= 0, also where it is beyond all numbers or none at all. */
+PERF_FN uint64_t perf_kernel_whole_(double x)
+{
+    return perf_is_finite_(x) && x < 9.2e18 ? PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x))
+                                            : UINT64_C(9200000000000000000);
+}
+
 /* A ring on its way through the decoder. */
 typedef struct perf_kernel_warp_ {
     const perf_kernel_ring *ring;
@@ -712,7 +726,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         return PERF_EFORMAT;
     k->image = PERF_CAST_(const unsigned char *, image);
     k->head = b;
-    k->tick = 1e9 / PERF_CAST_(double, PERF_CAST_(int64_t, b->wall_hz >> 1)) / 2;
+    k->tick = 1e9 / perf_kernel_double_(b->wall_hz);
     n = b->next < b->rings ? b->next : b->rings;
     k->info.missed_warps = b->next - n;
     k->warp = PERF_CAST_(perf_kernel_warp_ *,
@@ -760,58 +774,76 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     return PERF_OK;
 }
 
-/* Groups by SM, tracks, and the rate of the cycles: the longest distance of two clock pairs on each
- * SM, all SMs together.                                                                          */
-PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
+#define PERF_KERNEL_TRACKS_ 128u        /* no SM or compute unit runs more warps at a time        */
+#define PERF_KERNEL_LONG_   10000       /* ns; in less, the step of the common clock (32 ns to    */
+                                        /* 1 us) is too large a part to tell the rate             */
+
+/* The last clock pair of a warp. */
+PERF_FN void perf_kernel_last_(const perf_kernel_ring *r, uint64_t *cycles, uint64_t *wall)
 {
-    size_t i, j, first = 0;
-    double cycles = 0, ns = 0, least = 0, most = 0;
-    int    pass;
+    *cycles = r->state == 2 ? r->closed : r->opened;
+    *wall = r->state == 2 ? r->closed_wall : r->opened_wall;
+}
+
+/* Groups by SM and gives each warp the lowest track that is free when it opens. */
+PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
+{
+    uint64_t over[PERF_KERNEL_TRACKS_];         /* when the last warp of a track ended            */
+    uint32_t used = 0, t;
+    size_t   i, first = 0;
 
     for (i = 0; i < k->warps; i++) {
         perf_kernel_warp_ *w = &k->warp[i];
-        uint32_t           taken = 0;
         if (i == 0 || w->ring->sm != k->warp[first].ring->sm) {
             first = i;
+            used = 0;
             k->info.sms++;
         }
+        for (t = 0; t < used && over[t] > w->ring->opened; t++) {
+        }
+        if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
+            t--;
+        over[t] = w->last;
+        used = t < used ? used : t + 1;
+        w->track = t;
         w->sm_first = PERF_CAST_(uint32_t, first);
-        for (j = i; j > first && taken < 64; j--)   /* a track whose last warp was over is free   */
-            if (k->warp[j - 1].last > w->ring->opened)
-                taken++;
-        w->track = taken;
-        for (j = first; taken && j < i; j++)        /* the lowest of them                         */
-            if (k->warp[j].last <= w->ring->opened && k->warp[j].track < w->track) {
-                size_t u;
-                for (u = j + 1; u < i && (k->warp[u].track != k->warp[j].track ||
-                                          k->warp[u].last <= w->ring->opened); u++) {
-                }
-                if (u == i)
-                    w->track = k->warp[j].track;
-            }
-        if (w->track + 1 > k->info.tracks)
-            k->info.tracks = w->track + 1;
+        k->info.tracks = used > k->info.tracks ? used : k->info.tracks;
     }
+}
+
+/* The rate of the cycles: the longest distance of two clock pairs on each SM, all SMs together. */
+PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
+{
+    size_t   i;
+    double   cycles = 0, ns = 0, least = 0, most = 0, off;
+    uint64_t c, t, far_c = 0, far_t = 0;
+    int      pass;
+
+    perf_kernel_tracks_(k);
     for (i = 0; i < k->warps; i++) {
-        const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring, *mine = k->warp[i].ring;
-        uint64_t                c = mine->state == 2 ? mine->closed : mine->opened;
-        uint64_t                t = mine->state == 2 ? mine->closed_wall : mine->opened_wall;
-        if (c > r->opened && t > r->opened_wall) {
-            cycles += PERF_CAST_(double, PERF_CAST_(int64_t, (c - r->opened) >> 1)) * 2;
-            ns += PERF_CAST_(double, PERF_CAST_(int64_t, (t - r->opened_wall) >> 1)) * 2 * k->tick;
+        const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
+        if (k->warp[i].sm_first == i)
+            far_c = far_t = 0;
+        perf_kernel_last_(k->warp[i].ring, &c, &t);
+        if (c > r->opened && t > r->opened_wall && c - r->opened > far_c) {
+            far_c = c - r->opened;
+            far_t = t - r->opened_wall;
+        }
+        if ((i + 1 == k->warps || k->warp[i + 1].sm_first == i + 1) &&
+            perf_kernel_double_(far_t) * k->tick >= PERF_KERNEL_LONG_) {
+            cycles += perf_kernel_double_(far_c);
+            ns += perf_kernel_double_(far_t) * k->tick;
         }
     }
-    /* Below 10 us the step of the common clock, 32 ns to 1 us, is most of the answer. */
-    if (cycles > 0 && ns >= 10000)
+    if (cycles > 0)
         k->info.cycle_ns = ns / cycles;
-    for (i = 0; i < k->warps && k->info.cycle_ns > 0; i++)
+    for (i = 0; i < k->warps && cycles > 0; i++)
         for (pass = 0; pass < 2; pass++) {
             const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring, *m = k->warp[i].ring;
-            uint64_t                c = pass ? m->closed : m->opened;
-            uint64_t                t = pass ? m->closed_wall : m->opened_wall;
-            double                  off;
-            if (pass && m->state != 2)
-                continue;
+            c = m->opened;
+            t = m->opened_wall;
+            if (pass)
+                perf_kernel_last_(m, &c, &t);
             off = PERF_CAST_(double, PERF_CAST_(int64_t, t - r->opened_wall)) * k->tick -
                   PERF_CAST_(double, PERF_CAST_(int64_t, c - r->opened)) * k->info.cycle_ns;
             least = off < least ? off : least;
@@ -824,13 +856,12 @@ PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel
                                  uint64_t cycles)
 {
     const perf_kernel_ring *r = k->warp[w->sm_first].ring;
-    double rate = k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0, ns;
+    double ns = perf_kernel_double_(cycles - r->opened) *
+                (k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0);
 
-    ns = PERF_CAST_(double, PERF_CAST_(int64_t, cycles - r->opened)) * rate;
-    if (k->head->wall_hz == 1000000000u)
-        return r->opened_wall + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
-    ns += PERF_CAST_(double, PERF_CAST_(int64_t, r->opened_wall >> 1)) * 2 * k->tick;
-    return ns < 9.2e18 ? PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns)) : 0;
+    if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
+        return r->opened_wall + perf_kernel_whole_(ns);
+    return perf_kernel_whole_(ns + perf_kernel_double_(r->opened_wall) * k->tick);
 }
 
 /* Calls each with every event. */
@@ -912,9 +943,14 @@ PERF_COLD_FN_ void perf_kernel_json_one_(void *with, const perf_kernel_event *e)
 
     if (f->p > f->limit)
         perf_file_flush_(f);
-    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":" : ",\n{\"ph\":\"X\",\"name\":");
+    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
+                                 : ",\n{\"ph\":\"X\",\"name\":");
     if (e->id < j->count && j->names[e->id]) {
-        perf_file_json_(f, j->names[e->id]);
+        char   name[PERF_NAME_MAX_ + 1];
+        size_t n = perf_name_length_(j->names[e->id]);
+        memcpy(name, j->names[e->id], n);
+        name[n] = '\0';
+        perf_file_json_(f, name);
     } else {
         perf_file_put_(f, "\"scope ");
         perf_file_number_(f, e->id);
@@ -948,17 +984,24 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     perf_kernel_json_         *j = PERF_CAST_(perf_kernel_json_ *, with);
     const perf_kernel_reader_ *k = j->k;
     perf_file_                *f = &j->file;
+    char                       text[64];
+    perf_out_                  o = PERF_ZERO;
     size_t                     i;
 
     perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":");
     perf_file_number_(f, k->info.dropped);
     perf_file_put_(f, ",\"missed_warps\":");
     perf_file_number_(f, k->info.missed_warps);
-    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",");
-    perf_file_put_(f, "\"args\":{\"labels\":\"perf_kernel.h\"},\"pid\":1000000}");
+    perf_file_put_(f, ",\"ns_per_cycle\":\"");
+    o.p = text;
+    o.cap = sizeof text;
+    perf_put_fixed_(&o, k->info.cycle_ns, 4);
+    perf_file_put_(f, k->info.cycle_ns > 0 ? text : "unknown, taken as 1");
+    perf_file_put_(f, "\"},\"traceEvents\":[\n");
     for (i = 0; i < k->warps; i++)
         if (k->warp[i].sm_first == i) {
-            perf_file_put_(f, ",\n{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"SM ");
+            perf_file_put_(f, i ? ",\n" : "");
+            perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"SM ");
             perf_file_number_(f, k->warp[i].ring->sm);
             perf_file_put_(f, "\"},\"pid\":");
             perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
@@ -993,7 +1036,8 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     return status;
 }
 
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes, double factor)
+PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
+                                           double factor)
 {
     const perf_hist *from = perf_hist_attach(image, bytes);
     perf_hist_bucket b = PERF_ZERO;

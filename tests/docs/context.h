@@ -26,18 +26,14 @@ static void candidate(void)
     work();
 }
 
-#ifdef __CUDACC__
+#if defined(__CUDACC__)
 static cudaStream_t stream;
-static int          grid, block;
-static float       *x, *y;
+static dim3         grid, block;
+static float       *x, *y, *in, *out;
 
-static __global__ void saxpy(size_t count, float a, const float *in, float *out)
-{
-    size_t at = blockIdx.x * size_t{blockDim.x} + threadIdx.x;
-
-    if (at < count)
-        out[at] += a * in[at];
-}
+static __global__ void saxpy(size_t, float, const float *, float *) {}
+static __global__ void naive(float *, const float *) {}
+static __global__ void tiled(float *, const float *) {}
 #else
 static void *stream;
 #endif

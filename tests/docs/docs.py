@@ -139,6 +139,11 @@ def compile_c(block, compiler, scratch):
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
     if not block.whole:
         strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    if "define PERF_NVTX 1" in block.text:
+        nvtx = tool("find_nvtx")
+        if not nvtx:
+            return "NVTX is not installed" if os.environ.get("CI") == "true" else None
+        strict += ["-isystem", nvtx]
     outputs = []
     for kind, text in candidates(block):
         source = scratch / "block.c"
@@ -167,9 +172,13 @@ def execute(program, scratch):
     return f"ended with status {done.returncode}:\n{done.stdout}" if done.returncode else None
 
 
+def tool(find):
+    """What a find_ function of tests/lib.sh prints."""
+    return run(["sh", "-c", f'root="{ROOT}"; . "$root/tests/lib.sh"; {find}']).stdout.strip()
+
+
 def compile_cuda(block, scratch):
-    find = f'root="{ROOT}"; . "$root/tests/lib.sh"; find_nvcc'
-    nvcc = run(["sh", "-c", find]).stdout.strip()
+    nvcc = tool("find_nvcc")
     if not nvcc:
         return "nvcc is not installed" if os.environ.get("CI") == "true" else None
     source = scratch / "block.cu"
