@@ -696,7 +696,7 @@ typedef struct perf_ab_opts {           /* zero = default                       
     int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0; slow bodies still get 8 pairs; the control   */
-                                        /* of a late decision comes on top (at most half of it)   */
+                                        /* comes on top: for half of that time, at least once     */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
     int      control;                   /* 0 -> on, < 0 -> off                                    */
@@ -5518,6 +5518,7 @@ typedef struct perf_ab_state_ {
     int              phase, at, left_to_warm, typical;
     size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
     size_t           again_count, kept_at;
+    double           control_end;       /* ns since begin: the control in hand then is the last    */
     int              control_pairs, control_at, control_rounds;
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
@@ -5916,14 +5917,17 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
 /* Is there a decision to hold against a control?  Then it begins. */
 PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
 {
-    int i, any = 0;
+    double now = perf_timer_since_(s->timer.began, perf_now());
+    int    i, any = 0;
 
     if (s->opts.control < 0 || s->running < 2)
         return 0;
     for (i = 1; i < s->variants; i++)
         any |= !s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE;
-    if (any)
+    if (any) {
+        s->control_end = now + (now > 0.4e9 ? 0.5 * now : 0.2e9);
         perf_duel_lead_(s);
+    }
     return any;
 }
 
@@ -5962,7 +5966,8 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         s->against[i] = apart || (off && gap > 4.65 * perf_sqrt(spread));
     }
     PERF_FREE(d);
-    return over || s->control_rounds >= PERF_CONTROL_LEADS_;
+    return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
+           perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
 }
 
 /* One slice of the control has ended.  1: the control is over. */
