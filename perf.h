@@ -5727,12 +5727,12 @@ PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
 
 /* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
  * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
- * when the effect on one slice is larger than what decides, the verdict hangs on who began how often.
- * 1 when that is so and the two kinds of pairs hardly overlap.                                   */
+ * when one kind of pairs is on either side of the threshold, the verdict hangs on who began how often.
+ * 1 when that is so and the two kinds hardly overlap.                                            */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
 {
-    double *d, m[3], spread[3], gap, far_off;
-    size_t  n = s->arm[0].count, k[3];
+    double  t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, m[2], spread[2], gap;
+    size_t  n = s->arm[0].count, k[2];
     int     i;
 
     if (s->running != 2 || n < 16)
@@ -5740,17 +5740,15 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
         return 0;
-    for (i = 0; i < 3; i++) {
-        k[i] = perf_duel_logs_(s, 0, 1, i - 1, d);
+    for (i = 0; i < 2; i++) {
+        k[i] = perf_duel_logs_(s, 0, 1, i, d);
         m[i] = perf_duel_centre_(d, k[i], &spread[i]);
     }
     PERF_FREE(d);
-    if (k[1] < 5 || k[2] < 5)
+    if (k[0] < 5 || k[1] < 5)
         return 0;
-    gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
-    far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
-    far_off = far_off < 0.0 ? -far_off : far_off;
-    return gap > 2.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
+    gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
+    return gap > 2.0 * (spread[0] + spread[1]) && gap > 0.004 && (m[0] < t) != (m[1] < t);
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -5931,19 +5929,21 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
     return any;
 }
 
-/* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
- * most half of what decides: then the control is over.  After the last lead it has failed if they
- * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
- * of the number, if they followed a normal law).  It also fails when what decides is less than two
- * standard errors of the pairs in turns: bets on signs are won that way only by two groups of pairs
- * far apart, as when each walks ahead for a while; opts.before rules that out.  1: the control is
- * over.                                                                                          */
+/* The pairs after a lead are complete.  They agree when their median is off by at most half of what
+ * decides, and two standard errors of it are no more than that (1.86 spreads over the root of the
+ * number each, if they followed a normal law): then the control is over.  It has failed if after the
+ * last lead they still are off by more, and
+ *   by more than 2.5 standard errors of both medians, or
+ *   on the other side of the threshold, though the pairs in turns are as far from it as they spread.
+ * It also fails when what decides is less than two standard errors of the pairs in turns: bets on
+ * signs are won that way only by two groups of pairs far apart, as when each walks ahead for a while;
+ * opts.before rules that out.  1: the control is over.                                              */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
-    double est, spread, spread_c, gap, far_off;
+    double est, spread, spread_c, gap, far_off, error, error_c;
     size_t n = s->arm[0].count, k, m = s->again_count;
-    int    i, over = 1, off, apart;
+    int    i, over = 1, off, apart, across;
 
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
@@ -5955,15 +5955,17 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
         gap = perf_duel_centre_(c, m, &spread_c);
         s->control_ratio[i] = perf_exp(gap);
-        gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
+        across = (gap < t) != (est < t) && far_off > 0.75 * spread;
+        gap = gap < est ? est - gap : gap - est;
         off = gap > 0.5 * far_off && gap > 0.002;
-        spread = spread * spread / PERF_CAST_(double, k);
-        apart = !s->opts.before && 3.72 * perf_sqrt(spread) > far_off &&
+        error = 1.86 * spread / perf_sqrt(PERF_CAST_(double, k));
+        error_c = 1.86 * spread_c / perf_sqrt(PERF_CAST_(double, m));
+        apart = !s->opts.before && 2.0 * error > far_off &&
                 (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
-        over &= !off && !apart;
-        spread += spread_c * spread_c / PERF_CAST_(double, m);
-        s->against[i] = apart || (off && gap > 4.65 * perf_sqrt(spread));
+        over &= !off && !apart && 2.0 * error_c <= far_off;
+        s->against[i] = apart ||
+                        (off && (across || gap > 2.5 * perf_sqrt(error * error + error_c * error_c)));
     }
     PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
