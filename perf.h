@@ -1593,7 +1593,7 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s)
 }
 
 /* The registry of the process, made by whoever asks first; NULL without memory. */
-PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
     perf_search_    s;
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -1938,7 +1938,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
 }
 
 /* The calling thread's recorder; NULL without memory. */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
     perf_registry_ *r;
     perf_recorder_ *t = PERF_SELF_;
@@ -4699,6 +4699,18 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
+/* 1, which gcc does not know.  It takes a function that is bound to call a cold one for cold, too,
+ * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3, measured). */
+PERF_INLINE_FN_ int perf_not_cold_(void)
+{
+    int yes = 1;
+
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__("" : "+r"(yes));
+#endif
+    return yes;
+}
+
 #define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
@@ -4849,7 +4861,7 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
     return perf_timer_since_(t->began, now) > max_seconds * 1e9 || t->spent_ns > max_seconds * 1e9;
 }
 
-PERF_COLD_FN_ void perf_timer_pause_(perf_timer_ *t)
+PERF_OUTLINE_FN_ void perf_timer_pause_(perf_timer_ *t)
 {
     if (t->paused)
         return;
@@ -4859,7 +4871,7 @@ PERF_COLD_FN_ void perf_timer_pause_(perf_timer_ *t)
         t->paused_cpu_at = perf_cpu_now();
 }
 
-PERF_COLD_FN_ void perf_timer_resume_(perf_timer_ *t)
+PERF_OUTLINE_FN_ void perf_timer_resume_(perf_timer_ *t)
 {
     double paused;
 
@@ -4996,13 +5008,15 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     return o;
 }
 
-PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
+PERF_OUTLINE_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
                                                   int optimised)
 {
     perf_bench_opts    o = perf_bench_opts_resolved(opts);
     size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
 
+    if (perf_not_cold_())
+        s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_bench_state_);
     s->opts = o;
@@ -5052,7 +5066,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 }
 
 /* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
-PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
+PERF_OUTLINE_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
 {
     uint64_t     now = perf_now();
     perf_slice_ *p;
@@ -5149,7 +5163,7 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
-PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
     const perf_slice_  *p;
@@ -5246,13 +5260,37 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
     return b;
 }
 
+/* --left >= 0 in one instruction and a branch.  clang makes two of the plain form. */
+#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
+{
+    uint64_t u;
+    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), PERF_CAST_(uint64_t, 1), &u);
+
+    *left = PERF_CAST_(int64_t, u);
+    return !over;
+}
+#define PERF_LOOP_GOES_ON_(left) perf_loop_goes_on_(&(left))
+#else
+#define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
+#endif
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_LOOP_KNOWN_(x)                                                                       \
+    do {                                                                                          \
+        if (!(x))                                                                                 \
+            __builtin_unreachable();                                                              \
+    } while (0)
+#else
+#define PERF_LOOP_KNOWN_(x) ((void)0)
+#endif
+
 /* The state travels by value and comes back by value, so the counter's address is never taken and
  * both stay in registers: the loop is the body, one decrement and one branch.                    */
 PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--b->left >= 0))           /* an ended or all-zero bench falls through       */
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))  /* an ended or all-zero bench falls through   */
         return 1;
     n = perf_bench_slice_(b->state);
     b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
@@ -5594,7 +5632,7 @@ PERF_FN size_t perf_duel_part_(size_t bytes)
     return (bytes + 63) & ~PERF_CAST_(size_t, 63);
 }
 
-PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
+PERF_OUTLINE_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
                                               const perf_ab_opts *opts, int kind, int optimised)
 {
     int             in_range = variants >= 2 && variants <= PERF_RACE_MOST_, i;
@@ -5617,7 +5655,8 @@ PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
     part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
     while (n)
         bytes += part[--n];
-    s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room));
+    s = perf_not_cold_() ? PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room))
+                         : PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_ab_state_);
     at = PERF_PTR_(double *, s) + perf_duel_part_(sizeof *s) / sizeof *at;
@@ -6002,7 +6041,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ 
 }
 
 /* A slice has ended: file its time, choose the next one.  Returns 64 * iterations + variant, or 0. */
-PERF_COLD_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
+PERF_OUTLINE_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
 {
     uint64_t     now = perf_now();
     perf_slice_ *p;
@@ -6166,7 +6205,7 @@ PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_statu
                : "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_ab_result r = PERF_ZERO;
     perf_summary  *to[2];
@@ -6250,7 +6289,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
     PERF_FREE(d);
 }
 
-PERF_COLD_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_race_result r = PERF_ZERO;
     perf_race_entry *e;
@@ -6399,8 +6438,10 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--ab->left >= 0))
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+        PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
+    }
     n = perf_duel_slice_(ab->state);
     ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
     ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
@@ -6439,7 +6480,7 @@ PERF_FN void perf_worse_(double *worst, double seen)
         *worst = perf_is_nan_(*worst) ? *worst : seen;
 }
 
-PERF_COLD_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
+PERF_OUTLINE_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
 {
     if (!seen.compared)
         return;
@@ -6478,7 +6519,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
     return perf_race_close_(was.state, was.left);
 }
 
-PERF_COLD_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
+PERF_OUTLINE_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
 {
     size_t i;
 
