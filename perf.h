@@ -696,7 +696,7 @@ typedef struct perf_ab_opts {           /* zero = default                       
     int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0; slow bodies still get 8 pairs; the control   */
-                                        /* of a late decision comes on top (at most half of it)   */
+                                        /* comes on top: for half of that time, at least once     */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
     int      control;                   /* 0 -> on, < 0 -> off                                    */
@@ -1593,7 +1593,7 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s)
 }
 
 /* The registry of the process, made by whoever asks first; NULL without memory. */
-PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
     perf_search_    s;
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -1938,7 +1938,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
 }
 
 /* The calling thread's recorder; NULL without memory. */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
     perf_registry_ *r;
     perf_recorder_ *t = PERF_SELF_;
@@ -4703,6 +4703,18 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
+/* 1, which gcc does not know.  It takes a function that is bound to call a cold one for cold, too,
+ * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3, measured). */
+PERF_INLINE_FN_ int perf_not_cold_(void)
+{
+    int yes = 1;
+
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__("" : "+r"(yes));
+#endif
+    return yes;
+}
+
 #define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
@@ -4853,7 +4865,7 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
     return perf_timer_since_(t->began, now) > max_seconds * 1e9 || t->spent_ns > max_seconds * 1e9;
 }
 
-PERF_COLD_FN_ void perf_timer_pause_(perf_timer_ *t)
+PERF_OUTLINE_FN_ void perf_timer_pause_(perf_timer_ *t)
 {
     if (t->paused)
         return;
@@ -4863,7 +4875,7 @@ PERF_COLD_FN_ void perf_timer_pause_(perf_timer_ *t)
         t->paused_cpu_at = perf_cpu_now();
 }
 
-PERF_COLD_FN_ void perf_timer_resume_(perf_timer_ *t)
+PERF_OUTLINE_FN_ void perf_timer_resume_(perf_timer_ *t)
 {
     double paused;
 
@@ -5000,13 +5012,15 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     return o;
 }
 
-PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
+PERF_OUTLINE_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
                                                   int optimised)
 {
     perf_bench_opts    o = perf_bench_opts_resolved(opts);
     size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
 
+    if (perf_not_cold_())
+        s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_bench_state_);
     s->opts = o;
@@ -5056,7 +5070,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 }
 
 /* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
-PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
+PERF_OUTLINE_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
 {
     uint64_t     now = perf_now();
     perf_slice_ *p;
@@ -5153,7 +5167,7 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
-PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
     const perf_slice_  *p;
@@ -5250,13 +5264,37 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
     return b;
 }
 
+/* --left >= 0 in one instruction and a branch.  clang makes two of the plain form. */
+#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
+{
+    uint64_t u;
+    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), PERF_CAST_(uint64_t, 1), &u);
+
+    *left = PERF_CAST_(int64_t, u);
+    return !over;
+}
+#define PERF_LOOP_GOES_ON_(left) perf_loop_goes_on_(&(left))
+#else
+#define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
+#endif
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_LOOP_KNOWN_(x)                                                                       \
+    do {                                                                                          \
+        if (!(x))                                                                                 \
+            __builtin_unreachable();                                                              \
+    } while (0)
+#else
+#define PERF_LOOP_KNOWN_(x) ((void)0)
+#endif
+
 /* The state travels by value and comes back by value, so the counter's address is never taken and
  * both stay in registers: the loop is the body, one decrement and one branch.                    */
 PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--b->left >= 0))           /* an ended or all-zero bench falls through       */
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))  /* an ended or all-zero bench falls through   */
         return 1;
     n = perf_bench_slice_(b->state);
     b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
@@ -5522,6 +5560,7 @@ typedef struct perf_ab_state_ {
     int              phase, at, left_to_warm, typical;
     size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
     size_t           again_count, kept_at;
+    double           control_end;       /* ns since begin: the control in hand then is the last    */
     int              control_pairs, control_at, control_rounds;
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
@@ -5597,7 +5636,7 @@ PERF_FN size_t perf_duel_part_(size_t bytes)
     return (bytes + 63) & ~PERF_CAST_(size_t, 63);
 }
 
-PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
+PERF_OUTLINE_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
                                               const perf_ab_opts *opts, int kind, int optimised)
 {
     int             in_range = variants >= 2 && variants <= PERF_RACE_MOST_, i;
@@ -5620,7 +5659,8 @@ PERF_COLD_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
     part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
     while (n)
         bytes += part[--n];
-    s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room));
+    s = perf_not_cold_() ? PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room))
+                         : PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_ab_state_);
     at = PERF_PTR_(double *, s) + perf_duel_part_(sizeof *s) / sizeof *at;
@@ -5730,12 +5770,12 @@ PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
 
 /* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
  * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
- * when the effect on one slice is larger than what decides, the verdict hangs on who began how often.
- * 1 when that is so and the two kinds of pairs hardly overlap.                                   */
+ * when one kind of pairs is on either side of the threshold, the verdict hangs on who began how often.
+ * 1 when that is so and the two kinds hardly overlap.                                            */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
 {
-    double *d, m[3], spread[3], gap, far_off;
-    size_t  n = s->arm[0].count, k[3];
+    double  t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, m[2], spread[2], gap;
+    size_t  n = s->arm[0].count, k[2];
     int     i;
 
     if (s->running != 2 || n < 16)
@@ -5743,17 +5783,15 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
         return 0;
-    for (i = 0; i < 3; i++) {
-        k[i] = perf_duel_logs_(s, 0, 1, i - 1, d);
+    for (i = 0; i < 2; i++) {
+        k[i] = perf_duel_logs_(s, 0, 1, i, d);
         m[i] = perf_duel_centre_(d, k[i], &spread[i]);
     }
     PERF_FREE(d);
-    if (k[1] < 5 || k[2] < 5)
+    if (k[0] < 5 || k[1] < 5)
         return 0;
-    gap = m[1] < m[2] ? m[2] - m[1] : m[1] - m[2];
-    far_off = m[0] - perf_log(perf_rule_threshold(&s->opts.accept.rule));
-    far_off = far_off < 0.0 ? -far_off : far_off;
-    return gap > 2.0 * (spread[1] + spread[2]) && gap > 2.0 * far_off && gap > 0.004;
+    gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
+    return gap > 2.0 * (spread[0] + spread[1]) && gap > 0.004 && (m[0] < t) != (m[1] < t);
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -5920,30 +5958,35 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
 /* Is there a decision to hold against a control?  Then it begins. */
 PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
 {
-    int i, any = 0;
+    double now = perf_timer_since_(s->timer.began, perf_now());
+    int    i, any = 0;
 
     if (s->opts.control < 0 || s->running < 2)
         return 0;
     for (i = 1; i < s->variants; i++)
         any |= !s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE;
-    if (any)
+    if (any) {
+        s->control_end = now + (now > 0.4e9 ? 0.5 * now : 0.2e9);
         perf_duel_lead_(s);
+    }
     return any;
 }
 
-/* The pairs after a lead are complete.  They agree when the median of all control pairs is off by at
- * most half of what decides: then the control is over.  After the last lead it has failed if they
- * still do not, and are off by more than 2.5 standard errors (of a median: 1.86 spreads over the root
- * of the number, if they followed a normal law).  It also fails when what decides is less than two
- * standard errors of the pairs in turns: bets on signs are won that way only by two groups of pairs
- * far apart, as when each walks ahead for a while; opts.before rules that out.  1: the control is
- * over.                                                                                          */
+/* The pairs after a lead are complete.  They agree when their median is off by at most half of what
+ * decides, and two standard errors of it are no more than that (1.86 spreads over the root of the
+ * number each, if they followed a normal law): then the control is over.  It has failed if after the
+ * last lead they still are off by more, and
+ *   by more than 2.5 standard errors of both medians, or
+ *   on the other side of the threshold, though the pairs in turns are as far from it as they spread.
+ * It also fails when what decides is less than two standard errors of the pairs in turns: bets on
+ * signs are won that way only by two groups of pairs far apart, as when each walks ahead for a while;
+ * opts.before rules that out.  1: the control is over.                                              */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
-    double est, spread, spread_c, gap, far_off;
+    double est, spread, spread_c, gap, far_off, error, error_c;
     size_t n = s->arm[0].count, k, m = s->again_count;
-    int    i, over = 1, off, apart;
+    int    i, over = 1, off, apart, across;
 
     d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
     if (!d)
@@ -5955,18 +5998,21 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
         gap = perf_duel_centre_(c, m, &spread_c);
         s->control_ratio[i] = perf_exp(gap);
-        gap = gap < est ? est - gap : gap - est;
         far_off = est < t ? t - est : est - t;
+        across = (gap < t) != (est < t) && far_off > 0.75 * spread;
+        gap = gap < est ? est - gap : gap - est;
         off = gap > 0.5 * far_off && gap > 0.002;
-        spread = spread * spread / PERF_CAST_(double, k);
-        apart = !s->opts.before && 3.72 * perf_sqrt(spread) > far_off &&
+        error = 1.86 * spread / perf_sqrt(PERF_CAST_(double, k));
+        error_c = 1.86 * spread_c / perf_sqrt(PERF_CAST_(double, m));
+        apart = !s->opts.before && 2.0 * error > far_off &&
                 (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
-        over &= !off && !apart;
-        spread += spread_c * spread_c / PERF_CAST_(double, m);
-        s->against[i] = apart || (off && gap > 4.65 * perf_sqrt(spread));
+        over &= !off && !apart && 2.0 * error_c <= far_off;
+        s->against[i] = apart ||
+                        (off && (across || gap > 2.5 * perf_sqrt(error * error + error_c * error_c)));
     }
     PERF_FREE(d);
-    return over || s->control_rounds >= PERF_CONTROL_LEADS_;
+    return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
+           perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
 }
 
 /* One slice of the control has ended.  1: the control is over. */
@@ -5999,7 +6045,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ 
 }
 
 /* A slice has ended: file its time, choose the next one.  Returns 64 * iterations + variant, or 0. */
-PERF_COLD_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
+PERF_OUTLINE_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
 {
     uint64_t     now = perf_now();
     perf_slice_ *p;
@@ -6163,7 +6209,7 @@ PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_statu
                : "the compiler deleted the baseline's body: perf_keep() its result";
 }
 
-PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_ab_result r = PERF_ZERO;
     perf_summary  *to[2];
@@ -6247,7 +6293,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
     PERF_FREE(d);
 }
 
-PERF_COLD_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
+PERF_OUTLINE_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_race_result r = PERF_ZERO;
     perf_race_entry *e;
@@ -6396,8 +6442,10 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--ab->left >= 0))
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+        PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
+    }
     n = perf_duel_slice_(ab->state);
     ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
     ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
@@ -6436,7 +6484,7 @@ PERF_FN void perf_worse_(double *worst, double seen)
         *worst = perf_is_nan_(*worst) ? *worst : seen;
 }
 
-PERF_COLD_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
+PERF_OUTLINE_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
 {
     if (!seen.compared)
         return;
@@ -6475,7 +6523,7 @@ PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
     return perf_race_close_(was.state, was.left);
 }
 
-PERF_COLD_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
+PERF_OUTLINE_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
 {
     size_t i;
 

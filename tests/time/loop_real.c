@@ -108,6 +108,23 @@ static void *crowd(void *arg)
     return arg;
 }
 
+/* The share of the time by the wall that was not processor time. */
+static double waited(const perf_summary *wall, const perf_summary *cpu)
+{
+    return 1.0 - cpu->mean / wall->mean;
+}
+
+/* Is the answer the one that the samples show?  The warm-up counts too, so between 0.5 and 8 % either
+ * may be.  1: others had the processor.                                                            */
+static int says_so(perf_decides d, const char *why, double share, double of)
+{
+    if (share / of > 0.08)
+        CHECK(d == PERF_DECIDES_CPU && strstr(why, "others"), "%s, though it waited %.3f", why, share / of);
+    if (share / of < 0.005)
+        CHECK(d == PERF_DECIDES_WALL, "%s, though it waited %.3f", why, share / of);
+    return share / of > 0.08;
+}
+
 static void waits(void)
 {
     struct timespec nap = {0, 1000000};
@@ -120,7 +137,7 @@ static void waits(void)
     cpu_set_t       all, one;
     pthread_t       others[2];
     uint64_t        x = 1;
-    int             i, v;
+    int             i, v, others_seen = 0;
 
     o.samples = 20;
     o.max_seconds = 20.0;
@@ -143,19 +160,29 @@ static void waits(void)
     stop = 0;
     for (i = 0; i < 2; i++)
         CHECK(!pthread_create(&others[i], NULL, crowd, NULL), "thread");
-    b = perf_bench_begin("crowded", &o);
-    while (perf_bench_next(&b))
-        x = chain(x, 2000000);
-    r = perf_bench_end(&b);
-    CHECK(r.decides == PERF_DECIDES_CPU && strstr(r.why, "others"), "%s", perf_result_text(&r));
-    CHECK(r.cpu.p50 < r.time.mean, "%g of %g ns", r.cpu.p50, r.time.mean);
+    for (i = 0; i < 20 && others_seen < 3; i++) {   /* whether they get their turn in so short a time is */
+        b = perf_bench_begin("crowded", &o);        /* the system's affair: what is said of it is ours   */
+        while (perf_bench_next(&b))
+            x = chain(x, 2000000);
+        r = perf_bench_end(&b);
+        others_seen += says_so(r.decides, r.why, waited(&r.time, &r.cpu), 1.0);
+    }
+    CHECK(others_seen, "in %d benches nobody else had the processor", i);
     p.max_seconds = 20.0;
-    ab = perf_ab_begin("crowded A/B", &p);
-    while ((v = perf_ab_next(&ab)) >= 0)
-        x = chain(x, v ? 500000 : 1000000);
-    w = perf_ab_end(&ab);
-    CHECK(w.decides == PERF_DECIDES_CPU && w.baseline_cpu.count == w.baseline.count &&
-              w.verdict.decision == PERF_ACCEPT, "%s; %s", w.why, perf_verdict_text(&w.verdict));
+    p.min_pairs = 60;
+    for (others_seen = i = 0; i < 20 && others_seen < 3; i++) {
+        ab = perf_ab_begin("crowded A/B", &p);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            x = chain(x, v ? 500000 : 1000000);
+        w = perf_ab_end(&ab);
+        CHECK(w.baseline_cpu.count == w.baseline.count && w.candidate_cpu.count == w.candidate.count,
+              "both clocks");
+        others_seen += says_so(w.decides, w.why, waited(&w.baseline, &w.baseline_cpu) +
+                               waited(&w.candidate, &w.candidate_cpu), 2.0);
+        if (w.decides == PERF_DECIDES_CPU)
+            CHECK(w.verdict.decision == PERF_ACCEPT, "%s", perf_verdict_text(&w.verdict));
+    }
+    CHECK(others_seen, "in %d A/B loops nobody else had the processor", i);
     b = perf_bench_begin("paused by both clocks", &o);
     while (perf_bench_next(&b)) {
         x = chain(x, 400000);

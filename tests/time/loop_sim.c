@@ -1,6 +1,6 @@
 /* Do the loops say what is true on a clock and a machine that this file makes up?  Costs, noise, caches
  * that two variants share, and clocks that step, so that every number is known.
- *     loop_sim [SEED]                                                          (default 1; printed) */
+ *     loop_sim [SEED [few]]                         (default 1; printed; few: a fifth as often) */
 #define PERF_CLOCK_FN sim_clock
 #include <stdint.h>
 static uint64_t sim_clock(void);
@@ -578,6 +578,420 @@ static void races(int runs)
     free(text);
 }
 
+/* ---- options ---- */
+
+static void count_call(void *user, int variant)
+{
+    ++((int *)user)[variant];
+}
+
+/* Slices that a bench of `ns` runs, and the time it takes in all. */
+static perf_result slices_of(perf_bench_opts o, double ns, int noisy, int *slices, double *all_ns)
+{
+    uint64_t    began = now_ns;
+    perf_bench  b;
+    perf_result r;
+
+    *slices = 0;
+    o.before = count_call;
+    o.user = slices;
+    b = perf_bench_begin("options", &o);
+    while (perf_bench_next(&b)) {
+        if (noisy)
+            spend_noisy(ns);
+        else
+            spend(ns);
+    }
+    r = perf_bench_end(&b);
+    *all_ns = (double)(now_ns - began);
+    return r;
+}
+
+static void options_of_bench(void)
+{
+    static const double slice[] = {1e3, 2e4, 3e6, 1e9}, budget[] = {0.001, 0.02, 0.3, 5.0};
+    static const double body[] = {50.0, 1e4, 1e6, 1e8};
+    perf_bench_opts     o = perf_bench_opts_default();
+    perf_result         r, narrow;
+    double              ns;
+    int                 none, some, i, k;
+
+    o.samples = 10;
+    o.warmup = -1;
+    r = slices_of(o, 1000.0, 0, &none, &ns);
+    CHECK(r.time.count == 10 && r.opts.warmup == 0, "no warm-up: %d", r.opts.warmup);
+    for (i = 1; i < 100; i = 3 * i + 1) {
+        o.warmup = i;
+        o.samples = 10 + i;
+        r = slices_of(o, 1000.0, 0, &some, &ns);
+        CHECK(some - none == 2 * i && r.time.count == (uint64_t)(10 + i) && r.opts.warmup == i,
+              "%d slices of warm-up: %d more", i, some - none);
+    }
+    o = perf_bench_opts_default();
+    r = slices_of(o, 4e8, 0, &some, &ns);       /* warm-up takes all the time there is             */
+    CHECK(r.time.count == 3 && some - 3 >= 3, "three calls before the first sample: %d", some - 3);
+    for (i = 0; i < 4; i++) {
+        o = perf_bench_opts_default();
+        o.slice_ns = slice[i];
+        o.max_seconds = 100.0;
+        r = slices_of(o, 50.0, 0, &some, &ns);
+        CHECK(r.opts.slice_ns == slice[i] && (double)r.batch * 50.0 > 0.69 * slice[i] &&
+                  (double)r.batch * 50.0 < 1.5 * slice[i] + 100.0 && near_to(r.time.p50, 50.0, 0.01),
+              "slices of %g ns have %lu iterations", slice[i], (unsigned long)r.batch);
+        for (k = 0; k < 4; k++) {
+            o = perf_bench_opts_default();
+            o.rel_ci = 1e-6;
+            o.max_seconds = budget[i];
+            r = slices_of(o, body[k], 1, &some, &ns);
+            CHECK(r.status == PERF_OK && r.time.count >= 3 &&
+                      ns < budget[i] * 1e9 + 8.0 * body[k] + 2e7, "%g s for bodies of %g ns: %g s",
+                  budget[i], body[k], ns * 1e-9);
+            CHECK(k == 0 || r.time.count >= 900 || ns > 0.8e9 * budget[i], "and not much less: %g of %g, %lu",
+                  ns * 1e-9, budget[i], (unsigned long)r.time.count);
+        }
+    }
+    o = perf_bench_opts_default();
+    o.rel_ci = 0.2;
+    r = slices_of(o, 1e4, 1, &some, &ns);
+    o.rel_ci = 1e-5;
+    o.max_seconds = 10.0;
+    narrow = slices_of(o, 1e4, 1, &some, &ns);
+    CHECK(r.time.count == 30 && !(r.warnings & PERF_WARN_NOISY), "wide is enough: %lu",
+          (unsigned long)r.time.count);
+    CHECK(narrow.time.count > 2 * r.time.count &&
+              (narrow.time.count == 1000) == !!(narrow.warnings & PERF_WARN_NOISY),
+          "narrow takes more: %lu", (unsigned long)narrow.time.count);
+}
+
+/* The order in which an A/B loop or a race runs its slices. */
+static int     order_seen[40000], order_count;
+static void remember(void *user, int variant)
+{
+    (void)user;
+    if (order_count < 40000)
+        order_seen[order_count++] = variant;
+}
+
+static uint64_t order_of(perf_ab_opts *o, uint64_t *seed)
+{
+    uint64_t hash = 1;
+    int      i;
+
+    order_count = 0;
+    o->before = remember;
+    *seed = ab_of(o, 50000.0, 50000.0, 0.0).opts.seed;
+    for (i = 0; i < order_count; i++)
+        hash = hash * 3 + (uint64_t)order_seen[i];
+    return hash;
+}
+
+static void options_of_ab(void)
+{
+    static const double budget[] = {0.01, 0.1, 3.0};
+    perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab_result      r;
+    perf_verdict        sure;
+    perf_race           race;
+    uint64_t            seed[4], h[4], began, pairs;
+    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000;
+
+    o.max_pairs = 100;
+    for (i = 0; i < 4; i++) {
+        o.seed = i < 2 ? 77 : i == 2 ? 78 : 0;
+        h[i] = order_of(&o, &seed[i]);
+    }
+    CHECK(h[0] == h[1] && h[0] != h[2] && seed[0] == 77 && seed[3] != 0 && seed[3] != 77 && h[3] != h[0],
+          "a seed fixes the order, and only that");
+    o = perf_ab_opts_default();
+    for (i = 8; i < 400; i *= 3) {              /* more pairs than a decision needs                */
+        o.min_pairs = i;
+        r = ab_of(&o, 1e4, 2e4, 0.0);
+        CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_REJECT && r.opts.min_pairs == i,
+              "%d pairs, not %lu", i, (unsigned long)r.verdict.pairs);
+    }
+    o = perf_ab_opts_default();
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    for (i = 20; i < 2000; i *= 5) {            /* nothing to decide                               */
+        o.max_pairs = i;
+        o.min_pairs = 1;
+        o.max_seconds = 1e3;
+        r = ab_of(&o, 1e4, 1e4, 0.0);
+        CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_INCONCLUSIVE &&
+                  r.control_rounds == 0, "%d pairs, not %lu: %s", i, (unsigned long)r.verdict.pairs,
+              perf_verdict_text(&r.verdict));
+    }
+    for (i = 0; i < 3; i++) {
+        o = perf_ab_opts_default();
+        o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+        o.max_seconds = budget[i];
+        o.max_pairs = 1000000;
+        began = now_ns;
+        r = ab_of(&o, 1e6, 1e6, 0.0);
+        CHECK(near_to((double)(now_ns - began), budget[i] * 1e9 < 2e7 ? 2e7 : budget[i] * 1e9, 0.3),
+              "%g s, not %g: %lu pairs", budget[i], (double)(now_ns - began) * 1e-9,
+              (unsigned long)r.verdict.pairs);
+        CHECK(near_to(r.seconds, (double)(now_ns - began) * 1e-9, 0.01), "and says so: %g", r.seconds);
+    }
+    o = perf_ab_opts_default();
+    o.slice_ns = 1e6;
+    r = ab_of(&o, 1000.0, 1200.0, 0.0);
+    CHECK(r.batch_baseline == r.batch_candidate && near_to((double)r.batch_baseline, 1e3, 0.3),
+          "slices of a millisecond: %lu, %lu", (unsigned long)r.batch_baseline,
+          (unsigned long)r.batch_candidate);
+    r = ab_of(&o, 1000.0, 50.0, 0.0);           /* far apart: batches of their own                 */
+    CHECK(r.batch_candidate > 10 * r.batch_baseline && r.verdict.decision == PERF_ACCEPT, "%lu, %lu",
+          (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    o = perf_ab_opts_default();
+    o.min_pairs = 1;
+    pairs = ab_of(&o, 1e4, 2e4, 0.0).verdict.pairs;
+    o.accept.confidence = 0.99999;
+    sure = ab_of(&o, 1e4, 2e4, 0.0).verdict;
+    CHECK(sure.pairs > pairs && sure.decision == PERF_REJECT && sure.confidence == 0.99999,
+          "more confidence takes more pairs: %lu, %lu", (unsigned long)pairs, (unsigned long)sure.pairs);
+
+    o = perf_ab_opts_default();                 /* every order of three is as likely               */
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    o.seed = perf_random_(&dice) | 1;
+    o.before = remember;
+    o.max_pairs = 6000;
+    o.max_seconds = 1e4;
+    order_count = 0;
+    memset(orders, 0, sizeof orders);
+    race = perf_race_begin("orders", 3, &o);
+    while ((v = perf_race_next(&race)) >= 0)
+        spend(50000.0);
+    CHECK(perf_race_end(&race).rounds == 6000, "all rounds");
+    for (i = 0; i + 2 < order_count; i += 3) {
+        k = 9 * order_seen[i] + 3 * order_seen[i + 1] + order_seen[i + 2];
+        odd += order_seen[i] == order_seen[i + 1] || order_seen[i + 1] == order_seen[i + 2] ||
+               order_seen[i] == order_seen[i + 2];
+        orders[k]++;
+        first[order_seen[i]]++;
+    }
+    for (k = 0; k < 27; k++)
+        if (orders[k])
+            least = orders[k] < least ? orders[k] : least;
+    CHECK(odd == 0 && order_count >= 18000, "%d of %d rounds do not run each once", odd, order_count / 3);
+    CHECK(least > 850 && first[0] > 1800 && first[1] > 1800 && first[2] > 1800, "%d %d %d, rarest order %d",
+          first[0], first[1], first[2], least);
+}
+
+/* Each option in turn as bad as can be: the loop ends, in time, and says what it ran with. */
+static void bad_options(void)
+{
+    static const double wrong[] = {-1.0, -1e300, 1e300, 1e-300, -0.0};
+    static const int    ints[] = {-1, INT32_MIN, INT32_MAX};
+    double              d[7], nan_inf[3];
+    perf_bench_opts     o;
+    perf_ab_opts        p;
+    perf_result         r;
+    perf_ab_result      v;
+    uint64_t            began;
+    size_t              i, k;
+
+    nan_inf[0] = PERF_NAN_;
+    nan_inf[1] = PERF_INF_;
+    nan_inf[2] = -PERF_INF_;
+    for (i = 0; i < 7; i++)
+        for (k = 0; k < 8; k++) {
+            o = perf_bench_opts_default();
+            d[0] = k < 5 ? wrong[k] : nan_inf[k - 5];
+            (i == 0 ? &o.rel_ci : i == 1 ? &o.max_seconds : i == 2 ? &o.slice_ns : i == 3 ? &o.bytes
+             : i == 4 ? &o.flops : i == 5 ? &o.peak_gb_per_s : &o.peak_gflop_per_s)[0] = d[0];
+            began = now_ns;
+            r = bench_of(&o, 7e4, 0.0);
+            CHECK(r.status == PERF_OK && near_to(r.time.p50, 7e4, 1e-3), "option %d, %g: %s", (int)i, d[0],
+                  perf_status_text(r.status));
+            CHECK((i == 2 && d[0] > 1e3) || now_ns - began < UINT64_C(1100000000), "in time: %g",
+                  (double)(now_ns - began));
+            CHECK(r.opts.rel_ci >= 1e-6 && r.opts.rel_ci <= 1.0 && r.opts.max_seconds >= 1e-6 &&
+                      r.opts.max_seconds <= 1e6 && r.opts.slice_ns >= 1e3 && r.opts.slice_ns <= 1e9 &&
+                      perf_is_finite_(r.gb_per_s) && perf_is_finite_(r.gflop_per_s) &&
+                      perf_is_finite_(r.percent_of_peak_gb), "within its range: %d, %g", (int)i, d[0]);
+            CHECK(strlen(perf_result_text(&r)) > 10 && !strstr(r.text, "nan") && !strstr(r.text, "inf"), "%s",
+                  r.text);
+            if (i < 3) {
+                p = perf_ab_opts_default();
+                (i == 0 ? &p.accept.confidence : i == 1 ? &p.max_seconds : &p.slice_ns)[0] = d[0];
+                v = ab_of(&p, 7e4, 3.5e4, 0.0);
+                CHECK((i == 0 && v.status == PERF_EINVAL && v.verdict.decision == PERF_INCONCLUSIVE) ||
+                          (v.status == PERF_OK && v.verdict.decision == PERF_ACCEPT),
+                      "A/B option %d, %g: %s", (int)i, d[0], perf_verdict_text(&v.verdict));
+                p = perf_ab_opts_default();
+                p.accept.rule = perf_rule_speedup(d[0], PERF_METRIC_PAIR);
+                v = ab_of(&p, 7e4, 3.5e4, 0.0);
+                CHECK((v.status == PERF_OK || v.status == PERF_EINVAL) &&
+                          (v.verdict.decision != PERF_REJECT || d[0] > 2.0), "rule %g: %s", d[0],
+                      perf_verdict_text(&v.verdict));
+            }
+        }
+    for (k = 0; k < 3; k++)
+        for (i = 0; i < 2; i++) {
+            o = perf_bench_opts_default();
+            *(i ? &o.samples : &o.warmup) = ints[k];
+            began = now_ns;
+            r = bench_of(&o, 7e4, 0.0);
+            CHECK(r.status == PERF_OK && r.time.count >= 3 && now_ns - began < UINT64_C(1100000000),
+                  "%s %d: %s, %g s", i ? "samples" : "warmup", ints[k], perf_status_text(r.status),
+                  (double)(now_ns - began) * 1e-9);
+            p = perf_ab_opts_default();
+            *(i ? &p.min_pairs : &p.max_pairs) = ints[k];
+            began = now_ns;
+            v = ab_of(&p, 7e4, 3.5e4, 0.0);
+            CHECK(v.status == PERF_OK && v.verdict.decision == PERF_ACCEPT &&
+                      now_ns - began < UINT64_C(3100000000), "%s %d: %s", i ? "min_pairs" : "max_pairs",
+                  ints[k], perf_verdict_text(&v.verdict));
+        }
+    p = perf_ab_opts_default();
+    p.accept.rule.kind = (perf_rule_kind)99;
+    p.accept.rule.metric = PERF_METRIC_PAIR;
+    v = ab_of(&p, 7e4, 3.5e4, 0.0);
+    CHECK(v.status == PERF_EINVAL && v.verdict.decision == PERF_INCONCLUSIVE && v.baseline.count == 0, "%s",
+          perf_verdict_text(&v.verdict));
+}
+
+/* ---- one loop within another, and loops that are left ---- */
+
+static void nested(void)
+{
+    perf_bench_opts  quick = perf_bench_opts_default();
+    perf_result      r, in;
+    perf_ab_result   v;
+    perf_race_result k;
+    perf_bench       b, c;
+    perf_ab          ab;
+    perf_race        race;
+    int              i, inner = 0, wrong = 0;
+
+    quick.samples = 10;
+    b = perf_bench_begin("outer bench", &quick);
+    while (perf_bench_next(&b)) {
+        c = perf_bench_begin("inner bench", &quick);
+        while (perf_bench_next(&c))
+            spend(100.0);
+        in = perf_bench_end(&c);
+        wrong += in.status != PERF_OK || !near_to(in.time.p50, 100.0, 1e-3) || in.time.count != 10;
+        ab = perf_ab_begin("inner A/B", NULL);
+        while ((i = perf_ab_next(&ab)) >= 0)
+            spend(i ? 5e4 : 1e5);
+        v = perf_ab_end(&ab);
+        wrong += v.verdict.decision != PERF_ACCEPT;
+        race = perf_race_begin("inner race", 3, NULL);
+        while ((i = perf_race_next(&race)) >= 0)
+            spend(1e5 + 3e4 * i);
+        k = perf_race_end(&race);
+        wrong += k.best != 0 || k.entry[2].verdict.decision != PERF_REJECT;
+        inner++;
+    }
+    r = perf_bench_end(&b);
+    CHECK(wrong == 0 && inner >= 13 && r.status == PERF_OK && r.time.count == 10 && r.time.p50 > 1e7,
+          "%d of %d wrong within a bench of %g ns", wrong, inner, r.time.p50);
+    ab = perf_ab_begin("outer A/B", NULL);
+    while ((i = perf_ab_next(&ab)) >= 0) {
+        quick.samples = i ? 10 : 30;
+        c = perf_bench_begin("inner bench", &quick);
+        while (perf_bench_next(&c))
+            spend(100.0);
+        in = perf_bench_end(&c);
+        wrong += in.time.count != (i ? 10u : 30u);
+    }
+    v = perf_ab_end(&ab);
+    CHECK(wrong == 0 && v.verdict.decision == PERF_ACCEPT && v.baseline.p50 > 1.3 * v.candidate.p50, "%s",
+          perf_verdict_text(&v.verdict));
+}
+
+/* Left after 1, 2, .. calls: what is complete is reported, and nothing else. */
+static void left_early(void)
+{
+    perf_result      r;
+    perf_ab_result   v;
+    perf_race_result k;
+    perf_bench       b;
+    perf_ab          ab;
+    perf_race        race;
+    int              n, i, u, done = 0, wrong = 0;
+
+    for (n = 0; n < 120; n++) {
+        b = perf_bench_begin("left", NULL);
+        for (i = 0; i < n && perf_bench_next(&b); i++)
+            spend(6e4);
+        r = perf_bench_end(&b);
+        done += !(r.warnings & PERF_WARN_STOPPED);
+        wrong += r.iterations != (uint64_t)i || (r.status == PERF_OK) != (r.time.count > 0) ||
+                 (r.status != PERF_OK && r.status != PERF_ENODATA) ||
+                 (r.time.count && !near_to(r.time.p50, 6e4, 1e-3)) || r.time.count > (uint64_t)n;
+        ab = perf_ab_begin("left", NULL);
+        for (i = 0; i < n && (u = perf_ab_next(&ab)) >= 0; i++)
+            spend(u ? 3e4 : 6e4);
+        v = perf_ab_end(&ab);
+        wrong += v.baseline.count != v.candidate.count || v.verdict.pairs != v.baseline.count ||
+                 (v.status == PERF_OK) != (v.baseline.count > 0) ||
+                 (v.verdict.pairs < 6 && v.verdict.decision != PERF_INCONCLUSIVE) ||
+                 (v.verdict.decision == PERF_REJECT) || (v.baseline.count && v.baseline.p50 < 5e4);
+        race = perf_race_begin("left", 4, NULL);
+        for (i = 0; i < n && (u = perf_race_next(&race)) >= 0; i++)
+            spend(6e4 - 1e4 * u);
+        k = perf_race_end(&race);
+        wrong += k.count != 4 || (k.status == PERF_OK) != (k.rounds > 0) || (k.best >= 0) != (k.rounds > 0) ||
+                 (k.rounds > 0 && k.best != 3) || k.entry[0].time.count != k.entry[3].time.count;
+        for (i = 1; i < 4 && k.entry; i++)
+            wrong += k.entry[i].verdict.decision == (i == 1 ? PERF_ACCEPT : PERF_REJECT) && k.rounds < 6;
+    }
+    CHECK(wrong == 0, "%d wrong", wrong);
+    CHECK(done > 0 && done < 120, "%d of 120 came to their end", done);
+}
+
+/* ---- a control may not take for ever ---- */
+
+static void slow_control(void)
+{
+    uint64_t       began = now_ns, decided = 0;
+    perf_ab_result r;
+    perf_ab        ab = perf_ab_begin("another ratio each time", NULL);
+    int            v, calls = 0;
+
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (++calls == 21)                      /* cold, growth and eight pairs: then it turns     */
+            decided = now_ns - began;
+        spend((calls <= 20) == v ? 5e9 : 1e10);
+    }
+    r = perf_ab_end(&ab);
+    CHECK(r.verdict.pairs == 8 && r.control_failed && r.verdict.decision == PERF_INCONCLUSIVE, "%s",
+          perf_verdict_text(&r.verdict));
+    CHECK(decided && now_ns - began < 2 * decided, "decided after %g s, ended after %g s",
+          (double)decided * 1e-9, (double)(now_ns - began) * 1e-9);
+}
+
+/* ---- as many questions as variants, one chance to be wrong ---- */
+
+static void family(int runs)
+{
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_race_result r;
+    perf_race        race;
+    int              i, v, any, far, wrong = 0, apart = 0;
+
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);   /* equal: every answer is wrong    */
+    o.max_pairs = 300;
+    o.max_seconds = 1e3;
+    for (i = 0; i < runs; i++) {
+        o.seed = perf_random_(&dice) | 1;
+        race = perf_race_begin("equal", 12, &o);
+        while (perf_race_next(&race) >= 0)
+            spend(50000.0 * (1.0 + 0.01 * uniform()));
+        r = perf_race_end(&race);
+        any = far = 0;
+        for (v = 0; v < 12; v++) {
+            any |= v && r.entry[v].verdict.decision != PERF_INCONCLUSIVE;
+            far |= !r.entry[v].within_noise;
+        }
+        wrong += any;
+        apart += far;
+    }
+    CHECK(100 * wrong <= 9 * runs && 100 * apart <= 9 * runs, "%d answers, %d told apart, of %d races of equals",
+          wrong, apart, runs);
+}
+
 /* ---- which clock decides ---- */
 
 static void deciding(void)
@@ -604,17 +1018,26 @@ static void deciding(void)
 
 int main(int argc, char **argv)
 {
+    int part = argc > 2 ? 5 : 1;                /* a fifth of the repetitions: for slow builds     */
+
     dice = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     printf("seed %lu\n", (unsigned long)dice);
     bench();
     rates();
+    options_of_bench();
+    options_of_ab();
+    bad_options();
+    nested();
+    left_early();
     clocks();
-    verdicts(250);
+    verdicts(250 / part);
     hooks_of_ab();
     accuracy();
     order_effect();
-    shared_state(40);
-    races(40);
+    slow_control();
+    shared_state(40 / part);
+    races(40 / part);
+    family(100 / part);
     deciding();
     return check_done();
 }
