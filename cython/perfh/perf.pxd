@@ -21,6 +21,9 @@ cdef extern from "perf.h" nogil:
         PERF_CLOCK_TSC
         PERF_CLOCK
         PERF_AT_EXIT
+        PERF_NVTX
+        PERF_ROCTX
+        PERF_NO_GPU
         PERF_TRACE_EVENTS
 
     ctypedef enum perf_clock_warning:
@@ -102,7 +105,29 @@ cdef extern from "perf.h" nogil:
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
+
+    ctypedef struct perf_tally:
+        perf_hist hist
+        uint64_t calls
+        uint64_t sum_ns
+        uint64_t total_ns
+        uint64_t self_ns
+        uint64_t parts
+        uint64_t most_ns
+        uint64_t least_ns
+        uint32_t most
+        uint32_t least
+
+    perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out) noexcept
+    perf_status perf_tally_merge(perf_tally *into, const perf_tally *from_) noexcept
+    double perf_tally_imbalance(const perf_tally *t) noexcept
     perf_status perf_trace_save(const char *path) noexcept
+
+    ctypedef void (*perf_before_fn)(void *, int) noexcept nogil
+
+    ctypedef enum perf_decides:
+        PERF_DECIDES_WALL
+        PERF_DECIDES_CPU
 
     ctypedef struct perf_bench_opts:
         int warmup
@@ -112,6 +137,11 @@ cdef extern from "perf.h" nogil:
         double slice_ns
         double bytes
         double items
+        double flops
+        double peak_gb_per_s
+        double peak_gflop_per_s
+        perf_before_fn before
+        void *user
 
     ctypedef struct perf_result:
         perf_summary time
@@ -122,6 +152,15 @@ cdef extern from "perf.h" nogil:
         perf_bench_opts opts
         perf_status status
         uint32_t warnings
+        perf_summary cpu
+        perf_decides decides
+        const char *why
+        double gb_per_s
+        double items_per_s
+        double gflop_per_s
+        double percent_of_peak_gb
+        double percent_of_peak_gflop
+        char text[360]
 
     ctypedef struct perf_bench:
         pass
@@ -131,6 +170,10 @@ cdef extern from "perf.h" nogil:
     perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts) noexcept
     int perf_bench_next(perf_bench *b) noexcept
     perf_result perf_bench_end(perf_bench *b) noexcept
+    void perf_bench_pause(perf_bench *b) noexcept
+    void perf_bench_resume(perf_bench *b) noexcept
+    int perf_bench_slice_begins(const perf_bench *b) noexcept
+    const char *perf_result_text(perf_result *r) noexcept
     void perf_clobber() noexcept
 
     ctypedef struct perf_ab_opts:
@@ -140,6 +183,9 @@ cdef extern from "perf.h" nogil:
         double max_seconds
         double slice_ns
         uint64_t seed
+        int control
+        perf_before_fn before
+        void *user
 
     ctypedef struct perf_ab_result:
         perf_verdict verdict
@@ -154,6 +200,14 @@ cdef extern from "perf.h" nogil:
         perf_ab_opts opts
         perf_status status
         uint32_t warnings
+        perf_summary baseline_cpu
+        perf_summary candidate_cpu
+        perf_decides decides
+        const char *why
+        double control_ratio
+        int control_rounds
+        int control_failed
+        int forced
 
     ctypedef struct perf_ab:
         pass
@@ -163,5 +217,74 @@ cdef extern from "perf.h" nogil:
     perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts) noexcept
     int perf_ab_next(perf_ab *ab) noexcept
     perf_ab_result perf_ab_end(perf_ab *ab) noexcept
+    void perf_ab_pause(perf_ab *ab) noexcept
+    void perf_ab_resume(perf_ab *ab) noexcept
+    int perf_ab_slice_begins(const perf_ab *ab) noexcept
+    void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen) noexcept
+
+    ctypedef struct perf_race_entry:
+        char name[32]
+        perf_summary time
+        double cold_ns
+        uint64_t batch
+        perf_verdict verdict
+        double behind
+        int within_noise
+        double control_ratio
+
+    ctypedef struct perf_race_result:
+        const perf_race_entry *entry
+        int count
+        int best
+        uint64_t rounds
+        double overhead_ns
+        double seconds
+        perf_ab_opts opts
+        perf_status status
+        uint32_t warnings
+        perf_decides decides
+        const char *why
+        int control_rounds
+        int forced
+
+    ctypedef struct perf_race:
+        pass
+
+    perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts) noexcept
+    int perf_race_next(perf_race *r) noexcept
+    perf_race_result perf_race_end(perf_race *r) noexcept
+    void perf_race_pause(perf_race *r) noexcept
+    void perf_race_resume(perf_race *r) noexcept
+    int perf_race_slice_begins(const perf_race *r) noexcept
+    void perf_race_name(perf_race *r, int variant, const char *name) noexcept
+    int perf_variant(const char *name, int otherwise) noexcept
+
+    ctypedef enum perf_phase:
+        PERF_PHASE_WAIT
+        PERF_PHASE_WARMUP
+        PERF_PHASE_ACTIVE
+        PERF_PHASE_DONE
+
+    ctypedef struct perf_schedule_opts:
+        int skip
+        int wait
+        int warmup
+        int active
+        int repeat
+
+    ctypedef struct perf_schedule:
+        perf_schedule_opts opts
+        perf_phase phase
+        uint64_t step
+        uint64_t cycle
+        uint64_t recorded
+        int open
+        int was_on
+
+    perf_schedule_opts perf_schedule_opts_default() noexcept
+    perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts) noexcept
+    perf_schedule perf_schedule_begin(const perf_schedule_opts *opts) noexcept
+    perf_phase perf_schedule_step(perf_schedule *s) noexcept
+    perf_status perf_schedule_end(perf_schedule *s) noexcept
 
     void perf_keep(...) noexcept    # a number or a pointer

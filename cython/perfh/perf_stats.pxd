@@ -24,6 +24,9 @@ cdef extern from "perf_stats.h" nogil:
         PERF_EDELETED
         PERF_EDISABLED
         PERF_ELIMIT
+        PERF_ENOGPU
+        PERF_EGPU
+        PERF_ESTREAM
 
     ctypedef enum perf_warning:
         PERF_WARN_UNBOUNDED
@@ -36,6 +39,12 @@ cdef extern from "perf_stats.h" nogil:
         PERF_WARN_DRIFT
         PERF_WARN_STOPPED
         PERF_WARN_UNOPTIMISED
+        PERF_WARN_CLOCK
+        PERF_WARN_EXPOSED
+        PERF_WARN_THROTTLED
+        PERF_WARN_STREAM
+        PERF_WARN_NOT_COLD
+        PERF_WARN_NO_GRAPH
         PERF_WARN_NONE
 
     const char *perf_warning_text(uint32_t bit) noexcept
