@@ -7,6 +7,7 @@
 Needs clang, which parses the headers; nobody who uses the files needs it, they are kept in the
 repository.  A header perf_x.h becomes perfh/perf_x.pxd: its functions, structs, enums and numeric
 macros.  Names that end in an underscore are private and left out; so are fields of such types.
+perf_main.h has none: a Cython module has no main.
 """
 import difflib
 import json
@@ -68,7 +69,7 @@ def preprocess(header, extra=""):
     """The header and what it includes, with a marker where each of our own files begins."""
     source = f'#include "{header}"\n{extra}'
     text = subprocess.run(["clang", "-E", "-std=gnu99", "-x", "c", f"-I{ROOT}", "-"], text=True,
-                          input=source, capture_output=True, check=True).stdout
+                          cwd=ROOT, input=source, capture_output=True, check=True).stdout
     lines, count, before = [], 0, None
     for line in text.splitlines():
         match = re.match(r'# \d+ "([^"]*)"', line)
@@ -289,7 +290,7 @@ def main(argv):
         sys.exit(__doc__)
     folder, wrong = HERE / "perfh", []
     wanted = {}
-    for header in sorted(p.name for p in ROOT.glob("perf*.h")):
+    for header in sorted(p.name for p in ROOT.glob("perf*.h") if p.name != "perf_main.h"):
         text = generate(header)
         if text:
             wanted[header[:-2] + ".pxd"] = text

@@ -49,7 +49,7 @@ def bench():
             acc += 1.5
             perf_keep(acc)
         r = perf_bench_end(&b)
-    return r
+    return r.status, r.time, r.opts.samples, r.opts.slice_ns    # r.time: a struct of numbers, so a dict
 
 def ab():
     cdef perf_ab_opts o = perf_ab_opts_default()
@@ -100,21 +100,21 @@ def all():
     perf_async_end(&a)
     perf_count(b"queue", 3.0)
     perf_scope_end(&outer)
+    assert perf_trace_save_folded(b"run.folded") == PERF_OK
+    with open("run.folded") as file:
+        assert any("outer;work" in line for line in file)
     text = report()
     for row in ('"work",scope,1,', '"raises",scope,1,', '"outer",scope,1,', '"wait",wait,1,',
                 '"lap one",scope,1,', '"lap two",scope,1,', '"request",async,1,', '"queue",counter,1,'):
         assert row in text, (row, text)
     assert perf_error() == PERF_OK, perf_status_text(perf_error())
-    r = bench()
-    assert r["status"] == PERF_OK and r["time"]["count"] == 40, r
-    assert r["opts"]["samples"] == 40 and r["opts"]["slice_ns"] == 50000, r["opts"]
+    status, time, samples, slice_ns = bench()
+    assert status == PERF_OK and time["count"] == 40, (status, time)
+    assert samples == 40 and slice_ns == 50000, (samples, slice_ns)
     decision, sentence, seconds = ab()
     assert decision == PERF_ACCEPT and sentence.startswith("ACCEPT"), sentence
     assert seconds == 2.0, seconds
     assert histogram()[:2] == (1000, 999.0)
-    assert perf_trace_save_folded(b"run.folded") == PERF_OK
-    with open("run.folded") as file:
-        assert any("outer;work" in line for line in file)
 
 def off():
     assert PERF_DISABLE == 1
