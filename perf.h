@@ -2871,7 +2871,7 @@ PERF_FN void perf_thread_name(const char *name)
 
 PERF_FN perf_status perf_error(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *r = perf_registry_get_();
 
     return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
 }
@@ -4182,7 +4182,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     memset(&s, 0, sizeof s);
     s.opts = perf_report_opts_resolved(opts);
     s.clock = perf_clock();
-    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
+    s.registry = perf_registry_get_();          /* this image may not have recorded anything      */
     s.tick = s.clock.tick_ns;
     if (s.registry) {
         if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
@@ -4315,7 +4315,7 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_cell_ *c, double ti
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *r = perf_registry_get_();
     perf_row_       row;
     perf_cell_     *sum;
     double          tick;

@@ -1132,7 +1132,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
 
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
-    perf_registry_  *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_  *r = perf_registry_get_();
     perf_streaming_ *s;
     perf_file_      *f;
     perf_status      status;
