@@ -598,7 +598,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
         if (one.bench)
             perf_saving_loop_(&s, &one);
     }
-    r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    r = perf_registry_get_();
     if (o.items || !r)
         return s;
     if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */

@@ -1132,7 +1132,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
 
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
-    perf_registry_  *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_  *r = perf_registry_get_();
     perf_streaming_ *s;
     perf_file_      *f;
     perf_status      status;
@@ -1615,8 +1615,9 @@ PERF_COLD_FN_ void perf_merge_record_(perf_merge_ *m, const char *line, const ch
     uint32_t    pid;
     int         fresh, i;
 
-    if (!pid_at || (m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")))
-        return;                                 /* an older name                                  */
+    if (!pid_at || (m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
+        (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
+        return;                                 /* an older name or label: viewers show the last  */
     pid = perf_merge_pid_(m, perf_merge_number_(&q), &fresh);
     if (fresh)
         perf_merge_named_(m, pid);

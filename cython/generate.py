@@ -32,6 +32,11 @@ INSTEAD = {
     "PERF_LAP": "perf_lap_end(&lap, b\"x\")",
     "PERF_COUNT": "perf_count(b\"x\", value)",
     "PERF_INSTANT": "perf_instant(b\"x\")",
+    "PERF_GPU_SCOPE": "g = perf_gpu_scope_begin(b\"x\", stream), try/finally: perf_gpu_scope_end(&g)",
+    "PERF_GPU_COPY_IN": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_IN), the same end",
+    "PERF_GPU_COPY_OUT": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_OUT), the same end",
+    "PERF_GPU_COPY": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_WITHIN), the same end",
+    "PERF_GPU_WAIT": "s = perf_wait_begin(b\"x\"): counted as a wait for data, not for the device",
     "PERF_MALLOC": "set for the C compiler: define_macros, c_args",
     "PERF_FREE": "see PERF_MALLOC",
 }

@@ -44,8 +44,10 @@ static const char help[] =
     "  --quiet           no table\n"
     "\n"
     "perf-ab merge, for traces, before the file that it is about:\n"
-    "  --name TEXT       what viewers call the process        --ranks       rank 0, rank 1, ...\n"
+    "  --name TEXT       what viewers call the process\n"
     "  --offset NS[+-NS] added to its times, and how wrong that may be\n"
+    "and for both:\n"
+    "  --ranks           rank 0, rank 1, ...: the number in each file's name, or their order\n"
     "\n"
     "perf-ab run, which measures wall time in random turns until it is decided:\n"
     "  --pairs N         at most N pairs (default 100)        --budget S    at most S seconds\n"
@@ -482,7 +484,7 @@ static int merge_options(merging *m, int argc, char **argv)
         if (!strcmp(argv[i], "-o") && more) {
             m->out = argv[++i];
         } else if (!strcmp(argv[i], "--ranks")) {
-            m->ranks = m->about_traces = 1;
+            m->ranks = 1;
         } else if (!strcmp(argv[i], "--name") && more) {
             next.name = argv[++i];
             m->about_traces = 1;
@@ -503,56 +505,110 @@ static int merge_options(merging *m, int argc, char **argv)
     return m->parts ? 0 : usage_error("nothing to merge", "");
 }
 
-static int merge_traces(merging *m)
+/* "rank 0", ...: by the files' names, or their order. */
+static char (*rank_names(const merging *m))[32]
 {
     char (*name)[32] = (char (*)[32])ab_grow(NULL, m->parts, sizeof *name);
+    unsigned long long *rank = (unsigned long long *)ab_grow(NULL, m->parts, sizeof *rank);
+    size_t              i;
+
+    ab_ranks_of(m->part, m->parts, rank);
+    for (i = 0; i < m->parts; i++)
+        snprintf(name[i], sizeof name[i], "rank %llu", rank[i]);
+    free(rank);
+    return name;
+}
+
+static int merge_traces(merging *m)
+{
+    char (*name)[32] = rank_names(m);
     size_t i;
     int    status;
 
-    for (i = 0; i < m->parts && m->ranks; i++) {
-        snprintf(name[i], sizeof name[i], "rank %zu", i);
+    for (i = 0; i < m->parts && m->ranks; i++)
         if (!m->part[i].name)
             m->part[i].name = name[i];
-    }
     status = strcmp(m->out, "-") ? ab_merge_traces(m->out, m->part, m->parts)
                                  : usage_error("traces need a file: -o FILE", "");
     free(name);
     return status;
 }
 
-static int merge_results(merging *m)
+/* Every run of one file becomes that of its rank. */
+static void name_runs(ab_set *one, const char *rank)
 {
-    ab_set       set, one;
+    size_t i, k, size = strlen(rank) + 32;
+
+    for (i = 0; i < one->n; i++)
+        for (k = 0; k < one->s[i].runs; k++) {
+            ab_run *r = &one->s[i].run[k];
+            free(r->id);
+            r->id = (char *)ab_grow(NULL, size, 1);
+            snprintf(r->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
+        }
+}
+
+static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, ab_scopes *scopes)
+{
+    ab_set       one;
     ab_read_opts ro;
     ab_error     e;
-    char         id[32];
-    size_t       i;
-    int          status = 0;
-    FILE        *f;
+    char         id[32], *text;
+    size_t       len = 0;
+    int          found, measured = 1, failed = 0;
 
-    memset(&set, 0, sizeof set);
     memset(&one, 0, sizeof one);
     memset(&ro, 0, sizeof ro);
     ro.every = 1;
-    for (i = 0; i < m->parts && !status; i++) {
-        snprintf(id, sizeof id, "%zu", i + 1);
-        ro.run = id;
-        if (ab_read_file(&one, m->part[i].path, &ro, &e) < 0 ||
-            ab_absorb(&set, &one, i + 1, m->part[i].path, &e) < 0)
-            status = unusable(&e);
-    }
+    snprintf(id, sizeof id, "%zu", i + 1);
+    ro.run = id;
+    text = ab_slurp(m->part[i].path, &len, &e);
+    if (!text)
+        return unusable(&e);
+    found = ab_read_scopes(scopes, m->part[i].path, text, len, i + 1, rank, &measured, &e);
+    failed = found < 0;
+    if (!failed && (measured || !found))
+        failed = ab_read(&one, m->part[i].path, text, len, &ro, &e) < 0;
+    if (!failed && rank)
+        name_runs(&one, rank);
+    if (!failed)
+        failed = ab_absorb(set, &one, i + 1, m->part[i].path, &e) < 0;
+    free(text);
+    ab_set_free(&one);
+    return failed ? unusable(&e) : 0;
+}
+
+static int merge_results(merging *m)
+{
+    ab_set    set;
+    ab_scopes scopes;
+    char    (*name)[32] = rank_names(m);
+    size_t    i;
+    int       status = 0;
+    FILE     *f;
+
+    memset(&set, 0, sizeof set);
+    memset(&scopes, 0, sizeof scopes);
+    for (i = 0; i < m->parts && !status; i++)
+        status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
     if (!status) {
         f = strcmp(m->out, "-") ? fopen(m->out, "wb") : stdout;
-        if (f)
-            ab_print_results(f, &set);
+        if (f) {
+            ab_print_results_begin(f, &set);
+            if (scopes.n)
+                ab_print_scopes_json(f, &scopes);
+            fputs("\n}\n", f);
+        }
         if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
             fprintf(stderr, "perf-ab: %s: cannot be written\n", m->out);
             status = AB_UNUSABLE;
         } else if (f != stdout) {
             ab_print_ranks(stdout, &set);
+            ab_print_scopes(stdout, &scopes);
         }
     }
-    ab_set_free(&one);
+    free(name);
+    ab_scopes_free(&scopes);
     ab_set_free(&set);
     return status;
 }

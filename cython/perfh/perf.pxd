@@ -105,6 +105,22 @@ cdef extern from "perf.h" nogil:
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
+
+    ctypedef struct perf_tally:
+        perf_hist hist
+        uint64_t calls
+        uint64_t sum_ns
+        uint64_t total_ns
+        uint64_t self_ns
+        uint64_t parts
+        uint64_t most_ns
+        uint64_t least_ns
+        uint32_t most
+        uint32_t least
+
+    perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out) noexcept
+    perf_status perf_tally_merge(perf_tally *into, const perf_tally *from_) noexcept
+    double perf_tally_imbalance(const perf_tally *t) noexcept
     perf_status perf_trace_save(const char *path) noexcept
 
     ctypedef void (*perf_before_fn)(void *, int) noexcept nogil

@@ -2,11 +2,11 @@
 # What each name means stands beside it in perf_cuda.h; cython/README.md shows the use.
 #
 # Macros that Cython cannot use, and what to write instead:
-#     PERF_GPU_SCOPE     for C and C++ only
-#     PERF_GPU_COPY_IN   for C and C++ only
-#     PERF_GPU_COPY_OUT  for C and C++ only
-#     PERF_GPU_COPY      for C and C++ only
-#     PERF_GPU_WAIT      for C and C++ only
+#     PERF_GPU_SCOPE     g = perf_gpu_scope_begin(b"x", stream), try/finally: perf_gpu_scope_end(&g)
+#     PERF_GPU_COPY_IN   g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_IN), the same end
+#     PERF_GPU_COPY_OUT  g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_OUT), the same end
+#     PERF_GPU_COPY      g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_WITHIN), the same end
+#     PERF_GPU_WAIT      s = perf_wait_begin(b"x"): counted as a wait for data, not for the device
 from libc.stdint cimport uint32_t, uint64_t
 from perfh.perf cimport *
 from perfh.perf_stats cimport *

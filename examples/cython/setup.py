@@ -1,7 +1,8 @@
-"""Builds sums.pyx beside itself: python3 setup.py build_ext --inplace"""
+"""Builds sums.pyx and stream.pyx beside itself: python3 setup.py build_ext --inplace"""
 import perfh
 from Cython.Build import cythonize
 from setuptools import Extension, setup
 
-setup(name="sums", ext_modules=cythonize(
-    [Extension("sums", ["sums.pyx"], include_dirs=[perfh.get_include()])]))
+setup(name="examples", py_modules=[], ext_modules=cythonize(
+    [Extension(name, [f"{name}.pyx"], include_dirs=[perfh.get_include()])
+     for name in ("sums", "stream")]))
