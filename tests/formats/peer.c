@@ -62,6 +62,8 @@ static int write_all(const char *folder)
         save(folder, "ours.hlog", "ab", n);
     }
     save(folder, "ours.hgrm", "wb", perf_hist_write_percentiles(text, sizeof text, all, 1.0, 5));
+    free(h);
+    free(all);
     return 0;
 }
 
