@@ -184,16 +184,23 @@ FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"      # of libdevel-n
 def folded(path, saved):
     """Strictly a path and a number a line; the self times add up to the outermost scopes of the trace;
     flamegraph.pl, which the format is from, draws every scope."""
-    total, names = 0, set()
+    total, names, own = 0, set(), Counter()
     with open(path, encoding="utf-8") as file:
         for line in file:
             m = re.fullmatch(r"([^;\n]+(?:;[^;\n]+)*) (\d+)\n", line)
             check(m, f"folded: {line!r}")
             if m:
+                frames = m[1].split(";")
+                while frames and frames[0][0] != "d":
+                    frames.pop(0)               # the thread
+                check(frames and all(re.fullmatch("d[0-5]", f) for f in frames), f"folded: {line!r}")
+                own[frames[-1] if frames else ""] += int(m[2])
                 total += int(m[2])
                 names |= set(m[1].split(";"))
                 depths = [int(f[1]) for f in m[1].split(";") if re.fullmatch("d[0-5]", f)]
                 check(depths == list(range(len(depths))), f"folded: {line!r} skips a scope")
+    deep = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d5")
+    check(abs(own["d5"] - deep) <= sum(saved.values()), f"folded: {own['d5']} ns in d5, the trace has {deep}")
     outermost = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d0")
     check(abs(total - outermost) <= 2 * sum(saved.values()), f"folded: {total} ns, the trace has {outermost}")
     if not os.path.exists(FLAMEGRAPH):
