@@ -4,8 +4,10 @@ times and names resolved as its trace processor does; Chrome JSON; speedscope by
 
     viewers.py WRITER          the program built from writer.c
 """
+import html
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -176,6 +178,43 @@ def speedscope(path):
     return found
 
 
+FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"      # of libdevel-nytprof-perl
+
+
+def folded(path, saved):
+    """Strictly a path and a number a line; the self times add up to the outermost scopes of the trace;
+    flamegraph.pl, which the format is from, draws every scope."""
+    total, names, own = 0, set(), Counter()
+    with open(path, encoding="utf-8") as file:
+        for line in file:
+            m = re.fullmatch(r"([^;\n]+(?:;[^;\n]+)*) (\d+)\n", line)
+            check(m, f"folded: {line!r}")
+            if m:
+                frames = m[1].split(";")
+                while frames and frames[0][0] != "d":
+                    frames.pop(0)               # the thread
+                check(frames and all(re.fullmatch("d[0-5]", f) for f in frames), f"folded: {line!r}")
+                own[frames[-1] if frames else ""] += int(m[2])
+                total += int(m[2])
+                names |= set(m[1].split(";"))
+                depths = [int(f[1]) for f in m[1].split(";") if re.fullmatch("d[0-5]", f)]
+                check(depths == list(range(len(depths))), f"folded: {line!r} skips a scope")
+    deep = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d5")
+    check(abs(own["d5"] - deep) <= sum(saved.values()), f"folded: {own['d5']} ns in d5, the trace has {deep}")
+    outermost = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d0")
+    check(abs(total - outermost) <= 2 * sum(saved.values()), f"folded: {total} ns, the trace has {outermost}")
+    if not os.path.exists(FLAMEGRAPH):
+        check(os.environ.get("CI") != "true", f"{FLAMEGRAPH} is missing (libdevel-nytprof-perl)")
+        print("missing: flamegraph.pl (libdevel-nytprof-perl)")
+        return
+    run = subprocess.run(["perl", FLAMEGRAPH, "--countname=ns", "--minwidth=0", path], capture_output=True,
+                         text=True, check=False)
+    check(run.returncode == 0 and "<svg" in run.stdout and not run.stderr.strip(), f"flamegraph.pl: {run.stderr}")
+    drawn = {html.unescape(n) for n in re.findall(r"<title>(.*?) \([\d,]+ ns, [\d.]+%\)</title>", run.stdout)}
+    check(names and names <= drawn, f"flamegraph.pl draws {sorted(drawn)[:9]}, not {sorted(names - drawn)[:9]}")
+    check(f"all ({total:,} ns, 100%)" in run.stdout, f"flamegraph.pl has another total than {total:,}")
+
+
 def main():
     folder = tempfile.mkdtemp()
     os.chdir(folder)
@@ -192,6 +231,8 @@ def main():
     for (_, _, name, _, length), n in saved.items():
         flat[name, length] += n
     check(speedscope("saved.speedscope.json") == flat, "speedscope has other scopes")
+
+    folded("saved.folded", saved)
 
     streamed, _, _ = slices("streamed.pftrace")
     check(sum(n for (_, _, name, _, _), n in streamed.items() if name == "d0") == rounds,

@@ -73,6 +73,7 @@ int main(int argc, char **argv)
     TRY(perf_trace_save(in(folder, "saved.json")));
     TRY(perf_trace_save_perfetto(in(folder, "saved.pftrace")));
     TRY(perf_trace_save_speedscope(in(folder, "saved.speedscope.json")));
+    TRY(perf_trace_save_folded(in(folder, "saved.folded")));
     perf_reset();
     TRY(perf_trace_stream(in(folder, kill ? "killed.pftrace" : "streamed.pftrace"), NULL));
     for (i = 0; i < 4; i++)
