@@ -242,10 +242,10 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
     X(PERF_BOUND_DEVICE,  "device-bound")                                                         \
     X(PERF_BOUND_COPY,    "copy-bound")
 #define PERF_BOUND_ENUM_(name, text) name,
-/* DATA: over 30 % of the main thread's time in scopes waits for data.  DEVICE: busy for 80 % or more;
- * COPY: most of that copies.  SYNC: neither, and over 30 % of it waits for the device.  HOST:
- * neither, and the device stood idle until the host launched something.  UNKNOWN: no evidence, or
- * none of these.                                                                                 */
+/* DATA: over 30 % of the main thread's time in scopes waits for data.  DEVICE: busy for 80 % or
+ * more; COPY: most of that copies.  SYNC: neither, and over 30 % of that time waits for the device.
+ * HOST: neither, and the device stood idle until the host launched something.  UNKNOWN: no
+ * evidence, or none of these. */
 typedef enum perf_bound { PERF_BOUND_LIST_(PERF_BOUND_ENUM_) PERF_BOUND_COUNT_ } perf_bound;
 #undef PERF_BOUND_ENUM_
 
@@ -258,8 +258,9 @@ typedef struct perf_bottleneck_info {   /* shares are 0 .. 1; negative: no evide
     double     starved_share;           /* of the device's span: idle, with nothing submitted */
 } perf_bottleneck_info;
 
-/* Fetches device results first; a line of the report, too.  The text is one line with the numbers in it, written as
- * snprintf would: returns its full length.  info may be NULL, buf too (with cap 0).              */
+/* Fetches device results first.  The text is one line with the numbers in it, also a line of the
+ * report; written as snprintf would: returns its full length.  info may be NULL, buf too (with cap
+ * 0).  Allocates, takes locks. */
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info);
 
 /* Static English text of a perf_bound; never NULL. */
@@ -1500,7 +1501,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int stop, int capture)
     PERF_REL_(&s->end, perf_scope_ticks_(r));
 }
 
-/* The short way: 1 + 2 calls of the driver, the rest is below 40 instructions (tests/gpu/cost.sh). */
+/* The short way: 1 + 2 calls of the driver, and 30 instructions of ours (tests/gpu/cost.sh). */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *s = perf_gpu_self_v1_.next;

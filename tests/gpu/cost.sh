@@ -1,8 +1,7 @@
 #!/bin/sh
 # What a GPU scope costs beside the driver's own calls, in instructions under callgrind: in the
 # program (two records and the question whether the stream is being captured are the driver's), and
-# when it is fetched (the two questions for times are).  And what including perf_cuda.h costs the
-# compiler beside perf.h.
+# when it is fetched (the two questions for times are).
 #
 #     tests/gpu/cost.sh gcc|clang
 . "$(dirname "$0")/../lib.sh"
