@@ -997,7 +997,8 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int co
 
 PERF_FN int perf_gpu_error_code(void)
 {
-    perf_registry_  *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_  *r = PERF_DISABLE ? PERF_CAST_(perf_registry_ *, PERF_NULL_)
+                                      : perf_registry_get_();
     perf_gpu_state_ *g = r ? PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&r->gpu))
                            : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
 
@@ -1006,9 +1007,8 @@ PERF_FN int perf_gpu_error_code(void)
 
 PERF_FN const char *perf_gpu_error_text(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-
-    return perf_gpu_error_code() ? PERF_CAST_(perf_gpu_state_ *, r->gpu)->error_text : "";
+    return perf_gpu_error_code()
+               ? PERF_CAST_(perf_gpu_state_ *, perf_registry_get_()->gpu)->error_text : "";
 }
 
 PERF_FN perf_status perf_gpu_status(void)
@@ -1987,7 +1987,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats   a;
     perf_registry_  *r = PERF_DISABLE ? PERF_CAST_(perf_registry_ *, PERF_NULL_)
-                                      : PERF_ACQ_(&perf_anchor_v1_.registry);
+                                      : perf_registry_get_();
     perf_gpu_state_ *g = r ? PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&r->gpu))
                            : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
     perf_gpu_line_  *l;
