@@ -12,9 +12,8 @@ case $1 in
 *.hip)
     need hipcc
     start_work
-    for chip in gfx90a gfx1030; do
-        hipcc --offload-arch=$chip -O2 -Wall -Wextra -Werror -I"$root" "$1" -o "$work/example"
-    done
+    hipcc --offload-arch=gfx90a --offload-arch=gfx1030 -O2 -Wall -Wextra -Werror -I"$root" "$1" \
+        -o "$work/example"
     device=/dev/kfd
     [ ! -e $device ] || hipcc -O2 -I"$root" "$1" -o "$work/example"
     ;;

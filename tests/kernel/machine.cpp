@@ -250,6 +250,23 @@ static void cycles_to_ns()
         }
         memory_free(&x);
     }
+    /* Clocks as slow as can be said. */
+    for (uint64_t hz = 1; hz <= 3; hz++) {
+        m = machine_new();
+        m.wall_base = 12 * hz;                  /* 12 s                                           */
+        m.wall_ns = 1e9 / static_cast<double>(hz);
+        memory x = memory_new(1, 1, hz);
+        {
+            perf_kernel_sink sink(memory_buffer(&x));
+            PERF_KERNEL_SCOPE(sink, 0);
+            machine_run(UINT64_C(6000000000));
+        }
+        CHECK(decode(&x) == 1 && event[0].start_ns - UINT64_C(11999999999) <= 2 &&
+              event[0].ns - UINT64_C(5999999990) <= 20, "%d Hz: at %.17g ns for %.17g ns",
+              static_cast<int>(hz), static_cast<double>(event[0].start_ns),
+              static_cast<double>(event[0].ns));
+        memory_free(&x);
+    }
     /* Many short warps on a clock of 1 us: most see it stand still, some a whole step. */
     m = machine_new();
     m.cycle_ns = 0.5;
