@@ -5974,9 +5974,10 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
  * last lead they still are off by more, and
  *   by more than 2.5 standard errors of both medians, or
  *   on the other side of the threshold, though the pairs in turns are as far from it as they spread.
- * It also fails when what decides is less than two standard errors of the pairs in turns: bets on
- * signs are won that way only by two groups of pairs far apart, as when each walks ahead for a while;
- * opts.before rules that out.  1: the control is over.                                              */
+ * Bets on signs can be won by two groups of pairs far apart, as when each walks ahead for a while:
+ * what decides is then less than two standard errors of the pairs in turns.  So it is on a noisy
+ * machine, and then all leads are needed, and a certain agreement (opts.before rules the groups out).
+ * 1: the control is over.                                                                         */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
@@ -6003,7 +6004,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         apart = !s->opts.before && 2.0 * error > far_off &&
                 (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
         over &= !off && !apart && 2.0 * error_c <= far_off;
-        s->against[i] = apart ||
+        s->against[i] = (apart && (off || 2.0 * error_c > far_off)) ||
                         (off && (across || gap > 2.5 * perf_sqrt(error * error + error_c * error_c)));
     }
     PERF_FREE(d);
