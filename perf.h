@@ -6280,6 +6280,8 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
             (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
             r->best = j;
     for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+        if (!s->entry[j].time.count)
+            continue;                               /* another one was forced                     */
         k = perf_duel_logs_(s, r->best, j, -1, d);
         tick = 0.5 * s->timer.tick_ns * (1.0 / s->arm[j].fastest + 1.0 / s->arm[r->best].fastest);
         for (i = 0; i < k; i++)
@@ -6613,14 +6615,14 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
         perf_put_(o, l->name);
         perf_put_(o, ", ");
         perf_put_(o, r->entry[i].name);
-        perf_put_(o, i == r->best ? ": the best; " : r->entry[i].within_noise
-                                                        ? ": within noise of the best; " : ": ");
+        perf_put_(o, r->forced ? ": " : i == r->best ? ": the best; "
+                     : r->entry[i].within_noise ? ": within noise of the best; " : ": ");
         if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
             perf_put_fixed_(o, r->entry[i].behind, 3);
             perf_put_(o, "x the best; ");
         }
         v = r->entry[i].verdict;
-        perf_put_(o, i || r->status != PERF_OK ? perf_verdict_text(&v) : "the baseline");
+        perf_put_(o, i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v) : "the baseline");
         perf_put_(o, "\n");
     }
     if (!r->count) {
