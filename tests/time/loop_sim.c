@@ -939,6 +939,12 @@ static void left_early(void)
         for (i = 1; i < 4 && k.entry; i++)
             wrong += k.entry[i].verdict.decision == (i == 1 ? PERF_ACCEPT : PERF_REJECT) && k.rounds < 6;
     }
+    for (n = 1; n < 20000; n = 2 * n + 1) {     /* within a slice                                   */
+        b = perf_bench_begin("left", NULL);
+        for (i = 0; i < n && perf_bench_next(&b); i++)
+            spend(100.0);
+        wrong += perf_bench_end(&b).iterations != (uint64_t)i;
+    }
     CHECK(wrong == 0, "%d wrong", wrong);
     CHECK(done > 0 && done < 120, "%d of 120 came to their end", done);
 }
