@@ -4700,7 +4700,7 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 #endif
 
 /* 1, which gcc does not know.  It takes a function that is bound to call a cold one for cold, too,
- * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3, measured). */
+ * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3).        */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
