@@ -4857,7 +4857,7 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 #endif
 
 /* 1, which gcc does not know.  It takes a function that is bound to call a cold one for cold, too,
- * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3, measured). */
+ * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3).        */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
@@ -6131,9 +6131,10 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
  * last lead they still are off by more, and
  *   by more than 2.5 standard errors of both medians, or
  *   on the other side of the threshold, though the pairs in turns are as far from it as they spread.
- * It also fails when what decides is less than two standard errors of the pairs in turns: bets on
- * signs are won that way only by two groups of pairs far apart, as when each walks ahead for a while;
- * opts.before rules that out.  1: the control is over.                                              */
+ * Bets on signs can be won by two groups of pairs far apart, as when each walks ahead for a while:
+ * what decides is then less than two standard errors of the pairs in turns.  So it is on a noisy
+ * machine, and then all leads are needed, and a certain agreement (opts.before rules the groups out).
+ * 1: the control is over.                                                                         */
 PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
 {
     double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
@@ -6160,7 +6161,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
         apart = !s->opts.before && 2.0 * error > far_off &&
                 (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
         over &= !off && !apart && 2.0 * error_c <= far_off;
-        s->against[i] = apart ||
+        s->against[i] = (apart && (off || 2.0 * error_c > far_off)) ||
                         (off && (across || gap > 2.5 * perf_sqrt(error * error + error_c * error_c)));
     }
     PERF_FREE(d);
@@ -6436,6 +6437,8 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
             (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
             r->best = j;
     for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+        if (!s->entry[j].time.count)
+            continue;                               /* another one was forced                     */
         k = perf_duel_logs_(s, r->best, j, -1, d);
         tick = 0.5 * s->timer.tick_ns * (1.0 / s->arm[j].fastest + 1.0 / s->arm[r->best].fastest);
         for (i = 0; i < k; i++)
@@ -6769,14 +6772,14 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
         perf_put_(o, l->name);
         perf_put_(o, ", ");
         perf_put_(o, r->entry[i].name);
-        perf_put_(o, i == r->best ? ": the best; " : r->entry[i].within_noise
-                                                        ? ": within noise of the best; " : ": ");
+        perf_put_(o, r->forced ? ": " : i == r->best ? ": the best; "
+                     : r->entry[i].within_noise ? ": within noise of the best; " : ": ");
         if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
             perf_put_fixed_(o, r->entry[i].behind, 3);
             perf_put_(o, "x the best; ");
         }
         v = r->entry[i].verdict;
-        perf_put_(o, i || r->status != PERF_OK ? perf_verdict_text(&v) : "the baseline");
+        perf_put_(o, i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v) : "the baseline");
         perf_put_(o, "\n");
     }
     if (!r->count) {

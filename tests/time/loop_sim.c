@@ -693,7 +693,7 @@ static void options_of_ab(void)
     perf_verdict        sure;
     perf_race           race;
     uint64_t            seed[4], h[4], began, pairs;
-    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000;
+    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
 
     o.max_pairs = 100;
     for (i = 0; i < 4; i++) {
@@ -766,12 +766,14 @@ static void options_of_ab(void)
         odd += order_seen[i] == order_seen[i + 1] || order_seen[i + 1] == order_seen[i + 2] ||
                order_seen[i] == order_seen[i + 2];
         orders[k]++;
+        again += i > 2 && order_seen[i + 2] == order_seen[i - 1];
         first[order_seen[i]]++;
     }
     for (k = 0; k < 27; k++)
         if (orders[k])
             least = orders[k] < least ? orders[k] : least;
     CHECK(odd == 0 && order_count >= 18000, "%d of %d rounds do not run each once", odd, order_count / 3);
+    CHECK(again > 1800 && again < 2200, "the last one is the last one again in %d of 6000", again);
     CHECK(least > 850 && first[0] > 1800 && first[1] > 1800 && first[2] > 1800, "%d %d %d, rarest order %d",
           first[0], first[1], first[2], least);
 }
@@ -937,6 +939,12 @@ static void left_early(void)
         for (i = 1; i < 4 && k.entry; i++)
             wrong += k.entry[i].verdict.decision == (i == 1 ? PERF_ACCEPT : PERF_REJECT) && k.rounds < 6;
     }
+    for (n = 1; n < 20000; n = 2 * n + 1) {     /* within a slice                                   */
+        b = perf_bench_begin("left", NULL);
+        for (i = 0; i < n && perf_bench_next(&b); i++)
+            spend(100.0);
+        wrong += perf_bench_end(&b).iterations != (uint64_t)i;
+    }
     CHECK(wrong == 0, "%d wrong", wrong);
     CHECK(done > 0 && done < 120, "%d of 120 came to their end", done);
 }
@@ -978,7 +986,7 @@ static void family(int runs)
         o.seed = perf_random_(&dice) | 1;
         race = perf_race_begin("equal", 12, &o);
         while (perf_race_next(&race) >= 0)
-            spend(50000.0 * (1.0 + 0.01 * uniform()));
+            spend(50000.0 * (1.0 + 0.5 * uniform()));
         r = perf_race_end(&race);
         any = far = 0;
         for (v = 0; v < 12; v++) {
@@ -988,7 +996,8 @@ static void family(int runs)
         wrong += any;
         apart += far;
     }
-    CHECK(100 * wrong <= 9 * runs && 100 * apart <= 9 * runs, "%d answers, %d told apart, of %d races of equals",
+    CHECK(60 * wrong <= runs && 25 * apart <= runs,   /* uncorrected: 12 to 15 of 300 are wrong   */
+          "%d answers, %d told apart, of %d races of equals",
           wrong, apart, runs);
 }
 
@@ -1037,7 +1046,7 @@ int main(int argc, char **argv)
     slow_control();
     shared_state(40 / part);
     races(40 / part);
-    family(100 / part);
+    family(300 / part);
     deciding();
     return check_done();
 }
