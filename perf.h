@@ -1362,6 +1362,7 @@ typedef struct perf_registry_ {
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
@@ -1462,18 +1463,21 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->error = PERF_OK;
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
-    PERF_SET_(&r->process, process);
-    PERF_REL_(&r->lock, 0u);
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
 }
 
 /* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
-    uint32_t me = perf_thread_id_(), process = perf_process_id_();
+    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
 
-    if (PERF_GET_(&r->process) != process)
-        perf_forked_(r, process);               /* a child begins with one thread: no race        */
+    while (PERF_ACQ_(&r->process) != process) { /* a child may have many threads by now: one does it */
+        was = PERF_GET_(&r->forked);
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;

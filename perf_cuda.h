@@ -474,6 +474,37 @@ PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
 
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+#define PERF_GPU_DL_ 1
+/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
+struct perf_dl_info_ {
+    const char *file;
+    void       *base;
+    const char *symbol;
+    void       *at;
+};
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
+extern int   perf_dladdr_(const void *, struct perf_dl_info_ *) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));
+extern PERF_WEAK_ int perf_gpu_stays_v1_;
+PERF_WEAK_ int        perf_gpu_stays_v1_;
+
+/* The process keeps pointers to functions of this shared object from here on (who collects, what a
+ * slot records with), so a dlclose must leave it where it is.                                    */
+PERF_COLD_FN_ void perf_gpu_stay_(void)
+{
+    struct perf_dl_info_ here = PERF_ZERO;
+
+    PERF_SET_(&perf_gpu_stays_v1_, 1);
+    if (perf_dlopen_ != PERF_NULL_ && perf_dladdr_ != PERF_NULL_ &&
+        perf_dladdr_(&perf_anchor_v1_, &here) && here.file)
+        (void)perf_dlopen_(here.file, 1 | 4 | 0x1000);  /* lazy, only if loaded, never unload     */
+}
+#else
+#define PERF_GPU_DL_ 0
+#endif
+
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
@@ -482,6 +513,10 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 
     if (!r)
         return PERF_NULL_;
+#if PERF_GPU_DL_
+    if (!PERF_GET_(&perf_gpu_stays_v1_))
+        perf_gpu_stay_();
+#endif
     g = PERF_CAST_(perf_gpu_state_ *, PERF_ACQ_(&r->gpu));
     if (g)
         return g;
@@ -505,12 +540,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
     return g;
 }
 
-#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
-#define PERF_GPU_DL_ 1
-/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
-extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
-
+#if PERF_GPU_DL_
 /* A library by the first of its names that answers: if it is in the process already that one,
  * whatever folder it came from. */
 PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
@@ -551,7 +581,6 @@ PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
     return 1;
 }
 #else
-#define PERF_GPU_DL_ 0
 PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
 {
     (void)t;
@@ -1474,12 +1503,16 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_state_ *g, perf_gpu_slot_ *s)
     perf_gpu_ring_   *ring = s->ring;
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
     uintptr_t         at = PERF_PTR_(uintptr_t, s->stream);
+    int               locked;
 
     if (t && t->home == g)                      /* ask the driver again whose stream this is */
         t->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
     PERF_SET_(&s->key, PERF_GPU_NEVER_);
+    locked = perf_gpu_lock_(g, 1);      /* 0: held by us; who adopts the ring sees both or none */
     perf_gpu_slot_clear_(s);
     perf_gpu_return_(ring, s, s);
+    if (locked)
+        perf_gpu_unlock_(g);
 }
 
 /* Everything that is not the common case of an end; `stop` and `capture` are what the calls said. */
@@ -2178,8 +2211,12 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED_HIGH, &high) &&
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held))
         now.pool_high = PERF_CAST_(double, high);
-    if (!perf_gpu_lock_(g, 1) || !perf_lock_(r))
-        return PERF_ENOMEM;
+    if (!perf_gpu_lock_(g, 1))
+        return PERF_ESTATE;
+    if (!perf_lock_(r)) {
+        perf_gpu_unlock_(g);
+        return PERF_ESTATE;
+    }
     for (m = g->marks; m && m->device != device; m = m->next) {
     }
     now.noted = g->noted;

@@ -312,6 +312,7 @@ typedef struct perf_gpu_loop_ {
     uint32_t         slice_mhz;
     uint64_t         slice_throttle;
     perf_gpu_arm_    arm[2];
+    perf_slice_      told[2];
     perf_seq         seq;
     size_t           look_at;
     perf_status      status;
@@ -1571,6 +1572,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 {
     perf_gpu_ab_result r = PERF_ZERO;
     perf_ab_result    *h;
+    int                i;
 
     if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->as.loop.done)) {
         r.status = r.verdict.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
@@ -1595,6 +1597,11 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     perf_gpu_release_(s);
     perf_gpu_stop_(s);
     memcpy(s->note, r.candidate.text, sizeof s->note);
+    for (i = 0; i < 2; i++) {
+        s->told[i].ns = s->arm[i].clean;
+        s->told[i].count = s->arm[i].cleans;
+    }
+    s->as.ab.arm = s->told;
     h = &s->as.ab.result;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;

@@ -2500,6 +2500,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
     double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap;
+    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;   /* a walk's variance is worth 2.5: */
+                                        /* with 4 it missed 4.3 % of 40,000 at most, nominal 5 %   */
     size_t        j;
 
     *p = 1.0;
@@ -2510,8 +2512,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     i.estimate = perf_log(now) - mean;
     if (k > 1) {
         sd = perf_sqrt(sd / (n - 1.0) * (walk > 0.0 ? walk : 1.0 + 1.0 / n));
-        i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, n - 1.0);
-        i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, n - 1.0);
+        i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
+        i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
     }
     v.pairs = 1;
     v.baseline_values = k;
@@ -2528,7 +2530,7 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     gap = i.estimate - perf_log(v.threshold);
     gap = (gap < 0.0 ? -gap : gap) - tick - 1e-12;
     if (gap > 0.0)
-        *p = sd > 0.0 ? 2.0 * perf_t_cdf(-gap / sd, n - 1.0) : 0.0;
+        *p = sd > 0.0 ? 2.0 * perf_t_cdf(-gap / sd, df) : 0.0;
     return v;
 }
 
@@ -2558,7 +2560,7 @@ typedef struct perf_checking_ {
     perf_read_         old, now;
     perf_compare_opts  o;
     double            *pool;
-    double             walk;
+    double             first, last;     /* of the saved runs that hold the present entry        */
     perf_baseline     *b;
     size_t             entry_room;
     char              *names, *names_end;
@@ -2606,8 +2608,15 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
     c->b->runs = c->old.runs;
     c->b->span_s = last - first;
     c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
-    if (used > 1 && c->b->age_s > 2.0 * c->b->span_s / PERF_CAST_(double, used - 1))
-        c->walk = 2.0 + 6.0 * c->b->age_s / (c->b->span_s > 1.0 ? c->b->span_s : 1.0);
+}
+
+/* What a random walk makes of the variance of the k saved runs that hold an entry; 0: no walk. */
+PERF_COLD_FN_ double perf_baseline_walk_(const perf_checking_ *c, size_t k)
+{
+    double span = c->last - c->first, age = c->now.run[0].time_s - c->last;
+
+    return k > 1 && age > 2.0 * span / PERF_CAST_(double, k - 1)
+               ? 2.0 + 6.0 * age / (span > 1.0 ? span : 1.0) : 0.0;
 }
 
 /* The first in order of those that are not before *e. */
@@ -2673,8 +2682,15 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
             repeats = 0;
             n++;
         }
-        repeat[repeats < 64 ? repeats++ : 63] = x;
-        figure[n - 1] = perf_baseline_middle_(repeat, repeats);
+        if (repeats < 64) {
+            repeat[repeats++] = x;
+            figure[n - 1] = perf_baseline_middle_(repeat, repeats);
+        }
+        if (saved) {
+            double when = r->run[run].time_s;
+            c->first = n == 1 && repeats == 1 ? when : when < c->first ? when : c->first;
+            c->last = n == 1 && repeats == 1 ? when : when > c->last ? when : c->last;
+        }
         *last = one;
     }
     return n;
@@ -2712,7 +2728,8 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
             n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
     } else {
         n->verdict = perf_baseline_judge_(before, k, n->now,
-                                          perf_baseline_tick_(e->kind, c->o.rule.metric), c->walk,
+                                          perf_baseline_tick_(e->kind, c->o.rule.metric),
+                                          perf_baseline_walk_(c, k),
                                           &c->o, &n->p);
     }
     n->before = perf_baseline_middle_(before, k);

@@ -1304,7 +1304,7 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
 
 PERF_FN uint64_t perf_merge_time_(const perf_merge_ *m, uint64_t ns)
 {
-    int64_t moved = PERF_CAST_(int64_t, ns) + m->part[m->at].offset_ns;
+    int64_t moved = PERF_CAST_(int64_t, ns + PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
 
     return moved < 0 ? 0 : PERF_CAST_(uint64_t, moved);
 }

@@ -230,7 +230,9 @@ def main():
     flat = Counter()
     for (_, _, name, _, length), n in saved.items():
         flat[name, length] += n
-    check(speedscope("saved.speedscope.json") == flat, "speedscope has other scopes")
+    theirs, ours = (sorted(c.elements()) for c in (speedscope("saved.speedscope.json"), flat))
+    check(len(theirs) == len(ours) and all(a[0] == b[0] and abs(a[1] - b[1]) <= 1     # it counts from
+          for a, b in zip(theirs, ours)), "speedscope has other scopes")    # another start: rounding
 
     folded("saved.folded", saved)
 
