@@ -351,7 +351,7 @@ PERF_FN perf_scope perf_scope_begin(const char *name);
 /* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
 PERF_FN perf_scope perf_wait_begin(const char *name);
 
-/* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
+/* Closes it.  A second end and an end without begin do nothing but are counted; NULL does nothing. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
 /* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
@@ -373,7 +373,7 @@ typedef struct perf_async {
     uint32_t name, open;
 } perf_async;
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
-PERF_FN void       perf_async_end(perf_async *span);        /* NULL and a second end: counted     */
+PERF_FN void       perf_async_end(perf_async *span);        /* a second end: counted; NULL: not   */
 
 /* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
  * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
@@ -692,7 +692,8 @@ PERF_FN void perf_keep_at_(const volatile void *p);
 #define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
 #endif
 
-/* The compiler must assume that all memory is read and written here. */
+/* The compiler must assume that all memory that other code can reach is read and written here.  A
+ * static that nobody writes is a constant, unless its address went somewhere: perf_keep(array) once. */
 PERF_FN void perf_clobber(void);
 
 /* >>ab: is the candidate faster than the baseline? -----------------------------------------------
@@ -1363,6 +1364,7 @@ typedef struct perf_registry_ {
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
+    uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
@@ -3545,6 +3547,8 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_marks_(o, s->marks);
     perf_put_open_(o, s->registry);
     perf_put_losses_(o, &s->losses);
+    if (s->registry && PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* ---- report: tree ---- */
@@ -3826,6 +3830,8 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
     }
     perf_put_open_(o, s->registry);
     perf_put_losses_(o, &s->losses);
+    if (s->registry && PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* Rewrites the nodes in the order of a walk from the root, largest child first. */
@@ -4019,7 +4025,8 @@ struct perf_usage_ {            /* struct rusage                                
 struct perf_heap_ {             /* struct mallinfo2                                               */
     size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
 };
-extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 #if !PERF_TCC_
 extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
@@ -4044,7 +4051,7 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
         else if (field == 1)
             m->resident = m->resident * 10 + PERF_CAST_(uint64_t, text[i] - '0');
     }
-    m->resident *= 4096;
+    m->resident *= PERF_CAST_(uint64_t, perf_sysconf_(30));     /* _SC_PAGESIZE */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
     f = fopen("/proc/self/io", "r");            /* missing in some containers: zeros              */
@@ -4058,7 +4065,9 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
             m->io[field] = m->io[field] * 10 + PERF_CAST_(uint64_t, text[i] - '0');
     }
     m->ns = perf_now();
-    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;
+    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind  */
+    if (m->peak < m->resident)
+        m->peak = m->resident;
     m->minor = PERF_CAST_(uint64_t, u.minflt);
     m->major = PERF_CAST_(uint64_t, u.majflt);
     m->cpu_ns = PERF_CAST_(uint64_t, u.user_s + u.system_s) * 1000000000u +
@@ -5770,6 +5779,8 @@ PERF_FN int perf_coin_(uint64_t *state)
     return PERF_CAST_(int, perf_random_(state) >> 63);
 }
 
+PERF_COLD_DECL_ void perf_variant_bad_(perf_status why);
+
 /* A new order for the next round: each equally likely. */
 PERF_COLD_FN_ void perf_duel_shuffle_(perf_ab_state_ *s)
 {
@@ -5850,8 +5861,10 @@ PERF_OUTLINE_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
     s->left_to_warm = 2;
     s->look_at = 60;
     s->forced = perf_variant(name, -1);
-    if (s->forced >= s->variants)
+    if (s->forced >= s->variants) {
         s->forced = -1;
+        perf_variant_bad_(PERF_ERANGE);
+    }
     if (s->forced >= 0) {
         s->running = 1;
         s->order[0] = PERF_CAST_(unsigned char, s->forced);
@@ -6821,11 +6834,21 @@ PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
     return n && v < PERF_RACE_MOST_ ? v : -1;
 }
 
+/* A rollback that was mistyped must not pass in silence: a note of every report. */
+PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r) {
+        PERF_SET_(&r->bad_variant, 1u);
+        perf_fail_(r, why);
+    }
+}
+
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
     const char      *p = perf_getenv_("PERF_VARIANT"), *end, *equals;
     size_t           n = name ? strlen(name) : 0;
-    perf_registry_  *r;
     int              v;
 
     for (; p && n && *p; p = *end ? end + 1 : end) {
@@ -6838,9 +6861,7 @@ PERF_FN int perf_variant(const char *name, int otherwise)
         v = perf_variant_number_(equals + 1, PERF_CAST_(size_t, end - equals - 1));
         if (v >= 0)
             return v;
-        r = perf_registry_get_();
-        if (r)
-            perf_fail_(r, PERF_EFORMAT);
+        perf_variant_bad_(PERF_EFORMAT);
         break;
     }
     return otherwise;

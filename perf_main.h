@@ -6,6 +6,7 @@
  *     PERF_BENCH(copy_4k)
  *     {
  *         static char from[4096], to[4096];
+ *         perf_keep(from);                     // a static that nobody writes would be a constant
  *         while (perf_bench_next(&b)) {        // b comes with PERF_BENCH
  *             memcpy(to, from, sizeof to);
  *             perf_keep(to);

@@ -116,7 +116,7 @@ typedef struct perf_baseline_entry {
     perf_baseline_kind kind;
     size_t             runs;    /* saved runs that it was held against; 0: it is new              */
     int                missing; /* 1: saved, but not measured in this run                         */
-    double             before;  /* the middle of the saved runs, ns (A/B: a ratio); 0: none       */
+    double             before;  /* geometric mean of the saved runs, ns (A/B: a ratio); 0: none   */
     double             now;     /* this run; 0: missing                                           */
     perf_verdict       verdict; /* by itself                                                      */
     perf_decision      decision;/* as one of the family: this is the one that counts              */
@@ -2489,6 +2489,17 @@ PERF_FN double perf_baseline_middle_(double *x, size_t n)
     return perf_quantile(x, n, 0.5);
 }
 
+/* The geometric mean: what the change is measured from. */
+PERF_FN double perf_baseline_mean_(const double *x, size_t n)
+{
+    double sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        sum += perf_log(x[i]);
+    return n ? perf_exp(sum / PERF_CAST_(double, n)) : 0.0;
+}
+
 /* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
  * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a span
  * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
@@ -2505,8 +2516,7 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     size_t        j;
 
     *p = 1.0;
-    for (j = 0; j < k; j++)
-        mean += perf_log(before[j]) / n;
+    mean = perf_log(perf_baseline_mean_(before, k));
     for (j = 0; j < k; j++)
         sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
     i.estimate = perf_log(now) - mean;
@@ -2732,7 +2742,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
                                           perf_baseline_walk_(c, k),
                                           &c->o, &n->p);
     }
-    n->before = perf_baseline_middle_(before, k);
+    n->before = perf_baseline_mean_(before, k);         /* as in `change`                         */
 }
 
 /* Decisions within the family: Holm over those that make a claim at all. */

@@ -892,6 +892,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
         (void)perf_truncate_(s->path, PERF_CAST_(long, s->whole));
     s->head.status = PERF_CAST_(uint32_t, why);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
+    perf_fail_(s->pf.registry, why);
 }
 
 /* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
