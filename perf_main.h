@@ -255,7 +255,7 @@ extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
-    const char *program, *filter, *compare, *save, *add, *accept, *output;
+    const char *program, *filter, *compare, *save, *add, *accept, *output, *named;  /* --format  */
     perf_results_format format;
     int         list, no_env, repeat, bad;
     double      budget;
@@ -270,8 +270,8 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 {
     (void)fprintf(f, "usage: %s [OPTION...]\n", program);
     (void)fputs(
-        "  --filter TEXT      only benchmarks whose name contains TEXT; with * or ? a pattern for\n"
-        "                     the whole name\n"
+        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with * or ?\n"
+        "                     a pattern for the whole name\n"
         "  --list             print the names and end\n"
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
@@ -369,12 +369,21 @@ PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i
         m->threads = PERF_CAST_(size_t, perf_main_positive_(m, "--threads needs 1 .. 256, not", v,
                                                             PERF_MAIN_THREADS_, 1));
     PERF_IF_("--json") {
-        m->output = v;
+        if (m->output || m->named)
+            return perf_main_wrong_(m, "one output at a time: --json or --output with --format, not also", v);
+        m->output = m->named = v;
         m->format = PERF_RESULTS_JSON;
         return *v || perf_main_wrong_(m, "--json needs a file, not", v);
     }
-    PERF_IF_("--output") m->output = v;
+    PERF_IF_("--output") {
+        if (m->output)
+            return perf_main_wrong_(m, "one output at a time, not also", v);
+        m->output = v;
+    }
     PERF_IF_("--format") {
+        if (m->named)
+            return perf_main_wrong_(m, "one format at a time, not also", v);
+        m->named = v;
         for (f = 0; f < PERF_RESULTS_FORMATS_; f++)
             if (!strcmp(v, perf_results_format_name(PERF_CAST_(perf_results_format, f)))) {
                 m->format = PERF_CAST_(perf_results_format, f);
@@ -942,6 +951,8 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         }
         (void)perf_main_option_(&m, argc, argv, &i);
     }
+    if (!m.bad && m.named && !m.output)
+        (void)perf_main_wrong_(&m, "--format needs --output FILE (- is standard output) beside", m.named);
     if (!m.bad && m.accept && perf_rule_parse(m.accept, &rule) != PERF_OK)
         (void)perf_main_wrong_(&m, "--accept does not understand", m.accept);
     if (m.bad) {
@@ -953,7 +964,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         for (c = perf_cases_v1_; c; c = c->next)
             if (perf_main_match_(m.filter, c->name))
                 (void)printf("%s\n", c->name);
-        return 0;
+        return fflush(stdout) || ferror(stdout) ? 2 : 0;
     }
     if (PERF_DISABLE) {
         (void)fprintf(stderr, "%s: %s\n", m.program, perf_status_text(PERF_EDISABLED));

@@ -56,7 +56,12 @@ cdef class scope:
 
     def __call__(self, function):
         import functools
+        import inspect
 
+        if any(is_one(function) for is_one in (inspect.iscoroutinefunction, inspect.isgeneratorfunction,
+                                               inspect.isasyncgenfunction)):
+            raise TypeError("perfh.scope cannot decorate a function that is left and resumed: "
+                            "use `with perfh.span(...)` inside it")
         @functools.wraps(function)
         def timed(*args, **kwargs):
             cdef perf_scope s = self.begin()
