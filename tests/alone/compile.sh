@@ -27,12 +27,12 @@ gcc)
     ;;
 g++)
     need gcc g++
-    ext=cpp standards='c++11 c++2a' strict=$warn_cxx
+    ext=cpp standards='c++11 c++2a' strict=$warn_cxx orders=few
     bodies="$bodies|-O2 -fno-exceptions -fno-rtti"
     ;;
 clang)
     need clang
-    strict="$everything -Werror"
+    strict="$everything -Werror" orders=few
     ;;
 clang++)
     need clang clang++
