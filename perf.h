@@ -8,8 +8,8 @@
  *     }
  *
  * Compile with -DPERF_DISABLE=1 and it costs nothing.  No library, no set-up call.
- * Sections (search for ">>"):  config  platform  clock  scopes  report  trace  bench  ab
- *                              private  c++
+ * Sections (search for ">>"):  config  platform  clock  scopes  report  trace  bench  ab  race
+ *                              variant  schedule  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_H
 #define PERF_H
@@ -34,6 +34,15 @@
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+#ifndef PERF_NVTX               /* 1 in one file of a program: every scope of all its files is an */
+#define PERF_NVTX 0             /* NVTX range for Nsight Systems; needs nvtx3/nvToolsExt.h there  */
+#endif
+#ifndef PERF_ROCTX              /* 1 in one file: the same for AMD's rocprof, without any header  */
+#define PERF_ROCTX 0
+#endif
+#ifndef PERF_NO_GPU             /* 1: a CUDA or HIP file does not get perf_cuda.h with this one   */
+#define PERF_NO_GPU 0
+#endif
 #ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
 #define PERF_TRACE_EVENTS 65536
 #endif
@@ -108,6 +117,7 @@
 #define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
 #endif
+#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* a COLD one, ahead of its body */
 
 #if defined(__SANITIZE_THREAD__)
 #define PERF_TSAN_ 1
@@ -171,6 +181,7 @@ extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("
 extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
 extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+extern char *perf_getenv_(const char *) __asm__(PERF_SYM_("getenv"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
@@ -201,6 +212,11 @@ PERF_BEGIN_DECLS
 
 PERF_END_DECLS
 
+#if !PERF_LP64_UNIX_
+#include <stdlib.h>
+#define perf_getenv_ getenv
+#endif
+
 PERF_BEGIN_DECLS
 
 /* >>clock -------------------------------------------------------------------------------------
@@ -227,7 +243,7 @@ typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
     double      hz;             /* ticks a second                                                 */
     double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* smallest difference seen of two readings                        */
+    double      resolution_ns;  /* smallest difference seen of two readings */
     double      cost_ns;        /* one reading                                                    */
     double      error_ppm;      /* bound on the error of tick_ns                                  */
     uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
@@ -332,7 +348,10 @@ typedef struct perf_scope perf_scope;   /* an open scope; private inside        
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
 PERF_FN perf_scope perf_scope_begin(const char *name);
 
-/* Closes it.  NULL, a second end and an end without begin do nothing but are counted. */
+/* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
+PERF_FN perf_scope perf_wait_begin(const char *name);
+
+/* Closes it.  A second end and an end without begin do nothing but are counted; NULL does nothing. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
 /* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
@@ -343,15 +362,18 @@ typedef struct perf_lap {
 } perf_lap;
 PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
 
+/* PERF_LAP for names made at run time, and for Cython: name as for scopes.  NULL lap: nothing. */
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name);
+
 /* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
  * flight.  The struct may be copied and passed on; the end counts in the thread that calls it.
  * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
 typedef struct perf_async {
-    uint64_t start, id;                         /* private                                        */
+    uint64_t start, id, range;                  /* private                                        */
     uint32_t name, open;
 } perf_async;
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
-PERF_FN void       perf_async_end(perf_async *span);        /* NULL and a second end: counted     */
+PERF_FN void       perf_async_end(perf_async *span);        /* a second end: counted; NULL: not   */
 
 /* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
  * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
@@ -375,14 +397,16 @@ PERF_FN void perf_reset(void);
 PERF_FN perf_status perf_error(void);
 
 /* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
- * the processor, blocks read and written since the mark before, as a table of the report.  Reads
- * /proc: some 30 us.  PERF_ENODATA where the system does not tell.                               */
+ * the processor, blocks from and to disks, bytes and calls of read and write (pipes and files in
+ * memory too) since the mark before, as a table of the report.  Reads /proc: some 40 us and 4 of the
+ * read calls.  PERF_ENODATA where the system does not tell.                                      */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
  *                                    right, at 1.6 times the cost
  *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
- *     PERF_WAIT("read")              a scope that waits for data: its share is in the report
+ *     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
+ *                                    calls the main thread data-bound from 30 % on
  *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
 #define PERF_NOTHING_ PERF_CAST_(void, 0)
 #if PERF_DISABLE
@@ -421,6 +445,14 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_KIND_ASYNC_   2u
 #define PERF_KIND_COUNT_   3u
 #define PERF_KIND_INSTANT_ 4u
+#define PERF_KIND_SYNC_    5u   /* a scope that waits for a device                                */
+#define PERF_KIND_DEVICE_  6u   /* time of a device: its work, and what it copies in, out, within */
+#define PERF_KIND_IN_      7u
+#define PERF_KIND_OUT_     8u
+#define PERF_KIND_COPY_    9u
+#define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
+#define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
+#define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
 
 #define PERF_SITE_(site, name, kind)                                                              \
     static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
@@ -500,6 +532,33 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
 
+/* What the scopes of one name have recorded, as a struct without pointers: keep it, send it, add it
+ * to those of other processes in any order or tree, the bits of the sum are the same (one
+ * MPI_Reduce: docs/mpi.md).  All zero is empty.  44 KB, so not on a small stack.                 */
+typedef struct perf_tally {
+    perf_hist hist;             /* of the calls in ns: exact extremes, percentiles within 2 %     */
+    uint64_t  calls, sum_ns;    /* sum_ns / calls is the mean                                     */
+    uint64_t  total_ns;         /* recursive calls once                                           */
+    uint64_t  self_ns;          /* without the scopes inside                                      */
+    uint64_t  parts;            /* tallies in it: 1 from perf_tally_of                            */
+    uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
+    uint32_t  most, least;      /* ... and its number; of equal ones the lower                    */
+} perf_tally;
+
+/* Tally of `name` (the host's scope where a device scope has that name too) from all threads, which
+ * may go on; `part` is a number of yours for this process, its rank.  PERF_ENODATA: nothing
+ * recorded, *out is then a part without calls, which counts as one in an imbalance.  PERF_EINVAL:
+ * no name or out; PERF_ENOMEM: *out is empty.                                                    */
+PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out);
+
+/* into += from.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or not a tally; either way
+ * `into` stays as it was.                                                                        */
+PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
+
+/* By how much the part with the most time is beyond the mean of all parts: 0.2 is 20 %; 0 when
+ * there is no time in it.                                                                        */
+PERF_FN double perf_tally_imbalance(const perf_tally *t);
+
 /* >>trace -------------------------------------------------------------------------------------
  * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
 
@@ -522,7 +581,19 @@ PERF_FN perf_status perf_trace_save(const char *path);
  * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
  * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
  * Leaving the loop early is fine: the result has what was measured until then.
- * One bench belongs to one thread; several threads may each run their own.                       */
+ * One bench belongs to one thread; several threads may each run their own.
+ *
+ * A body over 300 us is longer than a scheduler's turn on a busy machine.  Its slices are timed by
+ * two clocks, the wall's and the thread's own processor time, and `decides` says which one counts:
+ *   wall  when the body waits by itself (sleeps, reads, locks: voluntary switches in over a tenth
+ *         of the slices), or when it hardly ever waits (2 % of the time), or when the system does
+ *         not tell the two apart (only 64-bit Linux does)
+ *   cpu   otherwise: it was ready to run, and others had the processor                           */
+typedef void (*perf_before_fn)(void *user, int variant);
+
+/* Which of the two clocks a result rests on. */
+typedef enum perf_decides { PERF_DECIDES_WALL, PERF_DECIDES_CPU } perf_decides;
+
 typedef struct perf_bench_opts {        /* zero = default                                         */
     int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
     int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
@@ -531,10 +602,16 @@ typedef struct perf_bench_opts {        /* zero = default                       
     double max_seconds;                 /* 0 -> 1.0; a slow body still gets 3 samples             */
     double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
     double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
+    double flops;                       /* likewise, for GFLOP/s                                  */
+    double peak_gb_per_s;               /* ceilings of your machine, for "percent of peak";       */
+    double peak_gflop_per_s;            /* 0: none                                                */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, 0); may not throw; NULL: nothing          */
 } perf_bench_opts;
 
 typedef struct perf_result {
-    perf_summary    time;               /* ns per iteration; count == 0: not measured, see status */
+    perf_summary    time;               /* ns per iteration by the wall's clock; count == 0: not  */
+                                        /* measured, see status                                   */
     double          cold_ns;            /* the first iteration alone; 0 when it never ran         */
     double          overhead_ns;        /* clock cost taken off every slice                       */
     uint64_t        batch;              /* iterations per slice                                   */
@@ -542,10 +619,20 @@ typedef struct perf_result {
     perf_bench_opts opts;               /* what really ran, defaults filled in                    */
     perf_status     status;
     uint32_t        warnings;           /* PERF_WARN_ bits                                        */
+    perf_summary    cpu;                /* the same by processor time; count == 0: not taken      */
+    perf_decides    decides;            /* which of the two is the answer                         */
+    const char     *why;                /* one static sentence about that, never NULL             */
+    double          gb_per_s;           /* from the median that decides; 0: not asked for         */
+    double          items_per_s;
+    double          gflop_per_s;
+    double          percent_of_peak_gb; /* 0: no ceiling given                                    */
+    double          percent_of_peak_gflop;
+    char            text[360];          /* filled by perf_result_text                             */
 } perf_result;
 
 typedef struct perf_bench {             /* private; lives in registers, so never take it apart    */
     int64_t                    left;
+    int64_t                    first;   /* `left` at the first iteration of a slice               */
     struct perf_bench_state_  *state;
 } perf_bench;
 
@@ -555,10 +642,25 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts);  
 /* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
-PERF_FN int         perf_bench_next(perf_bench *b);         /* hot path: one decrement, one branch */
+PERF_FN int         perf_bench_next(perf_bench *b); /* hot path: one decrement, one branch */
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);
+
+/* Work that is not to be timed, inside the loop.  Each pair costs two readings of the clock, which
+ * are taken off, right to some ns: fine once per slice, or around bodies of microseconds.  A pause
+ * lasts until resume or the last iteration of the slice; doubled, or outside a loop: ignored.    */
+PERF_FN void perf_bench_pause(perf_bench *b);
+PERF_FN void perf_bench_resume(perf_bench *b);
+
+/* 1 in the first iteration of each slice, for set-up without a callback:
+ *     if (perf_bench_slice_begins(&b)) { perf_bench_pause(&b); refill(); perf_bench_resume(&b); }
+ * One compare an iteration, and nothing where it is not called.                                  */
+PERF_FN int perf_bench_slice_begins(const perf_bench *b);
+
+/* One line of English into r->text, which it returns: median, interval, rates, percent of the
+ * ceilings, and which clock decided.  NULL gives "".                                             */
+PERF_FN const char *perf_result_text(perf_result *r);
 
 /* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
  * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
@@ -567,14 +669,14 @@ PERF_FN perf_result perf_bench_end(perf_bench *b);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
-#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x))       /* volatile asm reads memory here; */
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x)) /* volatile asm reads memory here; */
                                                 /* a long double needs perf_keep(&x)              */
 #elif defined(__GNUC__) && defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
 #elif defined(__GNUC__)
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
-        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array                         */ \
+        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array */ \
             uintptr_t perf_p_ = (uintptr_t)__builtin_choose_expr(                                 \
                 __builtin_classify_type(x) == 5, (x), 0);                                         \
             __asm__ __volatile__("" : : "r"(perf_p_), "m"(*(char (*)[])perf_p_));                 \
@@ -590,7 +692,8 @@ PERF_FN void perf_keep_at_(const volatile void *p);
 #define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
 #endif
 
-/* The compiler must assume that all memory is read and written here. */
+/* The compiler must assume that all memory that other code can reach is read and written here.  A
+ * static that nobody writes is a constant, unless its address went somewhere: perf_keep(array) once. */
 PERF_FN void perf_clobber(void);
 
 /* >>ab: is the candidate faster than the baseline? -----------------------------------------------
@@ -607,16 +710,26 @@ PERF_FN void perf_clobber(void);
  * Baseline and candidate take turns in slices of 50 us, in an order chosen by a coin for each pair,
  * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
  * question is decided (and enough pairs are there to print a fair interval), or when the budget
- * ends: then the verdict is INCONCLUSIVE and says how much more it would take.
- * Keep the two from sharing state that one of them warms up for the other: no statistics helps.  */
+ * ends: then the verdict is INCONCLUSIVE and says how much more it would take.  Bodies over 300 us
+ * are decided by processor time where that is fairer, see >>bench.
+ *
+ * Two that share state (they walk the same memory, one behind the other) differ in turns though
+ * they are equal alone, and no statistics of the turns can tell.  So a decision is
+ * held against a control: the faster one runs alone for a while, then they take turns again.  If
+ * that lead changes the ratio, or if the second of a pair is faster whichever it is, the verdict is
+ * withheld and says so.  Cure: opts.before sets the state up anew before each slice.             */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
-    int      min_pairs;                 /* 0 -> 30; decided or not, while the time budget lasts   */
+    int      min_pairs;                 /* 0 -> 24; decided or not, while the time budget lasts   */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 7 pairs                */
+    double   max_seconds;               /* 0 -> 2.0; slow bodies still get 8 pairs; the control   */
+                                        /* comes on top: for half of that time, at least once     */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. 1e9                              */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
+    int      control;                   /* 0 -> on, < 0 -> off                                    */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
 } perf_ab_opts;
 
 typedef struct perf_ab_result {
@@ -631,10 +744,19 @@ typedef struct perf_ab_result {
     perf_ab_opts opts;                  /* what really ran                                        */
     perf_status  status;                /* anything but PERF_OK: the verdict is INCONCLUSIVE      */
     uint32_t     warnings;
+    perf_summary baseline_cpu;          /* processor time; count == 0: not taken                  */
+    perf_summary candidate_cpu;
+    perf_decides decides;               /* which clock the verdict rests on                       */
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
+    int          control_rounds;        /* leads until they agreed, 5 at most                     */
+    int          control_failed;        /* 1: the verdict was withheld because of it              */
+    int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
 } perf_ab_result;
 
 typedef struct perf_ab {                /* private; lives in registers                            */
     int64_t                 left;
+    int64_t                 first;
     struct perf_ab_state_  *state;
     int                     variant;
 } perf_ab;
@@ -650,6 +772,133 @@ PERF_FN int            perf_ab_next(perf_ab *ab);
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
+
+/* As for a bench. */
+PERF_FN void perf_ab_pause(perf_ab *ab);
+PERF_FN void perf_ab_resume(perf_ab *ab);                   /* as for a bench                     */
+PERF_FN int  perf_ab_slice_begins(const perf_ab *ab);       /* as for a bench                     */
+
+/* What an accuracy check has seen, between begin and end, outside the timing: after the loop, or
+ * paused.  The worst of several calls counts, against opts.accept.guard.limit (all zero: bit for
+ * bit).  Can only turn an answer into REJECT; with guard.required nothing is accepted without.
+ *     perf_ab_accuracy(&ab, perf_accuracy_f32(reference, out, n));                               */
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
+
+/* >>race: which of 2 to 64 variants is fastest? --------------------------------------------------
+ *
+ *     perf_race race = perf_race_begin("sort", 4, NULL);
+ *     while ((v = perf_race_next(&race)) >= 0)
+ *         run(v);                                              // 0 .. 3; 0 is the baseline
+ *     perf_race_result r = perf_race_end(&race);               // r.best, r.entry[v].within_noise
+ *
+ * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
+ * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
+ * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 ->
+ * 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                        */
+typedef struct perf_race_entry {
+    char         name[32];              /* of perf_race_name, or its number                       */
+    perf_summary time;                  /* ns per iteration by the clock that decides             */
+    double       cold_ns;
+    uint64_t     batch;                 /* iterations per slice                                   */
+    perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
+    double       behind;                /* typical ratio to the best one, 1 for itself            */
+    int          within_noise;          /* 1: not shown to be slower than the best one            */
+    double       control_ratio;         /* to variant 0 after one had a lead; 0: not run          */
+} perf_race_entry;
+
+typedef struct perf_race_result {
+    const perf_race_entry *entry;       /* [count], kept until the program ends; NULL: none       */
+    int          count;
+    int          best;                  /* smallest median; -1: nothing measured                  */
+    uint64_t     rounds;
+    double       overhead_ns, seconds;
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;
+    uint32_t     warnings;
+    perf_decides decides;
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    int          control_rounds;
+    int          forced;                /* 1: PERF_VARIANT let only one of them run               */
+} perf_race_result;
+
+typedef struct perf_race {              /* private; lives in registers                            */
+    perf_ab duel;
+} perf_race;
+
+/* Allocates.  variants outside 2 .. 64: the loop runs zero times, PERF_EINVAL. */
+PERF_FN perf_race        perf_race_begin(const char *name, int variants, const perf_ab_opts *opts);
+PERF_FN int              perf_race_next(perf_race *r);      /* the variant to run once; -1: done  */
+PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab                     */
+PERF_FN void             perf_race_pause(perf_race *r);     /* as for a bench                     */
+PERF_FN void             perf_race_resume(perf_race *r);    /* as for a bench                     */
+PERF_FN int              perf_race_slice_begins(const perf_race *r);    /* as for a bench         */
+
+/* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
+PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
+
+/* >>variant: the switch to ship with a change ----------------------------------------------------
+ * The environment can choose a variant by name without a new build, to roll a change back:
+ *     PERF_VARIANT="parser=A,sum=candidate" ./program
+ * A or baseline or 0 is the baseline, B or candidate or 1 the candidate, C or 2 the next one, in
+ * either case of letters.  perf_ab and perf_race loops of that name then run this variant alone and
+ * are INCONCLUSIVE.                                                                              */
+
+/* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above:
+ * `otherwise`, and perf_error() says PERF_EFORMAT.  Reads the environment at each call (some 100
+ * ns): keep the answer.  Works with PERF_DISABLE=1 too, for what is shipped.  Any thread, while
+ * none changes the environment.                                                                  */
+PERF_FN int perf_variant(const char *name, int otherwise);
+
+/* >>schedule: record some steps of a long loop ---------------------------------------------------
+ *
+ *     perf_schedule s = perf_schedule_begin(NULL);
+ *     for (step = 0; step < steps; step++) {
+ *         perf_schedule_step(&s);                  // first thing in each step
+ *         train();
+ *     }
+ *     perf_schedule_end(&s);
+ *
+ * Each cycle waits, warms up, then records: scopes, traces and device timers of the whole process
+ * are on in active steps only, whatever thread they run in, and as they were before after the end.
+ * Scopes that are open when a phase changes are finished as they were begun.  One thread steps.  */
+typedef enum perf_phase {
+    PERF_PHASE_WAIT,
+    PERF_PHASE_WARMUP,                  /* off too: a step to fill caches that were let go cold   */
+    PERF_PHASE_ACTIVE,
+    PERF_PHASE_DONE                     /* all cycles are over: off                               */
+} perf_phase;
+
+typedef struct perf_schedule_opts {     /* zero = default; negative = none                        */
+    int skip;                           /* steps before the first cycle; 0 -> none                */
+    int wait;                           /* steps of each cycle; 0 -> 1                            */
+    int warmup;                         /* 0 -> 1                                                 */
+    int active;                         /* 0 or negative -> 3                                     */
+    int repeat;                         /* cycles; 0 or negative -> until the end                 */
+} perf_schedule_opts;
+
+typedef struct perf_schedule {          /* read it; the library writes it                         */
+    perf_schedule_opts opts;            /* what really runs                                       */
+    perf_phase         phase;           /* of the step under way                                  */
+    uint64_t           step;            /* steps begun                                            */
+    uint64_t           cycle;           /* cycles begun; 0 while skipping                         */
+    uint64_t           recorded;        /* active steps begun                                     */
+    int                open;            /* 1: between begin and end                               */
+    int                was_on;          /* whether recording was on before                        */
+} perf_schedule;
+
+PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
+/* What really runs. */
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts);
+
+/* Switches recording off until the first active step; NULL: defaults. */
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
+
+/* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
+
+/* Recording is as it was before begin.  PERF_ESTATE without begin, PERF_ENODATA when no step was
+ * active.                                                                                        */
+PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -814,7 +1063,9 @@ typedef struct perf_anchor_ {
     uint32_t               off;         /* 1: scopes of this image do nothing                     */
     struct perf_registry_ *registry;
     perf_calibration_      clock;
-    uint64_t               spare[4];
+    uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known   */
+    uint32_t               reserved;
+    uint64_t               spare[3];
 } perf_anchor_;
 
 #if !PERF_MSVC_ && !PERF_TCC_
@@ -988,6 +1239,7 @@ typedef struct perf_recorder_ {
     perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
+    uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
     /* cold */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0                      */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
@@ -996,18 +1248,27 @@ typedef struct perf_recorder_ {
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
+    uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
     uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
     struct perf_registry_ *home;
     char        *pool, *pool_end;               /* room for cells                                 */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     dice;                          /* state of the random distances of sampling      */
+    uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
+    uint32_t    *range;
+    uint32_t     sinking, reserved;             /* 1: inside the sink                             */
     char         name[32];
     perf_known_  known[64];
     perf_cell_   blank;                         /* the first `late_cell`                          */
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
-#define PERF_ASK_TRACE_ 2u
+#define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */
+#define PERF_DEPTH_     0x3fffffffu             /* 16 bits of depth, 14 that count resets         */
+#define PERF_COLD_END_  (1u << 31)              /* in the depth of a span: its end is a cold one  */
 
 typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
     perf_site_         site;
@@ -1015,6 +1276,7 @@ typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic sc
     uint32_t           hash;
     uint32_t           length;  /* the text follows the struct                                    */
     uint32_t           kind;
+    void              *handle;  /* the sink's                                                     */
 } perf_name_;
 
 #define PERF_NAME_MAX_  255
@@ -1032,7 +1294,44 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
     struct perf_mark_ *next;
     perf_name_        *name;
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
 } perf_mark_;
+
+/* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
+ * the rest, and `flush` lies in the image that started the stream.                               */
+typedef struct perf_stream_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    const void   *image;        /* its anchor                                                     */
+    uint32_t      state;        /* PERF_STREAM_ ...                                               */
+    uint32_t      status;       /* perf_status: why it failed                                     */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+} perf_stream_;
+#define PERF_STREAM_ON_     1u
+#define PERF_STREAM_FAILED_ 2u
+#define PERF_STREAM_ENDED_  3u
+
+/* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
+ * the program installs it with perf_sink_set_; from then on every scope of every file takes the
+ * cold path and calls it.  Without one the hot path asks nothing: `cells` 0 of a recorder is the
+ * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
+typedef struct perf_label_ {
+    const char        *text;
+    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    uint32_t           kind;
+    uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
+    uint64_t           bits;
+} perf_label_;
+
+typedef struct perf_sink_ {
+    uint32_t size;
+    int      (*listens)(void);                                  /* is anybody there?              */
+    void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
+    void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
+    int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
+    void     (*close)(uint64_t range);
+    void     (*mark)(const perf_label_ *);
+    void     (*thread)(const char *name);
+} perf_sink_;
 
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
@@ -1063,7 +1362,13 @@ typedef struct perf_registry_ {
     perf_retired_  *retired;
     perf_mark_     *marks;      /* newest first                                                   */
     uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
-    uint64_t        spare[8];
+    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
+    uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
+    const perf_sink_ *sink;
+    void           *gpu;        /* what perf_cuda.h keeps                                         */
+    struct perf_source_ *sources;       /* who else has durations to tell                         */
+    uint64_t        spare[5];
 } perf_registry_;
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
@@ -1155,19 +1460,26 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->scan_at = 64;
     r->retired = PERF_NULL_;
     r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
-    PERF_SET_(&r->process, process);
-    PERF_REL_(&r->lock, 0u);
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
 }
 
 /* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
  * signal handler or in the user's own mmap); the caller then gives up and counts.                */
 PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
-    uint32_t me = perf_thread_id_(), process = perf_process_id_();
+    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
 
-    if (PERF_GET_(&r->process) != process)
-        perf_forked_(r, process);               /* a child begins with one thread: no race        */
+    while (PERF_ACQ_(&r->process) != process) { /* a child may have many threads by now: one does it */
+        was = PERF_GET_(&r->forked);
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
@@ -1225,7 +1537,8 @@ typedef struct perf_search_ {
     perf_anchor_   *leader;     /* of the first image: races for a new registry are settled there */
     perf_registry_ *found;
     uint32_t        off;
-    int             set_off;
+    int             set_off, set_deaf, there;
+    const void     *is_there;   /* an anchor, looked for                                          */
 } perf_search_;
 
 PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
@@ -1236,6 +1549,10 @@ PERF_COLD_FN_ void perf_image_(perf_anchor_ *a, perf_search_ *s)
         s->found = PERF_ACQ_(&a->registry);
     if (s->set_off)
         PERF_SET_(&a->off, s->off);
+    if (s->is_there == a)
+        s->there = 1;
+    if (s->set_deaf)
+        PERF_SET_(&a->deaf, 0u);
 }
 
 #if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
@@ -1309,7 +1626,7 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s)
 }
 
 /* The registry of the process, made by whoever asks first; NULL without memory. */
-PERF_COLD_FN_ perf_registry_ *perf_registry_get_(void)
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
     perf_search_    s;
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -1461,6 +1778,32 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
             perf_fail_(r, PERF_ENOMEM);
     }
     PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_limit, !t->ring_mask                 ? UINT64_C(0)
+                              : PERF_ACQ_(&r->stream)       ? t->ring_head + sizeof(perf_event_)
+                                                            : ~UINT64_C(0));
+}
+
+/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream.  The
+ * code may lie in another shared object, which may be gone.                                      */
+PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_stream_ *stream = PERF_ACQ_(&r->stream);
+    perf_search_  s;
+
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
+        return 0;
+    if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
+        memset(&s, 0, sizeof s);
+        s.is_there = stream->image;
+        perf_images_(&s);
+        if (!s.there) {
+            stream->status = PERF_ESTATE;
+            PERF_SET_(&stream->state, PERF_STREAM_FAILED_);
+            return 0;
+        }
+    }
+    stream->flush(r, stream, t);
+    return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
 /* Sets up a recorder that is new, or that a fork has wiped. */
@@ -1491,9 +1834,13 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     uint64_t       i;
     perf_retired_ *old;
     char          *to;
+    int            sent = perf_stream_flush_(r, t);
 
+    if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
+        r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
     if (bytes > size) {
-        r->retired_lost += (bytes - size) / sizeof(perf_event_);
+        if (!sent)
+            r->retired_lost += (bytes - size) / sizeof(perf_event_);
         bytes = size;
     }
     old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
@@ -1513,11 +1860,13 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
         r->retired_bytes += bytes;
-    } else {
+    } else if (!sent) {
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_lost = 0;
+    t->ring_lost = t->ring_sent = 0;
+    if (t->ring_limit)
+        perf_ring_set_(r, t);
 }
 
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
@@ -1530,8 +1879,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
-            if (!t->gone && perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
-                                          PERF_CAST_(long, t->thread), 0L)) {
+            if (!t->gone && !t->foreign_track &&
+                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                              PERF_CAST_(long, t->thread), 0L)) {
                 t->gone = 1;
                 r->alive--;
             }
@@ -1549,7 +1899,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    t->depth = 0;
+    t->depth = t->ranges = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -1592,7 +1942,9 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
     uint32_t        i, ask;
 
     do {
-        ask = PERF_GET_(&t->request);
+        do
+            ask = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, ask, 0));
         if (ask & PERF_ASK_RESET_) {
             for (i = 0; i < t->room; i++)
                 if (t->cell[i])
@@ -1600,6 +1952,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->late_cell, &t->blank);
             PERF_SET_(&t->late, UINT64_C(1));
             PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->ring_sent, t->ring_head);
             PERF_SET_(&t->abandoned, UINT64_C(0));
             PERF_SET_(&t->disordered, UINT64_C(0));
             PERF_SET_(&t->foreign, UINT64_C(0));
@@ -1608,16 +1961,17 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->misused, UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
             t->birth_closed = t->closed;
-            t->depth += 1u << 16;               /* the ends of scopes open now take the cold path */
+            /* Ends of scopes that are open now take the cold path. */
+            PERF_SET_(&t->depth, (t->depth + (1u << 16)) & PERF_DEPTH_);
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
-    } while (!perf_claim_(&t->request, ask, 0));
-    PERF_SET_(&t->cells, r->clock ? 0 : t->room);
+        PERF_SET_(&t->cells, r->clock || PERF_ACQ_(&r->sink) ? 0 : t->room);
+    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
 }
 
 /* The calling thread's recorder; NULL without memory. */
-PERF_COLD_FN_ perf_recorder_ *perf_recorder_get_(void)
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 {
     perf_registry_ *r;
     perf_recorder_ *t = PERF_SELF_;
@@ -1691,6 +2045,87 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
     return c;
 }
 
+/* ---- sink ---- */
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint32_t before;
+        do
+            before = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, before, before | what));
+        PERF_SET_(&t->cells, 0u);
+    }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+/* Changes the sink from `old` to `now`, NULL for none; PERF_ESTATE: it is another one than `old`. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_search_    s;
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    memset(&s, 0, sizeof s);
+    s.set_deaf = 1;
+    perf_images_(&s);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l;
+
+    l.text = n->site.name;
+    l.name = n;
+    l.kind = n->kind;
+    l.type = type;
+    l.bits = bits;
+    return l;
+}
+
+/* The payload of a scope is the number of calls before it, of this name in this thread. */
+PERF_COLD_FN_ void perf_sink_begin_(perf_recorder_ *t, perf_name_ *n, uint64_t calls)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l = perf_label_of_(n, 1, calls);
+
+    if (sink)
+        sink->begin(t, &l, t->depth);
+}
+
+PERF_COLD_FN_ void perf_sink_end_(perf_recorder_ *t, uint32_t depth)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+
+    if (sink)
+        sink->end(t, depth);
+}
+
+/* A moment: counters and laps with a value, instants without. */
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type, double value)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l;
+
+    if (sink && !t->sinking) {
+        l = perf_label_of_(PERF_ACQ_(&t->home->names)[id], type, perf_bits_(value));
+        sink->mark(&l);
+    }
+}
+
 /* ---- one scope ---- */
 
 /* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
@@ -1723,6 +2158,23 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
     PERF_REL_(&t->ring_head, head + sizeof *e);
 }
 
+PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
+
+/* The same where the ring may be due to be written to a file. */
+PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_event_put_(t, start, what);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
+}
+
+/* The event of the scope in `late` where the ring is off or due; that way the hot path need not
+ * make up the arguments. */
+PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start, uint32_t depth)
+{
+    perf_event_add_(t, start, t->late | t->late_cell->tag | PERF_CAST_(uint64_t, depth) << 56);
+}
+
 /* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
  * moved into the range of the buckets.                                                           */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_cell_ *c, uint64_t d)
@@ -1753,15 +2205,13 @@ PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_spa
     PERF_ADD_(c->sum, d * weight);
     PERF_SET_(&c->total, s->total + d * weight);
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), weight);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         if (d >= PERF_EVENT_MORE_)
             perf_event_put_(t, d, 0);
-        perf_event_put_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+        perf_event_add_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
                                          PERF_CAST_(uint64_t, s->depth) << 56);
     }
 }
-
-#define PERF_SLOW_CLOCK_ (1u << 31)     /* in the depth of a span that perf_now() times           */
 
 /* Everything that is not the common case of a scope's end. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
@@ -1777,7 +2227,9 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     r = t->home;
     if (r->clock)
         end = perf_scope_ticks_(r);
-    s->depth &= ~PERF_SLOW_CLOCK_;
+    s->depth &= PERF_DEPTH_;
+    if (ours && t->ranges)
+        perf_sink_end_(t, s->depth);
     if (ours && s->start < t->made) {
         PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
         return;
@@ -1795,7 +2247,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         s->start = t->birth;
         s->nested = t->birth_closed;
         s->total = 0;
-        t->depth--;
+        PERF_SET_(&t->depth, t->depth - 1);
     } else if (t->depth < s->depth) {           /* the scope around it has ended                  */
         PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                 */
         PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
@@ -1804,7 +2256,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         ours = 0;
     } else {
         PERF_ADD_(t->abandoned, t->depth - s->depth);
-        t->depth = s->depth - 1;
+        PERF_SET_(&t->depth, s->depth - 1);
     }
     if (s->total > c->total)                    /* a reset while it was open                      */
         s->total = c->total;
@@ -1833,7 +2285,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
         perf_end_slow_(s, end, 1);
         return;
     }
-    t->depth = depth - 1;
+    PERF_SET_(&t->depth, depth - 1);
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d);
     PERF_SET_(&c->total, s->total + d);         /* overwrites what calls inside this one added    */
@@ -1842,8 +2294,10 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
     PERF_SET_(&t->late, d);
     PERF_SET_(&t->late_cell, c);
-    if (PERF_PEEK_(t->ring_mask))
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
         perf_event_put_(t, s->start, d | c->tag | PERF_CAST_(uint64_t, depth) << 56);
+    else if (PERF_PEEK_(t->ring_mask))
+        perf_event_last_(t, s->start, depth);
 }
 
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
@@ -1861,11 +2315,12 @@ PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
     perf_end_slow_(s, perf_ticks(), s->weight);
 }
 
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+/* Begins a scope that the sink need not see: `sunk` 0. */
+PERF_COLD_FN_ perf_span_ *perf_begin_cold_(perf_span_ *s, perf_site_ *site, int sunk)
 {
     perf_recorder_ *t = perf_recorder_get_();
     perf_registry_ *r;
-    uint32_t        id;
+    uint32_t        id, cold;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
@@ -1878,13 +2333,47 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
         perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
         return PERF_NULL_;
     }
-    perf_recorder_serve_(t);
+    if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    cold = r->clock;
+    PERF_SET_(&t->depth, t->depth + 1);
+    if (PERF_ACQ_(&r->sink)) {
+        if (sunk)
+            perf_sink_begin_(t, PERF_ACQ_(&r->names)[id], s->cell->count);
+        cold |= t->ranges;
+    }
     s->rec = t;
     s->total = s->cell->total;
-    s->depth = ++t->depth | (r->clock ? PERF_SLOW_CLOCK_ : 0);
+    s->depth = t->depth | (cold ? PERF_COLD_END_ : 0);
     s->nested = t->closed;
     s->start = perf_scope_ticks_(r);
     return s;
+}
+
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+{
+    return perf_begin_cold_(s, site, 1);
+}
+
+/* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
+ * no other scope's self time. */
+PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
+{
+    static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
+    perf_registry_   *r = t->home;
+    perf_span_        s, *open;
+    int               on;
+
+    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
+    open = perf_begin_slow_(&s, &site);
+    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
+        on = perf_stream_flush_(r, t);
+        perf_unlock_(r);
+        if (!on)
+            t->ring_limit = ~UINT64_C(0);
+    }
+    if (open)
+        perf_end_slow_(&s, perf_scope_ticks_(r), 1);
 }
 
 PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
@@ -1901,7 +2390,8 @@ PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
     PERF_SET_(&s->cell, c);
     PERF_SET_(&s->rec, t);
     s->total = c->total;
-    s->depth = ++t->depth;
+    s->depth = t->depth + 1;
+    PERF_SET_(&t->depth, s->depth);
     s->nested = t->closed;
     return 1;
 }
@@ -1978,6 +2468,98 @@ PERF_GUARD_(perf_guard_, perf_end_)
 PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
 PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
+ * by now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+typedef struct perf_source_ {
+    struct perf_source_ *next;
+    void (*collect)(perf_registry_ *);
+    void (*report)(struct perf_out_ *);
+    void (*reset)(void);
+} perf_source_;
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
+}
+
+/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
+ * sees to it that one thread at a time writes.  NULL without memory.                             */
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+{
+    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+    size_t          i;
+
+    if (!t || !perf_lock_(r))
+        return PERF_NULL_;
+    t->late_cell = &t->blank;
+    t->late = 1;
+    t->home = r;
+    t->foreign_track = 1;
+    t->number = ++r->threads;
+    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    perf_ring_set_(r, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+    perf_unlock_(r);
+    return t;
+}
+
+/* Adds a duration that began at `start`, both in ticks of the scopes' clock, to name `id` of the
+ * track.  Its depth in the trace is 1 for the outermost.                                         */
+PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start, uint64_t d,
+                                  uint32_t depth)
+{
+    perf_cell_ *c = id < t->room ? t->cell[id] : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    uint64_t    at = d;
+
+    if (PERF_UNLIKELY_(!c))
+        c = perf_cell_get_(t, id);
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+        return;
+    }
+    if (PERF_UNLIKELY_(d - c->low > c->span))
+        at = perf_cell_extend_(c, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->total, d);
+    PERF_ADD_(PERF_BUCKET_(c, at), 1);
+    if (t->ring_mask) {
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(t, d, 0);
+        perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+                                      PERF_CAST_(uint64_t, depth & 255u) << 56);
+    }
+}
+
 /* ---- scopes by name ---- */
 
 PERF_COLD_FN_ void perf_misuse_(void)
@@ -2027,20 +2609,35 @@ PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
     return s;
 }
 
+PERF_INLINE_FN_ perf_scope perf_wait_begin(const char *name)
+{
+    return perf_scope_begin(name);
+}
+
 PERF_FN void perf_scope_end(perf_scope *scope)
 {
     (void)scope;
 }
 #else
-PERF_FN perf_scope perf_scope_begin(const char *name)
+PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
 {
     perf_scope  s = PERF_ZERO;
-    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, kind) : PERF_NULL_;
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
         (void)perf_begin_(&s, site);
     return s;
+}
+
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_SCOPE_);
+}
+
+PERF_FN perf_scope perf_wait_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_WAIT_);
 }
 
 PERF_FN void perf_scope_end(perf_scope *scope)
@@ -2073,11 +2670,31 @@ PERF_FN perf_lap perf_lap_begin(void)
     return l;
 }
 
+/* As a scope that began when the lap did.  The sink hears of it when it is over: as a mark whose
+ * payload is the length in ns.                                                                   */
+PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = l->rec;
+    perf_span_      s;
+    double          tick = t->home->clock ? 1.0 : perf_tick_ns_();
+
+    memset(&s, 0, sizeof s);
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    if (perf_begin_cold_(&s, site, 0)) {
+        s.start = l->start;
+        s.nested = l->nested;
+        perf_end_slow_(&s, now, 1);
+        perf_sink_mark_(t, site->id, 2, PERF_CAST_(double, now - l->start) * tick);
+        l->nested = t->closed;
+    }
+    l->start = now;
+}
+
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
     perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    perf_span_      s;
     uint64_t        now = perf_ticks(), start, d;
     uint32_t        id = PERF_GET_(&site->id);
 
@@ -2099,28 +2716,30 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
             PERF_SET_(&t->late, d);
             PERF_SET_(&t->late_cell, c);
-            if (PERF_GET_(&t->ring_mask))
+            if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
                 perf_event_put_(t, start, d | c->tag | PERF_CAST_(uint64_t, t->depth + 1) << 56);
+            else if (PERF_PEEK_(t->ring_mask))
+                perf_event_last_(t, start, t->depth + 1);
             return;
         }
     }
-    memset(&s, 0, sizeof s);                    /* as a scope that began when the lap did         */
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
-    if (perf_begin_slow_(&s, site)) {
-        s.start = l->start;
-        s.nested = l->nested;
-        perf_end_slow_(&s, now, 1);
-        l->nested = t->closed;
-    }
-    l->start = now;
+    perf_lap_slow_(l, site, now);
+}
+
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
+{
+    perf_site_ *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_SCOPE_) : PERF_NULL_;
+
+    if (site)
+        perf_lap_(lap, site);
 }
 
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {
-    perf_async      a = PERF_ZERO;
-    perf_site_     *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
-    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_NULL_;
+    perf_async        a = PERF_ZERO;
+    perf_site_       *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_ASYNC_) : PERF_NULL_;
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
 
     if (!t)
         return a;
@@ -2131,23 +2750,33 @@ PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
         a.id = ++t->home->async_ids;
         perf_unlock_(t->home);
     }
+    if (sink && !t->sinking) {
+        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a.id);
+        a.open += PERF_CAST_(uint32_t, sink->open(&l, &a.range));
+    }
     a.start = perf_scope_ticks_(t->home);
     return a;
 }
 
 PERF_FN void perf_async_end(perf_async *span)
 {
-    perf_recorder_ *t;
-    perf_cell_     *c;
-    uint64_t        d;
+    perf_recorder_   *t;
+    perf_cell_       *c;
+    const perf_sink_ *sink;
+    uint64_t          d;
+    int               ranged;
 
     if (!span || !span->open) {
         if (span && PERF_ON_())
             perf_misuse_();
         return;
     }
+    ranged = span->open == 2;
     span->open = 0;
     t = perf_recorder_get_();
+    sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    if (sink)
+        sink->close(span->range);
     c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
     if (!c)
         return;
@@ -2160,10 +2789,10 @@ PERF_FN void perf_async_end(perf_async *span)
     PERF_ADD_(c->sum, d);
     PERF_ADD_(c->total, d);
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), 1);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         perf_event_put_(t, span->id, 0);
         perf_event_put_(t, d, 0);
-        perf_event_put_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+        perf_event_add_(t, span->start, PERF_EVENT_MORE_ | c->tag);
     }
 }
 
@@ -2198,10 +2827,11 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
     PERF_SET_(&c->max, now);
     PERF_SET_(&c->values, perf_bits_(perf_from_bits_(c->values) + value));
     PERF_ADD_(c->count, 1);
-    if (t->ring_mask) {
+    if (t->ring_limit) {
         perf_event_put_(t, perf_bits_(value), 0);
-        perf_event_put_(t, now, PERF_EVENT_MORE_ | c->tag);
+        perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
     }
+    perf_sink_mark_(t, site->id, 2, value);
 }
 
 PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
@@ -2212,8 +2842,9 @@ PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
     if (!t)
         return;
     PERF_ADD_(c->count, 1);
-    if (t->ring_mask)
-        perf_event_put_(t, perf_scope_ticks_(t->home), c->tag);
+    if (t->ring_limit)
+        perf_event_add_(t, perf_scope_ticks_(t->home), c->tag);
+    perf_sink_mark_(t, site->id, 0, 0.0);
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -2230,20 +2861,23 @@ PERF_FN void perf_instant(const char *name)
 
 PERF_FN void perf_thread_name(const char *name)
 {
-    perf_recorder_ *t = perf_recorder_get_();
-    size_t          i;
+    perf_recorder_   *t = perf_recorder_get_();
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    size_t            i;
 
     for (i = 0; t && name && name[i] && i + 1 < sizeof t->name; i++)
         t->name[i] = name[i];
     if (t)
         t->name[i] = '\0';
+    if (sink && !t->sinking)
+        sink->thread(t->name);
 }
 
 /* ---- switches ---- */
 
 PERF_FN perf_status perf_error(void)
 {
-    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_registry_ *r = perf_registry_get_();
 
     return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
 }
@@ -2262,22 +2896,6 @@ PERF_FN void perf_enable(int on)
     perf_images_(&s);
 }
 
-/* Asks every thread for something; each does it when it next begins a scope. */
-PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
-{
-    perf_recorder_ *t, *mine = PERF_SELF_;
-
-    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint32_t before;
-        do
-            before = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, before, before | what));
-        PERF_SET_(&t->cells, 0u);
-    }
-    if (mine && mine->home)
-        perf_recorder_serve_(mine);
-}
-
 PERF_FN void perf_trace_enable(int on)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -2292,6 +2910,7 @@ PERF_FN void perf_trace_enable(int on)
 PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_get_();
+    perf_source_   *source;
 
     if (!r || !perf_lock_(r))
         return;
@@ -2304,6 +2923,9 @@ PERF_FN void perf_reset(void)
     r->retired_bytes = 0;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->reset)
+            source->reset();
 }
 
 #if PERF_ARCH_X86_
@@ -2369,7 +2991,7 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
 } perf_row_;
 
 typedef struct perf_losses_ {   /* what is missing from the numbers, and why                      */
-    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut;
+    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut, unsent;
 } perf_losses_;
 
 /* Middle of a bucket in ticks. */
@@ -2459,7 +3081,7 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         perf_cell_merge_(sum, row, t, id);
     row->count = sum->count;
-    if (!row->count || row->kind >= PERF_KIND_COUNT_)
+    if (!row->count || PERF_KIND_POINT_(row->kind))
         return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += sum->bucket[i];
@@ -2477,13 +3099,21 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 {
     perf_losses_    l = PERF_ZERO;
     perf_recorder_ *t;
+    perf_stream_   *stream = PERF_ACQ_(&r->stream);
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_;
 
+    if (stream)
+        l.unsent = PERF_GET_(&stream->unsent);
     l.lost = PERF_GET_(&r->lost);
     l.cut = PERF_GET_(&r->cut_names);
     l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t written = PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_lost);
-        written /= sizeof(perf_event_);
+        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost), written;
+        if (failed)
+            l.unsent += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
+        if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
+            from = PERF_GET_(&t->ring_sent);
+        written = (head - from) / sizeof(perf_event_);
         l.abandoned += PERF_GET_(&t->abandoned);
         l.disordered += PERF_GET_(&t->disordered);
         l.foreign += PERF_GET_(&t->foreign);
@@ -2671,6 +3301,13 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
         }
 }
 
+#define PERF_DATA_BOUND_ 0.3    /* from this share of waiting on it pays to look at the data first */
+typedef struct perf_bound_ {
+    uint64_t    wait, all, most;        /* ticks: waiting for data, in scopes, in the longest wait */
+    uint64_t    sync;                   /* waiting for a device                                   */
+    const char *where;
+} perf_bound_;
+
 /* One snapshot, so that the text has the same length each time it is written. */
 typedef struct perf_snapshot_ {
     perf_report_opts opts;
@@ -2682,7 +3319,16 @@ typedef struct perf_snapshot_ {
     perf_losses_     losses;
     perf_mark_      *marks;
     struct perf_tree_ *tree;
+    perf_bound_        bound;
 } perf_snapshot_;
+
+PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
+{
+    static const char *const text[] = {"scope", "wait",   "async",   "counter",  "instant",
+                                       "sync",  "device", "copy in", "copy out", "copy"};
+
+    return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
+}
 
 PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
 {
@@ -2691,8 +3337,9 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_
     perf_put_name_(o, row->name, 28);
     perf_put_number_cell_(o, calls, 0, "", 10);
     perf_put_time_cell_(o, PERF_CAST_(double, row->total) * s->tick, 10);
-    if (row->kind == PERF_KIND_ASYNC_) {
-        perf_put_(o, "     async         ");
+    if (!PERF_KIND_HOST_(row->kind)) {
+        perf_put_cell_(o, perf_kind_text_(row->kind), 10);
+        perf_put_(o, "         ");
     } else {
         perf_put_time_cell_(o, PERF_CAST_(double, row->self) * s->tick, 10);
         perf_put_number_cell_(o, PERF_CAST_(double, row->self) / s->self * 100, 1, " %", 9);
@@ -2725,6 +3372,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
         {l->lost, " scopes were not counted: no memory, or too many names"},
         {l->cut, " names were cut to 255 bytes"},
         {l->overwritten, " older trace events were overwritten: PERF_TRACE_EVENTS is the room"},
+        {l->unsent, " trace events are not in the streamed file: it is full, or cannot be written"},
     };
     size_t i;
 
@@ -2744,7 +3392,7 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (row->kind < PERF_KIND_COUNT_)
+        if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
             perf_put_(o, "counter                      updates      last      mean       min"
@@ -2761,18 +3409,114 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
     }
 }
 
+/* How many scopes are open now, and those of them that have never been closed by name: a cell is
+ * made at the first begin and counts at the end.  After a reset the names are not known.         */
+PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_recorder_ *t;
+    uint64_t        open = 0, named = 0, in_thread;
+    uint32_t        i, room, pass;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        open += PERF_PEEK_(t->depth) & 0xffff;
+    if (!open)
+        return;
+    perf_put_(o, "note: ");
+    perf_put_u64_(o, open);
+    perf_put_(o, open == 1 ? " scope is still open, its time so far not in the numbers"
+                           : " scopes are still open, their time so far not in the numbers");
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        perf_cell_ **table;
+        room = PERF_ACQ_(&t->room);
+        table = PERF_ACQ_(&t->cell);
+        in_thread = 0;
+        for (pass = 0; pass < 2; pass++)
+            for (i = 1; i < room && i < PERF_ACQ_(&r->count); i++) {
+                perf_cell_ *c = PERF_ACQ_(&table[i]);
+                if (!c || PERF_GET_(&c->count) || r->names[i]->kind > PERF_KIND_WAIT_)
+                    continue;
+                if (!pass) {
+                    in_thread++;
+                } else if (in_thread <= (PERF_PEEK_(t->depth) & 0xffff) && named++ < 8) {
+                    perf_put_(o, named == 1 ? ": " : ", ");
+                    (void)perf_put_cut_(o, r->names[i]->site.name, 40);
+                }
+            }
+    }
+    if (named && named < open)
+        perf_put_(o, ", ...");
+    perf_put_char_(o, '\n');
+}
+
+/* What the main thread (or the first that recorded) waits for data. */
+PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
+{
+    perf_recorder_ *t, *main = PERF_NULL_;
+    perf_cell_    **table;
+    uint32_t        i, room;
+
+    memset(b, 0, sizeof *b);
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
+        if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
+            main = t;
+    if (!main || (PERF_GET_(&main->request) & PERF_ASK_RESET_))
+        return;
+    room = PERF_ACQ_(&main->room);
+    table = PERF_ACQ_(&main->cell);
+    for (i = 1; i < room && i < PERF_ACQ_(&r->count); i++) {
+        perf_cell_ *c = PERF_ACQ_(&table[i]);
+        uint64_t    self = c ? PERF_GET_(&c->self) : 0;
+        if (!c || !PERF_KIND_HOST_(r->names[i]->kind) || self >> 63)
+            continue;
+        b->all += self;
+        b->sync += r->names[i]->kind == PERF_KIND_SYNC_ ? self : 0;
+        if (r->names[i]->kind != PERF_KIND_WAIT_)
+            continue;
+        b->wait += self;
+        if (self > b->most) {
+            b->most = self;
+            b->where = r->names[i]->site.name;
+        }
+    }
+}
+
+/* "data wait: 34.0 % of the main thread (1.2 s of 3.5 s in scopes, 1.1 s of it in read): data-bound" */
+PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    const perf_bound_ *b = &s->bound;
+    double             share = PERF_CAST_(double, b->wait) / (PERF_CAST_(double, b->all) + 1e-9);
+
+    if (!b->wait)
+        return;
+    perf_put_(o, "data wait: ");
+    perf_put_fixed_(o, share * 100, 1);
+    perf_put_(o, " % of the main thread (");
+    perf_put_time_(o, PERF_CAST_(double, b->wait) * s->tick);
+    perf_put_(o, " of ");
+    perf_put_time_(o, PERF_CAST_(double, b->all) * s->tick);
+    perf_put_(o, " in scopes, ");
+    perf_put_time_(o, PERF_CAST_(double, b->most) * s->tick);
+    perf_put_(o, " of it in ");
+    (void)perf_put_cut_(o, b->where, 40);
+    perf_put_(o, share >= PERF_DATA_BOUND_ ? "): data-bound\n"
+                 : s->registry->gpu        ? ")\n"             /* the device's lines say by what */
+                                           : "): host-bound\n");
+}
+
 static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((__nothrow__));
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
     size_t   i, shown = 0, left = 0;
-    uint64_t wait = 0;
+    uint64_t wait = 0, sync = 0;
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         if (row->kind == PERF_KIND_WAIT_)
             wait += row->self;
-        if (row->kind >= PERF_KIND_COUNT_)
+        if (row->kind == PERF_KIND_SYNC_)
+            sync += row->self;
+        if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
             left++;
@@ -2793,9 +3537,18 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_fixed_(o, PERF_CAST_(double, wait) / s->self * 100, 1);
         perf_put_(o, " % of the time in scopes\n");
     }
+    if (sync) {
+        perf_put_(o, "waiting for a device: ");
+        perf_put_fixed_(o, PERF_CAST_(double, sync) / s->self * 100, 1);
+        perf_put_(o, " % of the time in scopes\n");
+    }
+    perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     perf_put_marks_(o, s->marks);
+    perf_put_open_(o, s->registry);
     perf_put_losses_(o, &s->losses);
+    if (s->registry && PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* ---- report: tree ---- */
@@ -2884,23 +3637,13 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     return 1;
 }
 
-/* Copies the ring of a thread that may go on writing, and drops what it may have overwritten during
- * the copy.  PERF_FREE e->event. */
-PERF_HOT_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+/* Copies n bytes of the ring before `head`, and drops what the thread may have overwritten during
+ * the copy.  At most the ring. */
+PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
+                                    uint64_t head, uint64_t n)
 {
-    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n, i, now;
-    uint64_t room = r->ring_events * sizeof(perf_event_);
+    uint64_t i, now, room = r->ring_events * sizeof(perf_event_);
 
-    memset(e, 0, sizeof *e);
-    e->thread = t->thread;
-    e->number = t->number;
-    e->name = t->name;
-    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return 1;
-    n = head - lost > room ? room : head - lost;
-    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
-    if (!e->event)
-        return 0;
     for (i = 0; i < n; i += sizeof(perf_event_)) {
         perf_event_ *from = PERF_CAST_(
             perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
@@ -2913,6 +3656,25 @@ PERF_HOT_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_reco
     if (now - head + n > room)
         n = now - head > room ? 0 : room - (now - head);
     e->count = n / sizeof(perf_event_);
+}
+
+/* Copies all that the ring of a thread holds, which may go on writing.  PERF_FREE e->event. */
+PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n;
+    uint64_t room = r->ring_events * sizeof(perf_event_);
+
+    memset(e, 0, sizeof *e);
+    e->thread = t->thread;
+    e->number = t->number;
+    e->name = t->name;
+    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return 1;
+    n = head - lost > room ? room : head - lost;
+    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
+    if (!e->event)
+        return 0;
+    perf_events_read_(e, r, t, head, n);
     return 1;
 }
 
@@ -2969,7 +3731,7 @@ PERF_HOT_FN_ void perf_tree_add_(void *with, const perf_events_ *e)
     uint64_t   i = 0;
 
     while (i < e->count) {
-        if (!perf_zone_at_(e, &i, tree->registry, &z) || z.kind > PERF_KIND_WAIT_)
+        if (!perf_zone_at_(e, &i, tree->registry, &z) || !PERF_KIND_HOST_(z.kind))
             continue;
         while (top && (z.start < open[top - 1].start ||
                        (z.start == open[top - 1].start &&
@@ -3066,7 +3828,10 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
         perf_put_char_(o, '\n');
     }
+    perf_put_open_(o, s->registry);
     perf_put_losses_(o, &s->losses);
+    if (s->registry && PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* Rewrites the nodes in the order of a walk from the root, largest child first. */
@@ -3182,7 +3947,6 @@ PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *
 
 PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
-    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
     static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
                                                       "min_ns",   "p50_ns",  "p95_ns",
                                                       "p99_ns",   "max_ns",  "last"};
@@ -3204,6 +3968,10 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         perf_put_u64_(o, s->losses.lost + s->losses.orphans);
         perf_put_(o, ",\"overwritten_events\":");
         perf_put_u64_(o, s->losses.overwritten);
+        perf_put_(o, ",\"data_wait_ns\":");
+        perf_put_fixed_(o, PERF_CAST_(double, s->bound.wait) * s->tick, 0);
+        perf_put_(o, ",\"main_thread_ns\":");
+        perf_put_fixed_(o, PERF_CAST_(double, s->bound.all) * s->tick, 0);
         perf_put_(o, ",\n\"scopes\":[");
     } else {
         perf_put_(o, "name,kind,calls");
@@ -3220,12 +3988,12 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
             perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
             perf_put_json_(o, row->name);
             perf_put_(o, ",\"kind\":\"");
-            perf_put_(o, kind[row->kind]);
+            perf_put_(o, perf_kind_text_(row->kind));
             perf_put_(o, "\",\"calls\":");
         } else {
             perf_put_csv_(o, row->name);
             perf_put_char_(o, ',');
-            perf_put_(o, kind[row->kind]);
+            perf_put_(o, perf_kind_text_(row->kind));
             perf_put_char_(o, ',');
         }
         perf_put_u64_(o, row->count);
@@ -3257,7 +4025,8 @@ struct perf_usage_ {            /* struct rusage                                
 struct perf_heap_ {             /* struct mallinfo2                                               */
     size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
 };
-extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 #if !PERF_TCC_
 extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
@@ -3282,11 +4051,23 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
         else if (field == 1)
             m->resident = m->resident * 10 + PERF_CAST_(uint64_t, text[i] - '0');
     }
-    m->resident *= 4096;
+    m->resident *= PERF_CAST_(uint64_t, perf_sysconf_(30));     /* _SC_PAGESIZE */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
+    f = fopen("/proc/self/io", "r");            /* missing in some containers: zeros              */
+    n = f ? fread(text, 1, sizeof text, f) : 0;
+    if (f)
+        (void)fclose(f);
+    for (field = 0, i = 0; i < n && field < 4; i++) {   /* "rchar: 1\nwchar: 2\nsyscr: 3\n..."     */
+        if (text[i] == '\n')
+            field++;
+        else if (text[i] >= '0' && text[i] <= '9')
+            m->io[field] = m->io[field] * 10 + PERF_CAST_(uint64_t, text[i] - '0');
+    }
     m->ns = perf_now();
-    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;
+    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind  */
+    if (m->peak < m->resident)
+        m->peak = m->resident;
     m->minor = PERF_CAST_(uint64_t, u.minflt);
     m->major = PERF_CAST_(uint64_t, u.majflt);
     m->cpu_ns = PERF_CAST_(uint64_t, u.user_s + u.system_s) * 1000000000u +
@@ -3357,10 +4138,12 @@ PERF_FN void perf_put_since_(perf_out_ *o, uint64_t now, uint64_t before, size_t
 PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
 {
     const perf_mark_ *m, *older = PERF_NULL_;
+    int               i;
 
     if (newest)
         perf_put_(o, "memory phase                   time       cpu   resident     change"
-                     "       peak       heap   faults   major   read blk  write blk\n");
+                     "       peak       heap   faults   major   read blk  write blk       read"
+                     "    calls    written    calls\n");
     while (newest != older) {                   /* oldest first: walks the list to its end        */
         const perf_mark_ *before;
         for (m = newest; m->next != older; m = m->next) {
@@ -3378,6 +4161,10 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
         perf_put_since_(o, m->major, before ? before->major : 0, 8);
         perf_put_since_(o, m->read_blocks, before ? before->read_blocks : 0, 11);
         perf_put_since_(o, m->written_blocks, before ? before->written_blocks : 0, 11);
+        for (i = 0; i < 2; i++) {
+            perf_put_bytes_(o, PERF_CAST_(double, m->io[i] - (before ? before->io[i] : 0)));
+            perf_put_since_(o, m->io[2 + i], before ? before->io[2 + i] : 0, 9);
+        }
         perf_put_char_(o, '\n');
         older = m;
     }
@@ -3412,14 +4199,16 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     memset(&s, 0, sizeof s);
     s.opts = perf_report_opts_resolved(opts);
     s.clock = perf_clock();
-    s.registry = PERF_ACQ_(&perf_anchor_v1_.registry);
+    s.registry = perf_registry_get_();          /* this image may not have recorded anything      */
     s.tick = s.clock.tick_ns;
     if (s.registry) {
         if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
             perf_unlock_(s.registry);
+        perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
         s.marks = PERF_ACQ_(&s.registry->marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
+        perf_bound_fill_(&s.bound, s.registry);
         if (s.opts.view == PERF_VIEW_TREE) {
             s.tree = perf_tree_make_(s.registry);
             if (s.tree)
@@ -3441,6 +4230,8 @@ PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 {
+    perf_source_ *source;
+
     if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
         perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
         return;
@@ -3450,6 +4241,10 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_tree_(o, s);
     else if (s->registry)
         perf_put_table_(o, s);
+    if (s->registry)
+        for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
+            if (source->report)
+                source->report(o);
     perf_report_results_(o);
 }
 
@@ -3497,6 +4292,132 @@ PERF_FN perf_status perf_report(void)
     return perf_report_to(stderr, PERF_NULL_);
 }
 
+/* ---- tallies ---- */
+
+PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
+{
+    return PERF_CAST_(uint64_t, ticks * tick + 0.5);
+}
+
+/* The buckets in ns.  One call each goes to the extremes themselves, which are exact so. */
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_cell_ *c, double tick)
+{
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, c->min), tick), ns, n, calls = 0, seen = 0;
+    uint64_t max = perf_tally_ns_(PERF_CAST_(double, c->max), tick);
+    uint32_t i;
+
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += c->bucket[i];
+    for (i = 0; i < PERF_CELL_BUCKETS_ && seen < calls; i++) {
+        n = c->bucket[i];
+        if (!n)
+            continue;
+        if (seen == 0) {
+            perf_hist_add_n(h, min, 1);
+            n--;
+        }
+        seen += c->bucket[i];
+        if (seen == calls && n) {
+            perf_hist_add_n(h, max, 1);
+            n--;
+        }
+        ns = perf_tally_ns_(perf_bucket_value_(i), tick);
+        ns = ns < min ? min : ns > max ? max : ns;
+        if (n)
+            perf_hist_add_n(h, ns, n);
+    }
+    h->head.lo = h->head.width = 0;             /* the windows depend on the order of records     */
+    h->head.lo32 = h->head.width32 = 0;
+}
+
+PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_row_       row;
+    perf_cell_     *sum;
+    double          tick;
+    uint32_t        id, count, best = 0, kind;
+
+    if (out)
+        memset(out, 0, sizeof *out);
+    if (!name || !out)
+        return PERF_EINVAL;
+    sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
+    if (!sum)
+        return PERF_ENOMEM;
+    out->parts = 1;
+    out->most = out->least = part;
+    if (r && perf_lock_(r))                     /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
+    if (r)
+        perf_sources_collect_(r);
+    count = r ? PERF_ACQ_(&r->count) : 0;
+    for (id = 1; id < count; id++) {
+        perf_name_ *n = PERF_ACQ_(&r->names)[id];
+        kind = n->kind;
+        if (PERF_KIND_POINT_(kind) || strcmp(n->site.name, name) != 0)
+            continue;
+        if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
+            perf_row_fill_(&row, r, id, sum);
+            best = row.count ? id : best;
+        }
+    }
+    if (best) {
+        perf_row_fill_(&row, r, best, sum);
+        tick = perf_scope_tick_ns_(r);
+        perf_tally_hist_(&out->hist, sum, tick);
+        out->calls = row.count;
+        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
+        out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);
+        out->self_ns = perf_tally_ns_(PERF_CAST_(double, row.self), tick);
+        out->most_ns = out->least_ns = out->total_ns;
+    }
+    PERF_FREE(sum);
+    return best ? PERF_OK : PERF_ENODATA;
+}
+
+PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
+{
+    uint64_t    most = ~UINT64_C(0);
+    perf_status status;
+
+    if (!into || !from || into == from || from->hist.head.highest || into->hist.head.highest)
+        return PERF_EINVAL;
+    if (!from->parts)
+        return PERF_OK;
+    if (from->calls > most - into->calls || from->sum_ns > most - into->sum_ns ||
+        from->total_ns > most - into->total_ns || from->self_ns > most - into->self_ns ||
+        from->parts > most - into->parts)
+        return PERF_ERANGE;
+    status = perf_hist_merge(&into->hist, &from->hist);
+    if (status != PERF_OK)
+        return status;
+    if (!into->parts || from->most_ns > into->most_ns ||
+        (from->most_ns == into->most_ns && from->most < into->most)) {
+        into->most_ns = from->most_ns;
+        into->most = from->most;
+    }
+    if (!into->parts || from->least_ns < into->least_ns ||
+        (from->least_ns == into->least_ns && from->least < into->least)) {
+        into->least_ns = from->least_ns;
+        into->least = from->least;
+    }
+    into->calls += from->calls;
+    into->sum_ns += from->sum_ns;
+    into->total_ns += from->total_ns;
+    into->self_ns += from->self_ns;
+    into->parts += from->parts;
+    return PERF_OK;
+}
+
+PERF_FN double perf_tally_imbalance(const perf_tally *t)
+{
+    if (!t || !t->total_ns)
+        return 0.0;
+    return PERF_CAST_(double, t->most_ns) * PERF_CAST_(double, t->parts) /
+               PERF_CAST_(double, t->total_ns) - 1.0;
+}
+
 /* ---- trace ---- */
 
 /* A file written through a buffer with room for one record; the first failure sticks. */
@@ -3504,6 +4425,7 @@ typedef struct perf_file_ {
     FILE  *file;
     char  *p, *begin, *limit;   /* next character; buffer; flush when past it                     */
     int    failed;
+    uint64_t written;           /* bytes                                                          */
 } perf_file_;
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
@@ -3514,6 +4436,7 @@ PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 
     if (n && fwrite(f->begin, 1, n, f->file) != n)
         f->failed = 1;
+    f->written += n;
     f->p = f->begin;
 }
 
@@ -3618,8 +4541,9 @@ PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
  * between them, so that rounding never moves a scope out of the one around it.                   */
 typedef struct perf_epoch_ {
-    uint64_t ticks, ns;
-    double   tick_ns;
+    uint64_t                  ticks, ns;
+    double                    tick_ns;
+    const struct perf_epoch_ *older;            /* for times before `ticks`; NULL: this one       */
 } perf_epoch_;
 
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
@@ -3629,14 +4553,20 @@ PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
     e.ticks = r->clock ? r->ns : r->ticks;
     e.ns = r->ns;
     e.tick_ns = perf_scope_tick_ns_(r);
+    e.older = PERF_NULL_;
     return e;
 }
 
 PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
 {
     int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
-    double  ns = PERF_CAST_(double, since) * e->tick_ns;
+    double  ns;
 
+    while (PERF_UNLIKELY_(since < 0) && e->older) {
+        e = e->older;
+        since = PERF_CAST_(int64_t, ticks - e->ticks);
+    }
+    ns = PERF_CAST_(double, since) * e->tick_ns;
     return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
 }
 
@@ -3735,7 +4665,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
-        if (z.kind > PERF_KIND_WAIT_) {
+        if (!PERF_KIND_SLICE_(z.kind)) {
             perf_json_other_(j, &z, PERF_ACQ_(&j->registry->names)[z.name]->site.name, where);
             continue;
         }
@@ -3755,14 +4685,12 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
     }
 }
 
-/* Everything of the process to an open file. */
-PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+/* The prefixes of names from .. j->names. */
+PERF_COLD_FN_ void perf_json_names_(perf_json_ *j, uint32_t from)
 {
-    perf_file_  *f = &j->file;
-    perf_losses_ l = perf_losses_sum_(j->registry);
-    uint32_t     id;
+    uint32_t id;
 
-    for (id = 1; id < j->names; id++) {
+    for (id = from; id < j->names; id++) {
         char  text[PERF_FILE_RECORD_];
         char *end = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
         char *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
@@ -3772,6 +4700,15 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
             memcpy(to + 1, text, PERF_CAST_(size_t, end - text));
         }
     }
+}
+
+/* Everything of the process to an open file. */
+PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+{
+    perf_file_  *f = &j->file;
+    perf_losses_ l = perf_losses_sum_(j->registry);
+
+    perf_json_names_(j, 1);
     perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
     perf_file_number_(f, l.overwritten);
     perf_file_put_(f, ",\"uncounted_scopes\":");
@@ -3853,6 +4790,7 @@ PERF_FN perf_status perf_trace_save(const char *path)
         return PERF_ENOMEM;
     if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
         perf_unlock_(j.registry);
+    perf_sources_collect_(j.registry);
     j.epoch = perf_epoch_of_(j.registry);
     j.names = PERF_ACQ_(&j.registry->count);
     j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
@@ -3865,6 +4803,20 @@ PERF_FN perf_status perf_trace_save(const char *path)
 
 /* ---- bench ---- */
 
+/* One slice under way, by both clocks. */
+typedef struct perf_timer_ {
+    uint64_t    began, t0, cpu0, paused_at, paused_cpu_at;
+    double      overhead_ns, tick_ns, cpu_overhead_ns;
+    double      paused_ns, paused_cpu_ns;   /* of this slice                                      */
+    double      wall, cpu;                  /* of the last slice, ns                              */
+    double      spent_ns;                   /* in slices so far                                   */
+    int         use_cpu, paused;
+    int64_t     waits_at;                   /* voluntary switches when the slice began            */
+    double      waited_ns, timed_ns;        /* over the slices that both clocks saw               */
+    uint64_t    slices, waiting_slices;     /* of them, those that gave the processor up          */
+    int         switches_known, backwards;
+} perf_timer_;
+
 /* What one slice of iterations needs; a bench has one of these, an A/B loop one per variant. */
 typedef struct perf_slice_ {
     uint64_t batch;                     /* iterations per slice                                   */
@@ -3874,23 +4826,24 @@ typedef struct perf_slice_ {
     int      readings;                  /* at this batch                                          */
     int      steady;                    /* the batch is chosen                                    */
     double  *ns;                        /* ns per iteration, by slice; room for all that may come */
+    double  *cpu;                       /* likewise by processor time                             */
     size_t   count;
 } perf_slice_;
 
 /* Every finished or running loop, newest first; perf_report walks them. */
 typedef struct perf_loop_ {
     struct perf_loop_ *next;
-    int                kind;            /* 1 bench, 2 A/B                                         */
+    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                done;            /* written once, last: the result is complete             */
     char               name[96];
+    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
 } perf_loop_;
 
 typedef struct perf_bench_state_ {
     perf_loop_      loop;               /* first: the list is of these                            */
     perf_bench_opts opts;
     perf_slice_     slice;
-    double          overhead_ns, tick_ns;
-    uint64_t        t0, began;
+    perf_timer_     timer;
     size_t          look_at;            /* samples at which to look at the interval again         */
     int             phase, left_to_warm;
     perf_status     status;
@@ -3898,8 +4851,8 @@ typedef struct perf_bench_state_ {
     perf_result     result;
 } perf_bench_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
-       PERF_LOOP_DONE_ };
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_GROW_ONE_, PERF_LOOP_WARM_,
+       PERF_LOOP_SAMPLE_, PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
@@ -3916,10 +4869,24 @@ PERF_FN void perf_keep_at_(const volatile void *p)
 }
 #endif
 
-#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1))     /* stands for a state  */
+/* 1, which gcc does not know.  It takes a function that is bound to call a cold one for cold, too,
+ * and its callers in turn: the user's loop would be compiled for size (no vectors at -O3).        */
+PERF_INLINE_FN_ int perf_not_cold_(void)
+{
+    int yes = 1;
+
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__("" : "+r"(yes));
+#endif
+    return yes;
+}
+
+#define PERF_LOOP_NO_MEMORY_(T) PERF_PTR_(T *, PERF_CAST_(uintptr_t, 1)) /* stands for a state */
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)
-#define PERF_LOOP_SAMPLES_     1000     /* of a bench that looks for a narrow interval            */
-#define PERF_LOOP_MAX_SAMPLES_ 1000000
+#define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_MAX_SAMPLES_  1000000
+#define PERF_LOOP_LONG_NS_      300e3   /* an iteration above this is timed by both clocks        */
+#define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
@@ -3943,6 +4910,19 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     perf_unlock_(r);
 }
 
+/* How often this thread has given the processor up by itself: to sleep, read, or wait for a lock.
+ * -1 where the system does not say.                                                              */
+PERF_COLD_FN_ int64_t perf_voluntary_(void)
+{
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    return perf_getrusage_(1, &u) ? -1 : u.rest[3];
+#else
+    return -1;
+#endif
+}
+
 /* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
 {
@@ -3962,10 +4942,139 @@ PERF_COLD_FN_ void perf_loop_clock_(double *cost, double *tick)
         if (d < best)
             best = d;
     }
-    *cost = PERF_CAST_(double, best) / 20.0;
+    *cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;    /* it stepped each time   */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
-    if (*tick > *cost && *cost > 0.0)               /* finer than a reading: its step stays unseen */
+    if (*tick > *cost && *cost > 0.0) /* finer than a reading: its step stays unseen */
         *tick = *cost;
+}
+
+PERF_COLD_FN_ void perf_timer_open_(perf_timer_ *t)
+{
+    t->began = perf_now();
+    perf_loop_clock_(&t->overhead_ns, &t->tick_ns);
+}
+
+/* Once an iteration is known to be long: its slices are timed by both clocks from now on. */
+PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double ns_per_iteration)
+{
+#if !defined(PERF_CLOCK_FN)                         /* one clock of yours, and one of ours: no    */
+    uint64_t first, last, d, best = UINT64_MAX;
+    int      i;
+
+    if (t->use_cpu || !(ns_per_iteration > PERF_LOOP_LONG_NS_) || !perf_cpu_now())
+        return;
+    for (i = 0; i < 5; i++) {
+        first = perf_cpu_now();
+        last = perf_cpu_now();
+        d = last - first;
+        best = d < best ? d : best;
+    }
+    t->use_cpu = 1;
+    t->cpu_overhead_ns = PERF_CAST_(double, best) + t->overhead_ns;
+    t->switches_known = perf_voluntary_() >= 0;
+#else
+    (void)t;
+    (void)ns_per_iteration;
+#endif
+}
+
+PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
+}
+
+/* The last thing before the body runs. */
+PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user, int variant)
+{
+    if (before)
+        before(user, variant);
+    t->paused = 0;
+    t->paused_ns = t->paused_cpu_ns = 0.0;
+    if (t->use_cpu) {
+        t->waits_at = t->switches_known ? perf_voluntary_() : 0;
+        t->cpu0 = perf_cpu_now();
+    }
+    t->t0 = perf_now();
+}
+
+/* The first thing after it, with the reading `now`.  0: the clock went backwards, nothing to file. */
+PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now)
+{
+    double   raw;
+    uint64_t cpu = t->use_cpu ? perf_cpu_now() : 0;
+
+    raw = perf_timer_since_(t->t0, t->paused ? t->paused_at : now);
+    if (t->paused)
+        cpu = t->paused_cpu_at;
+    t->wall = raw - t->paused_ns - t->overhead_ns;
+    t->wall = t->wall > 0.0 ? t->wall : 0.0;
+    if (raw < 0.0) {
+        t->backwards++;
+        return 0;
+    }
+    t->spent_ns += raw;
+    if (t->use_cpu) {
+        t->cpu = perf_timer_since_(t->cpu0, cpu) - t->paused_cpu_ns - t->cpu_overhead_ns;
+        t->cpu = t->cpu > 0.0 ? t->cpu : 0.0;
+        t->slices++;
+        t->timed_ns += t->wall;
+        if (t->wall > t->cpu)
+            t->waited_ns += t->wall - t->cpu;
+        if (t->switches_known && perf_voluntary_() > t->waits_at)
+            t->waiting_slices++;
+    }
+    return 1;
+}
+
+PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds)
+{
+    return perf_timer_since_(t->began, now) > max_seconds * 1e9 || t->spent_ns > max_seconds * 1e9;
+}
+
+PERF_OUTLINE_FN_ void perf_timer_pause_(perf_timer_ *t)
+{
+    if (t->paused)
+        return;
+    t->paused = 1;
+    t->paused_at = perf_now();
+    if (t->use_cpu)
+        t->paused_cpu_at = perf_cpu_now();
+}
+
+PERF_OUTLINE_FN_ void perf_timer_resume_(perf_timer_ *t)
+{
+    double paused;
+
+    if (!t->paused)
+        return;
+    t->paused = 0;
+    if (t->use_cpu)
+        t->paused_cpu_ns += perf_timer_since_(t->paused_cpu_at, perf_cpu_now()) + t->cpu_overhead_ns;
+    paused = perf_timer_since_(t->paused_at, perf_now());
+    t->paused_ns += paused > 0.0 ? paused + t->overhead_ns : 0.0;
+}
+
+/* Which clock decides.  The answer depends on waits and switches alone, never on who is faster. */
+PERF_COLD_FN_ perf_decides perf_timer_decides_(const perf_timer_ *t, const char **why)
+{
+    const char *text;
+    int         cpu = 0;
+
+    if (!t->use_cpu)
+        text = "the slices are short";
+    else if (!t->switches_known)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (!(t->waited_ns > 0.02 * t->timed_ns))
+        text = "it hardly ever waited for the processor";
+    else {
+        cpu = 1;
+        text = "others had the processor for part of the time";
+    }
+    if (why)
+        *why = text;
+    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
 }
 
 /* A loop's state with room for its samples behind it, in fresh pages: kept for the report until the
@@ -4010,14 +5119,15 @@ PERF_COLD_FN_ double perf_loop_empty_ns_(double overhead)
         t = perf_now();
         for (n = 20000; n; n--)
             perf_clobber();
-        ns = (PERF_CAST_(double, perf_now() - t) - overhead) / 20000.0;
+        ns = (perf_timer_since_(t, perf_now()) - overhead) / 20000.0;
         if (ns < best)
             best = ns;
     }
     return best;
 }
 
-PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_summary *all,
+/* x: ns per iteration by slice, in time order. */
+PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const perf_summary *all,
                                             double overhead)
 {
     perf_summary early, late;
@@ -4028,9 +5138,9 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const perf_slice_ *s, const perf_sum
      * multiply is in that range too, so a bench only warns, while a verdict is withheld.         */
     if (all->count && all->p50 < 5.0 && all->p50 < 5.0 * perf_loop_empty_ns_(overhead))
         w |= PERF_WARN_EMPTY_BODY;
-    if (s->count >= 30) {
-        early = perf_summarize(s->ns, s->count / 3);
-        late = perf_summarize(s->ns + (s->count - s->count / 3), s->count / 3);
+    if (n >= 30) {
+        early = perf_summarize(x, n / 3);
+        late = perf_summarize(x + (n - n / 3), n / 3);
         gap = early.p50 > late.p50 ? early.p50 - late.p50 : late.p50 - early.p50;
         if (gap > 0.05 * all->p50 && (early.p50_low > late.p50_high || late.p50_low > early.p50_high))
             w |= PERF_WARN_DRIFT;
@@ -4062,34 +5172,47 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
+    o.flops = perf_or_default_(o.flops, 1e-30, 1e30, 0.0);
+    o.peak_gb_per_s = perf_or_default_(o.peak_gb_per_s, 1e-30, 1e30, 0.0);
+    o.peak_gflop_per_s = perf_or_default_(o.peak_gflop_per_s, 1e-30, 1e30, 0.0);
     return o;
 }
 
-PERF_COLD_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
+PERF_OUTLINE_FN_ perf_bench_state_ *perf_bench_open_(const char *name, const perf_bench_opts *opts,
                                                   int optimised)
 {
     perf_bench_opts    o = perf_bench_opts_resolved(opts);
     size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, room));
+    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
 
+    if (perf_not_cold_())
+        s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_bench_state_);
     s->opts = o;
     s->slice.ns = PERF_PTR_(double *, s + 1);
+    s->slice.cpu = s->slice.ns + room;
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
     s->look_at = 30;
     s->left_to_warm = s->opts.warmup;
-    s->began = perf_now();
-    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
+    perf_timer_open_(&s->timer);
     perf_loop_add_(&s->loop, 1, name);
     return s;
+}
+
+/* The slices by the clock that decides. */
+PERF_FN const double *perf_bench_times_(const perf_bench_state_ *s)
+{
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->slice.cpu
+                                                                           : s->slice.ns;
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
 PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 {
     const perf_slice_ *p = &s->slice;
+    const double      *x;
     perf_interval      q;
     perf_summary       sum;
 
@@ -4102,8 +5225,9 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
     if (p->count < s->look_at)
         return 0;
     s->look_at = p->count + p->count / 4;
-    sum = perf_summarize(p->ns, p->count);
-    q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
+    x = perf_bench_times_(s);
+    sum = perf_summarize(x, p->count);
+    q = perf_quantile_interval_series(x, p->count, 0.5, 0.95);
     if (p->count < 40) {
         q.low = sum.p50_low;
         q.high = sum.p50_high;
@@ -4112,21 +5236,28 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
 }
 
 /* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
-PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
+PERF_OUTLINE_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
 {
-    uint64_t     t = perf_now();
+    uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns;
-    int          late;
+    int          late, good = 1;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
     p = &s->slice;
-    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
-    ns = ns > 0.0 ? ns : 0.0;
-    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    if (s->phase != PERF_LOOP_START_) {
+        good = perf_timer_stop_(&s->timer, now);
+        p->runs += p->batch;
+    }
+    ns = s->timer.wall;
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds);
     late = late && (s->phase != PERF_LOOP_SAMPLE_ || p->count >= 2);    /* three samples at least */
-    p->runs += s->phase == PERF_LOOP_START_ ? 0 : p->batch;
+    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) {
+        s->status = PERF_ERANGE;
+        s->phase = PERF_LOOP_DONE_;
+        return 0;
+    }
     switch (s->phase) {
     case PERF_LOOP_START_:
         p->batch = 1;
@@ -4135,37 +5266,80 @@ PERF_COLD_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
     case PERF_LOOP_COLD_:
         p->cold_ns = ns;
         s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_GROW_;
+        if (late)
+            perf_timer_choose_(&s->timer, ns);
         break;
     case PERF_LOOP_GROW_:
-        if (!perf_slice_grow_(p, ns, s->opts.slice_ns)) {
+        if (good && !perf_slice_grow_(p, ns, s->opts.slice_ns)) {
             s->status = PERF_EDELETED;
             s->phase = PERF_LOOP_DONE_;
             return 0;
         }
-        if (p->steady || late)
+        if (p->steady || late) {
             s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+            perf_timer_choose_(&s->timer, p->fastest / PERF_CAST_(double, p->batch));
+        }
         break;
     case PERF_LOOP_WARM_:
         if (--s->left_to_warm <= 0 || (late && p->runs >= 3))
             s->phase = PERF_LOOP_SAMPLE_;
         break;
     default:
+        if (!good)
+            break;                                  /* that slice again                           */
+        p->cpu[p->count] = s->timer.cpu / PERF_CAST_(double, p->batch);
         p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
         if (perf_bench_enough_(s, late)) {
             s->phase = PERF_LOOP_DONE_;
             return 0;
         }
     }
-    s->t0 = perf_now();
+    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, 0);
     return p->batch;
 }
 
-PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
+/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
+PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
 {
-    perf_result        r = PERF_ZERO;
-    const perf_slice_ *p;
-    perf_interval      q;
+    perf_summary  sum = perf_summarize(x, n);
+    perf_interval q;
 
+    if (n >= 40) {
+        q = perf_quantile_interval_series(x, n, 0.5, 0.95);
+        sum.p50_low = q.low;
+        sum.p50_high = q.high;
+    }
+    return sum;
+}
+
+/* The summary that counts. */
+PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
+{
+    return r->decides == PERF_DECIDES_CPU ? &r->cpu : &r->time;
+}
+
+PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
+{
+    double ns = perf_result_main_(r)->p50;
+
+    if (!(ns > 0.0))
+        return;
+    r->gb_per_s = r->opts.bytes / ns;
+    r->items_per_s = r->opts.items / ns * 1e9;
+    r->gflop_per_s = r->opts.flops / ns;
+    if (r->opts.peak_gb_per_s > 0.0)
+        r->percent_of_peak_gb = 100.0 * r->gb_per_s / r->opts.peak_gb_per_s;
+    if (r->opts.peak_gflop_per_s > 0.0)
+        r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
+}
+
+PERF_OUTLINE_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
+{
+    perf_result         r = PERF_ZERO;
+    const perf_slice_  *p;
+    const perf_summary *sum;
+
+    r.why = "nothing was measured";
     if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
         r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         return r;
@@ -4173,28 +5347,31 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
     p = &s->slice;
     if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
         s->slice.runs += p->batch - PERF_CAST_(uint64_t, left);     /* a slice that a break cut short */
-    r.time = perf_summarize(p->ns, p->count);
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.time = perf_bench_summary_(p->ns, p->count);
+    if (s->timer.use_cpu)
+        r.cpu = perf_bench_summary_(p->cpu, p->count);
+    sum = perf_result_main_(&r);
     r.cold_ns = p->cold_ns;
-    r.overhead_ns = s->overhead_ns;
+    r.overhead_ns = s->timer.overhead_ns;
     r.batch = p->batch;
     r.iterations = p->runs;
     r.opts = s->opts;
     r.status = s->status;
-    r.warnings = s->warnings | r.time.warnings;
+    r.warnings = s->warnings | sum->warnings;
+    if (s->timer.backwards)
+        r.warnings |= PERF_WARN_CLOCK;
     if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
         memset(&r.time, 0, sizeof r.time);
+        memset(&r.cpu, 0, sizeof r.cpu);
         r.time.status = s->status;
     } else if (!r.time.count) {
         r.status = PERF_ENODATA;
     } else {
-        if (p->count >= 40) {                       /* slices next to each other are alike        */
-            q = perf_quantile_interval_series(p->ns, p->count, 0.5, 0.95);
-            r.time.p50_low = q.low;
-            r.time.p50_high = q.high;
-        }
-        r.warnings |= perf_slice_warnings_(p, &r.time, s->overhead_ns);
-        if (!(r.time.p50_high - r.time.p50_low <= 2.0 * s->opts.rel_ci * r.time.p50))
+        r.warnings |= perf_slice_warnings_(perf_bench_times_(s), p->count, sum, s->timer.overhead_ns);
+        if (!(sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50))
             r.warnings |= PERF_WARN_NOISY;
+        perf_result_rates_(&r);
     }
     if (s->phase != PERF_LOOP_DONE_)
         r.warnings |= PERF_WARN_STOPPED;
@@ -4207,7 +5384,7 @@ PERF_COLD_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 #if PERF_DISABLE
 PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
 {
-    perf_bench b = {2, PERF_NULL_};             /* the body runs once, unmeasured                 */
+    perf_bench b = {2, 1, PERF_NULL_};          /* the body runs once, unmeasured                 */
     (void)name;
     (void)opts;
     return b;
@@ -4223,7 +5400,18 @@ PERF_FN perf_result perf_bench_end(perf_bench *b)
     perf_result r = PERF_ZERO;
     (void)b;
     r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
     return r;
+}
+
+PERF_FN void perf_bench_pause(perf_bench *b)
+{
+    (void)b;
+}
+
+PERF_FN void perf_bench_resume(perf_bench *b)
+{
+    (void)b;
 }
 #else
 #if defined(__OPTIMIZE__) || defined(_MSC_VER)
@@ -4237,9 +5425,34 @@ PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_o
     perf_bench b;
 
     b.left = 0;
+    b.first = -1;
     b.state = perf_bench_open_(name, opts, PERF_OPTIMISED_);
     return b;
 }
+
+/* --left >= 0 in one instruction and a branch.  clang makes two of the plain form. */
+#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
+{
+    uint64_t u;
+    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), PERF_CAST_(uint64_t, 1), &u);
+
+    *left = PERF_CAST_(int64_t, u);
+    return !over;
+}
+#define PERF_LOOP_GOES_ON_(left) perf_loop_goes_on_(&(left))
+#else
+#define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
+#endif
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_LOOP_KNOWN_(x)                                                                       \
+    do {                                                                                          \
+        if (!(x))                                                                                 \
+            __builtin_unreachable();                                                              \
+    } while (0)
+#else
+#define PERF_LOOP_KNOWN_(x) ((void)0)
+#endif
 
 /* The state travels by value and comes back by value, so the counter's address is never taken and
  * both stay in registers: the loop is the body, one decrement and one branch.                    */
@@ -4247,10 +5460,10 @@ PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--b->left >= 0))           /* an ended or all-zero bench falls through       */
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))  /* an ended or all-zero bench falls through   */
         return 1;
     n = perf_bench_slice_(b->state);
-    b->left = PERF_CAST_(int64_t, n) - (n != 0);
+    b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
 }
 
@@ -4261,10 +5474,31 @@ PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
     if (b) {
         was = *b;
         memset(b, 0, sizeof *b);
+        b->first = -1;
     }
     return perf_bench_close_(was.state, was.left);
 }
+
+/* The clobbers keep the body's memory traffic on its side. */
+PERF_INLINE_FN_ void perf_bench_pause(perf_bench *b)
+{
+    perf_clobber();
+    if (b && PERF_LOOP_IS_ONE_(b->state))
+        perf_timer_pause_(&b->state->timer);
+}
+
+PERF_INLINE_FN_ void perf_bench_resume(perf_bench *b)
+{
+    if (b && PERF_LOOP_IS_ONE_(b->state))
+        perf_timer_resume_(&b->state->timer);
+    perf_clobber();
+}
 #endif
+
+PERF_INLINE_FN_ int perf_bench_slice_begins(const perf_bench *b)
+{
+    return b && b->left == b->first;
+}
 
 /* "12.3 ns [12.2, 12.4]", the interval left out where there is none. */
 PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
@@ -4333,24 +5567,107 @@ PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
     }
 }
 
-/* "  3.2 GB/s, 4.1 M items/s" when the caller said how much one iteration moves. */
-PERF_COLD_FN_ void perf_put_rates_(perf_out_ *o, const perf_result *r)
+PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
+                                  double ceiling)
 {
-    if (!r->time.count || !(r->time.p50 > 0.0) || !(r->opts.bytes > 0.0 || r->opts.items > 0.0))
-        return;
-    perf_put_(o, "    ");
-    if (r->opts.bytes > 0.0) {
-        perf_put_fixed_(o, r->opts.bytes / r->time.p50, 3);
-        perf_put_(o, " GB/s  ");
+    perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+    perf_put_(o, unit);
+    if (percent > 0.0) {
+        perf_put_(o, " (");
+        perf_put_fixed_(o, percent, 1);
+        perf_put_(o, " % of the peak of ");
+        perf_put_fixed_(o, ceiling, ceiling < 99.95 ? 1 : 0);
+        perf_put_char_(o, ')');
     }
-    if (r->opts.items > 0.0) {
-        perf_put_fixed_(o, r->opts.items / r->time.p50 * 1e3, 3);
-        perf_put_(o, " M items/s");
-    }
-    perf_put_(o, "\n");
 }
 
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+/* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
+ * moves; returns whether there was anything to say.                                              */
+PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
+{
+    int some = 0;
+
+    if (r->gb_per_s > 0.0) {
+        perf_put_(o, lead);
+        perf_put_rate_(o, r->gb_per_s, " GB/s", r->percent_of_peak_gb, r->opts.peak_gb_per_s);
+        some = 1;
+    }
+    if (r->gflop_per_s > 0.0) {
+        perf_put_(o, some ? ", " : lead);
+        perf_put_rate_(o, r->gflop_per_s, " GFLOP/s", r->percent_of_peak_gflop,
+                       r->opts.peak_gflop_per_s);
+        some = 1;
+    }
+    if (r->items_per_s > 0.0) {
+        perf_put_(o, some ? ", " : lead);
+        perf_put_rate_(o, r->items_per_s * 1e-6, " M items/s", 0.0, 0.0);
+        some = 1;
+    }
+    return some;
+}
+
+/* "cpu time decides: why; wall 12 ms [11, 14]". */
+PERF_COLD_FN_ void perf_put_decides_(perf_out_ *o, perf_decides d, const char *why,
+                                     const perf_summary *other)
+{
+    perf_put_(o, d == PERF_DECIDES_CPU ? "cpu time decides: " : "wall time decides: ");
+    perf_put_(o, why);
+    perf_put_(o, d == PERF_DECIDES_CPU ? "; wall" : "; cpu");
+    perf_put_estimate_(o, other, 1);
+}
+
+PERF_FN const char *perf_result_text(perf_result *r)
+{
+    perf_out_ o = PERF_ZERO;
+
+    if (!r)
+        return "";
+    o.p = r->text;
+    o.cap = sizeof r->text;
+    r->text[0] = '\0';
+    if (!r->time.count) {
+        perf_put_(&o, "not measured: ");
+        perf_put_(&o, perf_status_text(r->status));
+        return r->text;
+    }
+    perf_put_(&o, "median");
+    perf_put_estimate_(&o, perf_result_main_(r), 1);
+    perf_put_(&o, " per iteration");
+    (void)perf_put_rates_(&o, r, "; ");
+    if (r->cpu.count) {
+        perf_put_(&o, "; ");
+        perf_put_decides_(&o, r->decides, r->why,
+                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    }
+    return r->text;
+}
+
+PERF_COLD_DECL_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l);
+PERF_COLD_DECL_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l);
+
+PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
+{
+    const perf_result *b = &PERF_PTR_(const perf_bench_state_ *, l)->result;
+
+    if (b->time.count) {
+        perf_put_loop_row_(o, l->name, "", perf_result_main_(b), b->cold_ns);
+        if (perf_put_rates_(o, b, "    "))
+            perf_put_(o, "\n");
+        if (b->cpu.count) {
+            perf_put_(o, "    ");
+            perf_put_decides_(o, b->decides, b->why,
+                              b->decides == PERF_DECIDES_CPU ? &b->time : &b->cpu);
+            perf_put_(o, "\n");
+        }
+    } else {
+        perf_put_(o, "  ");
+        perf_put_name_(o, l->name, 30);
+        perf_put_(o, "   not measured: ");
+        perf_put_(o, perf_status_text(b->status));
+        perf_put_(o, "\n");
+    }
+    perf_put_warnings_(o, b->warnings);
+}
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
 PERF_FN void perf_report_results_(perf_out_ *o)
@@ -4363,7 +5680,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     perf_put_(o, "\n  benchmark                                median [95 % interval]");
     perf_put_(o, "       p95       p99      cold\n");
     first = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
-    while (stop != first) {                         /* the list is newest first: walk it backwards */
+    while (stop != first) { /* the list is newest first: walk it backwards */
         for (l = first; l->next != stop; l = l->next)
             ;
         stop = l;
@@ -4371,38 +5688,52 @@ PERF_FN void perf_report_results_(perf_out_ *o)
             perf_put_(o, "  ");
             perf_put_name_(o, l->name, 30);
             perf_put_(o, "   begun, but not ended\n");
-        } else if (l->kind == 1) {
-            const perf_result *b = &PERF_PTR_(perf_bench_state_ *, l)->result;
-            if (b->time.count) {
-                perf_put_loop_row_(o, l->name, "", &b->time, b->cold_ns);
-                perf_put_rates_(o, b);
-            } else {
-                perf_put_(o, "  ");
-                perf_put_name_(o, l->name, 30);
-                perf_put_(o, "   not measured: ");
-                perf_put_(o, perf_status_text(b->status));
-                perf_put_(o, "\n");
-            }
-            perf_put_warnings_(o, b->warnings);
         } else {
-            perf_put_ab_(o, l);
+            (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
+        }
+        if (PERF_ACQ_(&l->done) && l->note && *l->note) {
+            perf_put_(o, "    ");
+            perf_put_(o, l->note);
+            perf_put_(o, "\n");
         }
     }
 }
 
-/* ---- ab ---- */
+/* ---- ab and race: one engine for 2 to 64 variants ---- */
+
+#define PERF_RACE_MOST_     64
+#define PERF_CONTROL_PAIRS_ 6           /* after a lead                                           */
+#define PERF_CONTROL_LEADS_ 5           /* until a control has failed                             */
+#define PERF_CONTROL_MOST_  (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
 
 typedef struct perf_ab_state_ {
-    perf_loop_     loop;                /* first: the list is of these                            */
-    perf_ab_opts   opts;
-    perf_slice_    arm[2];
-    perf_seq       seq;
-    double         overhead_ns, tick_ns, pending_ns;
-    uint64_t       t0, began, coin;
-    int            phase, variant, second, left_to_warm, typical;
-    perf_status    status;
-    uint32_t       warnings;
-    perf_ab_result result;
+    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_ab_opts     opts;
+    perf_timer_      timer;
+    perf_slice_     *arm;               /* [variants]                                             */
+    perf_seq        *seq;               /* [variants] against variant 0, by the wall; 0 unused    */
+    perf_seq        *seq_cpu;           /* likewise by processor time                             */
+    double          *pending;           /* [2 * variants] of the round under way                  */
+    double          *again;             /* [variants * PERF_CONTROL_MOST_] control: log ratios    */
+    int             *against;           /* [variants] control: it disagrees                       */
+    perf_interval   *kept;              /* [variants] of the log ratio, at kept_at pairs          */
+    double          *control_ratio;     /* [variants] of the last time                            */
+    unsigned char   *first;             /* [max_pairs] the variant that began the round           */
+    perf_race_entry *entry;             /* a race has one for each variant                        */
+    uint64_t         coin;
+    int              variants, running; /* running: 1 when one is forced                          */
+    int              forced;            /* the variant, or -1                                     */
+    int              phase, at, left_to_warm, typical;
+    size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
+    size_t           again_count, kept_at;
+    double           control_end;       /* ns since begin: the control in hand then is the last    */
+    int              control_pairs, control_at, control_rounds;
+    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
+    perf_status      status;
+    perf_accuracy    seen;
+    uint32_t         warnings;
+    perf_ab_result   result;
+    perf_race_result race;
 } perf_ab_state_;
 
 PERF_FN perf_ab_opts perf_ab_opts_default(void)
@@ -4416,15 +5747,16 @@ PERF_FN int perf_metric_is_typical_(perf_metric m)
     return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
 }
 
-PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 24;
     if (o.max_pairs <= 0)
-        o.max_pairs = perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
+        o.max_pairs = variants > 2 ? 1000
+                      : perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
     if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
         o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
     if (o.min_pairs > PERF_LOOP_MAX_SAMPLES_)
@@ -4433,7 +5765,13 @@ PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
         o.max_pairs = o.min_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
+    o.control = o.control < 0 ? -1 : 1;
     return o;
+}
+
+PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
+{
+    return perf_duel_resolved_(opts, 2);
 }
 
 PERF_FN int perf_coin_(uint64_t *state)
@@ -4441,214 +5779,756 @@ PERF_FN int perf_coin_(uint64_t *state)
     return PERF_CAST_(int, perf_random_(state) >> 63);
 }
 
-PERF_COLD_FN_ perf_ab_state_ *perf_ab_open_(const char *name, const perf_ab_opts *opts,
-                                            int optimised)
-{
-    perf_ab_opts    o = perf_ab_opts_resolved(opts);
-    size_t          room = PERF_CAST_(size_t, o.max_pairs);
-    perf_ab_state_ *s = PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
+PERF_COLD_DECL_ void perf_variant_bad_(perf_status why);
 
+/* A new order for the next round: each equally likely. */
+PERF_COLD_FN_ void perf_duel_shuffle_(perf_ab_state_ *s)
+{
+    unsigned char one;
+    int           i, j;
+
+    s->at = 0;
+    for (i = s->running - 1; i > 0; i--) {
+        j = i == 1 ? perf_coin_(&s->coin)
+                   : PERF_CAST_(int, (perf_random_(&s->coin) >> 32) *
+                                         PERF_CAST_(uint64_t, i + 1) >> 32);
+        one = s->order[i];
+        s->order[i] = s->order[j];
+        s->order[j] = one;
+    }
+}
+
+/* Bytes of a part, so that the next one is aligned for anything in it. */
+PERF_FN size_t perf_duel_part_(size_t bytes)
+{
+    return (bytes + 63) & ~PERF_CAST_(size_t, 63);
+}
+
+PERF_OUTLINE_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
+                                              const perf_ab_opts *opts, int kind, int optimised)
+{
+    int             in_range = variants >= 2 && variants <= PERF_RACE_MOST_, i;
+    size_t          k = in_range ? PERF_CAST_(size_t, variants) : 2, room;
+    perf_ab_opts    o = perf_duel_resolved_(opts, PERF_CAST_(int, k));
+    perf_ab_state_ *s;
+    size_t          part[10], bytes = perf_duel_part_(sizeof *s), n = 0;
+    double         *at;
+
+    room = PERF_CAST_(size_t, o.max_pairs);
+    part[n++] = perf_duel_part_(k * sizeof *s->arm);
+    part[n++] = perf_duel_part_(k * sizeof *s->seq);
+    part[n++] = perf_duel_part_(k * sizeof *s->seq_cpu);
+    part[n++] = perf_duel_part_(2 * k * sizeof(double));
+    part[n++] = perf_duel_part_(k * PERF_CONTROL_MOST_ * sizeof(double));
+    part[n++] = perf_duel_part_(k * sizeof(int));
+    part[n++] = perf_duel_part_(k * sizeof(perf_interval));
+    part[n++] = perf_duel_part_(k * sizeof(double));
+    part[n++] = perf_duel_part_(room);
+    part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
+    while (n)
+        bytes += part[--n];
+    s = perf_not_cold_() ? PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room))
+                         : PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_ab_state_);
+    at = PERF_PTR_(double *, s) + perf_duel_part_(sizeof *s) / sizeof *at;
+    s->arm = PERF_PTR_(perf_slice_ *, at);
+    s->seq = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
+    s->seq_cpu = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
+    s->pending = (at += part[n++] / sizeof *at);
+    s->again = (at += part[n++] / sizeof *at);
+    s->against = PERF_PTR_(int *, at += part[n++] / sizeof *at);
+    s->kept = PERF_PTR_(perf_interval *, at += part[n++] / sizeof *at);
+    s->control_ratio = (at += part[n++] / sizeof *at);
+    s->first = PERF_PTR_(unsigned char *, at += part[n++] / sizeof *at);
+    s->entry = PERF_PTR_(perf_race_entry *, at += part[n++] / sizeof *at);
+    at += part[n] / sizeof *at;
     s->opts = o;
-    s->arm[0].ns = PERF_PTR_(double *, s + 1);
-    s->arm[1].ns = s->arm[0].ns + room;
+    s->variants = s->running = PERF_CAST_(int, k);
+    for (i = 0; i < s->variants; i++) {
+        s->arm[i].ns = at + 2 * PERF_CAST_(size_t, i) * room;
+        s->arm[i].cpu = s->arm[i].ns + room;
+        s->arm[i].batch = 1;
+        s->order[i] = PERF_CAST_(unsigned char, i);
+    }
     if (!optimised)
         s->warnings |= PERF_WARN_UNOPTIMISED;
-    s->began = perf_now();
+    perf_timer_open_(&s->timer);
     if (!s->opts.seed)
-        s->opts.seed = (s->began ^ (perf_ticks() << 20)) | 1;
+        s->opts.seed = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->coin = s->opts.seed;
     s->typical = perf_metric_is_typical_(s->opts.accept.rule.metric);
-    s->left_to_warm = 3;
-    s->arm[0].batch = s->arm[1].batch = 1;
+    s->left_to_warm = 2;
+    s->look_at = 60;
+    s->forced = perf_variant(name, -1);
+    if (s->forced >= s->variants) {
+        s->forced = -1;
+        perf_variant_bad_(PERF_ERANGE);
+    }
+    if (s->forced >= 0) {
+        s->running = 1;
+        s->order[0] = PERF_CAST_(unsigned char, s->forced);
+    }
     if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
-        perf_is_nan_(s->opts.accept.confidence) ||
+        perf_is_nan_(s->opts.accept.confidence) || !in_range || (kind == 3 && !s->typical) ||
         s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time          */
         s->opts.accept.rule.metric == PERF_METRIC_THROUGHPUT) {
         s->status = PERF_EINVAL;
         s->phase = PERF_LOOP_DONE_;
     }
-    perf_loop_clock_(&s->overhead_ns, &s->tick_ns);
-    perf_loop_add_(&s->loop, 2, name);
+    perf_loop_add_(&s->loop, kind, name);
     return s;
 }
 
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_ab_tick_(const perf_ab_state_ *s)
+PERF_FN double perf_duel_tick_(const perf_ab_state_ *s, int i)
 {
-    double a = s->arm[0].fastest, b = s->arm[1].fastest;
+    double a = s->arm[0].fastest, b = s->arm[i].fastest;
 
-    return a > 0.0 && b > 0.0 ? 0.5 * (s->tick_ns / a + s->tick_ns / b) : 0.0;
+    return a > 0.0 && b > 0.0 ? 0.5 * (s->timer.tick_ns / a + s->timer.tick_ns / b) : 0.0;
 }
 
-/* One pair is complete.  1: stop. */
-PERF_FN int perf_ab_pair_(perf_ab_state_ *s, int late)
+/* The times of a variant by the clock that decides, and the bets on them. */
+PERF_FN const double *perf_duel_times_(const perf_ab_state_ *s, int i)
 {
-    size_t        n = s->arm[0].count;
-    perf_decision d = PERF_INCONCLUSIVE;
-
-    if (s->typical)
-        d = perf_seq_add(&s->seq, s->arm[0].ns[n - 1], s->arm[1].ns[n - 1]);
-    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 7))
-        return 1;                                   /* 7: the fewest that can be decided          */
-    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->opts.min_pairs);
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->arm[i].cpu
+                                                                           : s->arm[i].ns;
 }
 
-PERF_FN uint64_t perf_ab_stop_(perf_ab_state_ *s, perf_status why)
+PERF_FN perf_seq *perf_duel_seq_(const perf_ab_state_ *s)
+{
+    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->seq_cpu : s->seq;
+}
+
+PERF_COLD_FN_ double perf_loop_median_(const double *x, size_t n)
+{
+    double  local[256], *s = n ? perf_scratch_(local, 256, n) : local, m;
+
+    if (!n || !s)
+        return PERF_NAN_;
+    memcpy(s, x, n * sizeof *x);
+    perf_sort_values(s, n);
+    m = perf_quantile(s, n, 0.5);
+    perf_scratch_free_(s, local);
+    return m;
+}
+
+/* Log ratios of variants i and j into d, leaving out pairs that have none; returns how many.  only:
+ * the variant that began the round, or -1 for all.                                               */
+PERF_COLD_FN_ size_t perf_duel_logs_(const perf_ab_state_ *s, int i, int j, int only, double *d)
+{
+    const double *a = perf_duel_times_(s, i), *b = perf_duel_times_(s, j);
+    size_t        n = 0, k;
+
+    for (k = 0; k < s->arm[0].count; k++)
+        if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
+            d[n++] = perf_log(b[k]) - perf_log(a[k]);
+    return n;
+}
+
+/* Median of n log ratios and their median distance from it; d is changed. */
+PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
+{
+    double m = perf_loop_median_(d, n);
+    size_t k;
+
+    for (k = 0; k < n; k++)
+        d[k] = d[k] < m ? m - d[k] : d[k] - m;
+    *spread = perf_loop_median_(d, n);
+    return m;
+}
+
+/* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
+ * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
+ * when one kind of pairs is on either side of the threshold, the verdict hangs on who began how often.
+ * 1 when that is so and the two kinds hardly overlap.                                            */
+PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
+{
+    double  t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, m[2], spread[2], gap;
+    size_t  n = s->arm[0].count, k[2];
+    int     i;
+
+    if (s->running != 2 || n < 16)
+        return 0;
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
+    if (!d)
+        return 0;
+    for (i = 0; i < 2; i++) {
+        k[i] = perf_duel_logs_(s, 0, 1, i, d);
+        m[i] = perf_duel_centre_(d, k[i], &spread[i]);
+    }
+    PERF_FREE(d);
+    if (k[0] < 5 || k[1] < 5)
+        return 0;
+    gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
+    return gap > 2.0 * (spread[0] + spread[1]) && gap > 0.004 && (m[0] < t) != (m[1] < t);
+}
+
+/* The intervals of all log ratios, widened by the resolution of the clock. */
+PERF_COLD_FN_ void perf_duel_keep_(perf_ab_state_ *s)
+{
+    perf_seq *q = perf_duel_seq_(s);
+    size_t    n = s->arm[0].count, k;
+    double   *d = PERF_CAST_(double *, PERF_MALLOC((n + 1) * sizeof *d)), c;
+    int       i;
+
+    for (i = 1; i < s->variants; i++) {
+        c = s->variants > 2 ? 1.0 - 2.0 / q[i].level : s->opts.accept.confidence;
+        k = d ? perf_duel_logs_(s, 0, i, -1, d) : 0;
+        s->kept[i] = perf_widen_(perf_seq_interval(d, k, c), perf_duel_tick_(s, i));
+    }
+    s->kept_at = n;
+    PERF_FREE(d);
+}
+
+/* A round is complete.  1: stop. */
+PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, int late)
+{
+    size_t        n = s->arm[0].count > s->arm[s->order[0]].count ? s->arm[0].count
+                                                                  : s->arm[s->order[0]].count;
+    perf_seq     *q = perf_duel_seq_(s);
+    perf_decision d;
+    int           i, open = 0;
+
+    if (n >= PERF_CAST_(size_t, s->opts.max_pairs) || (late && n >= 8))
+        return 1;                                   /* 8: the fewest that are sure to be decided  */
+    if (s->running == 1)
+        return n >= PERF_CAST_(size_t, s->opts.min_pairs);
+    if (!s->typical)
+        return 0;
+    for (i = 1; i < s->variants; i++) {
+        d = q[i].decision;
+        open += d == PERF_INCONCLUSIVE;
+    }
+    for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
+        q[i].level = 2.0 * (open ? open : 1) / (1.0 - s->opts.accept.confidence);
+    if (!open && n >= PERF_CAST_(size_t, s->opts.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
+        perf_duel_keep_(s);
+        for (i = 1; i < s->variants; i++)           /* rarely the interval is a pair or two behind */
+            open |= (q[i].decision == PERF_ACCEPT ? s->kept[i].high >= q[i].log_threshold
+                                                  : s->kept[i].low <= q[i].log_threshold);
+        return !open;
+    }
+    if (n >= s->look_at) {
+        s->look_at = 2 * n;
+        return perf_duel_order_matters_(s);         /* more of the same will not help             */
+    }
+    return 0;
+}
+
+/* The bets after one more round. */
+PERF_COLD_FN_ void perf_duel_bet_(perf_ab_state_ *s)
+{
+    size_t n = s->arm[0].count;
+    int    i;
+
+    for (i = 1; i < s->variants; i++) {
+        (void)perf_seq_add(&s->seq[i], s->arm[0].ns[n - 1], s->arm[i].ns[n - 1]);
+        if (s->timer.use_cpu)
+            (void)perf_seq_add(&s->seq_cpu[i], s->arm[0].cpu[n - 1], s->arm[i].cpu[n - 1]);
+    }
+}
+
+PERF_FN uint64_t perf_duel_stop_(perf_ab_state_ *s, perf_status why)
 {
     s->status = why;
     s->phase = PERF_LOOP_DONE_;
     return 0;
 }
 
-/* A slice has ended: file its time, choose the next one.  Returns 2 * iterations + variant, or 0. */
-PERF_COLD_FN_ uint64_t perf_ab_slice_(perf_ab_state_ *s)
+/* All variants have been read at the common batch.  They share it as long as their costs are within
+ * a factor of four: then each has done as many iterations as the other, and two that walk the same
+ * memory stand at the same place when a round begins.  0: a body is not there.                   */
+PERF_COLD_FN_ int perf_duel_grow_(perf_ab_state_ *s, int late)
 {
-    uint64_t     t = perf_now();
+    perf_slice_ *p = &s->arm[s->order[0]];
+    double       slowest = 0.0, want = s->opts.slice_ns, factor;
+    uint64_t     batch = p->batch;
+    int          i;
+
+    for (i = 0; i < s->running; i++)
+        if (s->arm[s->order[i]].fastest > slowest)
+            slowest = s->arm[s->order[i]].fastest;
+    if (batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, batch))
+        return 0;
+    if (slowest >= 0.7 * want || late) {
+        if (batch > 1 && p->readings < 3 && !late)
+            return 1;
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->steady = late || 4.0 * p->fastest >= slowest || p->fastest >= 0.7 * want;
+            p->readings = p->steady ? p->readings : 0;
+        }
+        s->phase = PERF_LOOP_GROW_ONE_;
+        return 1;
+    }
+    factor = slowest > 0.0 ? want / slowest : 10.0;
+    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, batch) * factor) + 1;
+        p->readings = 0;
+    }
+    return 1;
+}
+
+/* The first variant whose batch is still to be found, or the warm-up begins. */
+PERF_COLD_FN_ void perf_duel_grow_next_(perf_ab_state_ *s, int late)
+{
+    double      c = s->opts.accept.confidence;
+    perf_slice_ *p;
+    int          i;
+
+    for (s->at = 0; s->at < s->running; s->at++)
+        if (!s->arm[s->order[s->at]].steady)
+            return;
+    s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
+    perf_duel_shuffle_(s);
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        perf_timer_choose_(&s->timer, (p->fastest > 0.0 ? p->fastest : p->cold_ns) /
+                                          PERF_CAST_(double, p->batch));
+    }
+    for (i = 1; i < s->variants; i++) {
+        (void)perf_seq_init(&s->seq[i], &s->opts.accept.rule, c, perf_duel_tick_(s, i));
+        s->seq[i].level *= s->variants - 1;
+        s->seq_cpu[i] = s->seq[i];
+    }
+}
+
+/* The control gives the fastest variant a lead: it runs alone for half as many slices as it had, and
+ * then they take turns again for some pairs.  If it is fast only because another one walks ahead and
+ * warms its memory, it is ahead now, and slow.  Pairs again, and not the variants alone: what
+ * neighbours do to the machine within a millisecond moves lone times by 2 to 8 % (measured).      */
+PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
+{
+    double m, least = PERF_INF_;
+    int    i, fastest = 0;
+
+    for (i = 0; i < s->variants; i++) {
+        m = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
+        if (m < least) {
+            least = m;
+            fastest = i;
+        }
+    }
+    for (s->at = 0; s->order[s->at] != fastest; s->at++)
+        ;
+    m = 20e6 / (least * PERF_CAST_(double, s->arm[fastest].batch) + 1.0);
+    s->lead = s->arm[0].count / 2;                  /* 20 ms at most, or some slices              */
+    s->lead = s->lead < 4 ? 4 : PERF_CAST_(double, s->lead) > m + 4.0 ? PERF_CAST_(size_t, m) + 4
+                                                                     : s->lead;
+    s->control_pairs = m < 1.0 ? 3 : PERF_CONTROL_PAIRS_;
+    s->lead = m < 1.0 ? 2 : s->lead;
+    s->lead_left = s->lead;
+    s->control_at = -1;                             /* the first pair only warms up               */
+    s->phase = PERF_LOOP_CONTROL_;
+}
+
+/* Is there a decision to hold against a control?  Then it begins. */
+PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s)
+{
+    double now = perf_timer_since_(s->timer.began, perf_now());
+    int    i, any = 0;
+
+    if (s->opts.control < 0 || s->running < 2)
+        return 0;
+    for (i = 1; i < s->variants; i++)
+        any |= !s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE;
+    if (any) {
+        s->control_end = now + (now > 0.4e9 ? 0.5 * now : 0.2e9);
+        perf_duel_lead_(s);
+    }
+    return any;
+}
+
+/* The pairs after a lead are complete.  They agree when their median is off by at most half of what
+ * decides, and two standard errors of it are no more than that (1.86 spreads over the root of the
+ * number each, if they followed a normal law): then the control is over.  It has failed if after the
+ * last lead they still are off by more, and
+ *   by more than 2.5 standard errors of both medians, or
+ *   on the other side of the threshold, though the pairs in turns are as far from it as they spread.
+ * Bets on signs can be won by two groups of pairs far apart, as when each walks ahead for a while:
+ * what decides is then less than two standard errors of the pairs in turns.  So it is on a noisy
+ * machine, and then all leads are needed, and a certain agreement (opts.before rules the groups out).
+ * 1: the control is over.                                                                         */
+PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
+{
+    double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
+    double est, spread, spread_c, gap, far_off, error, error_c;
+    size_t n = s->arm[0].count, k, m = s->again_count;
+    int    i, over = 1, off, apart, across;
+
+    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
+    if (!d)
+        return 1;
+    s->control_rounds++;
+    for (i = 1; i < s->variants; i++) {
+        k = perf_duel_logs_(s, 0, i, -1, d);
+        est = perf_duel_centre_(d, k, &spread);
+        memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
+        gap = perf_duel_centre_(c, m, &spread_c);
+        s->control_ratio[i] = perf_exp(gap);
+        far_off = est < t ? t - est : est - t;
+        across = (gap < t) != (est < t) && far_off > 0.75 * spread;
+        gap = gap < est ? est - gap : gap - est;
+        off = gap > 0.5 * far_off && gap > 0.002;
+        error = 1.86 * spread / perf_sqrt(PERF_CAST_(double, k));
+        error_c = 1.86 * spread_c / perf_sqrt(PERF_CAST_(double, m));
+        apart = !s->opts.before && 2.0 * error > far_off &&
+                (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
+        over &= !off && !apart && 2.0 * error_c <= far_off;
+        s->against[i] = (apart && (off || 2.0 * error_c > far_off)) ||
+                        (off && (across || gap > 2.5 * perf_sqrt(error * error + error_c * error_c)));
+    }
+    PERF_FREE(d);
+    return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
+           perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
+}
+
+/* One slice of the control has ended.  1: the control is over. */
+PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ *p)
+{
+    int cpu = perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU, i;
+
+    if (s->lead_left) {
+        if (!--s->lead_left)
+            perf_duel_shuffle_(s);
+        return 0;
+    }
+    s->pending[s->order[s->at]] = (cpu ? s->timer.cpu : s->timer.wall) /
+                                  PERF_CAST_(double, p->batch);
+    if (++s->at < s->running)
+        return 0;
+    if (s->control_at >= 0) {
+        for (i = 1; i < s->variants; i++)
+            s->again[PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_ + s->again_count] =
+                perf_log(s->pending[i]) - perf_log(s->pending[0]);
+        s->again_count++;
+    }
+    perf_duel_shuffle_(s);
+    if (++s->control_at < s->control_pairs)
+        return 0;
+    if (perf_duel_vote_(s))
+        return 1;
+    perf_duel_lead_(s);
+    return 0;
+}
+
+/* A slice has ended: file its time, choose the next one.  Returns 64 * iterations + variant, or 0. */
+PERF_OUTLINE_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
+{
+    uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns;
-    int          late;
+    int          late, good = 1, i;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_LOOP_DONE_)
         return 0;
-    p = &s->arm[s->variant];
-    ns = PERF_CAST_(double, t - s->t0) - s->overhead_ns;
-    ns = ns > 0.0 ? ns : 0.0;
-    late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
-    if (s->phase != PERF_LOOP_START_)
+    p = &s->arm[s->order[s->at]];
+    if (s->phase != PERF_LOOP_START_) {
+        good = perf_timer_stop_(&s->timer, now);
         p->runs += p->batch;
-    switch (s->phase) {
+    }
+    ns = s->timer.wall;
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds);
+    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return perf_duel_stop_(s, PERF_ERANGE);
+    switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
     case PERF_LOOP_START_:
-        s->variant = perf_coin_(&s->coin);
+        perf_duel_shuffle_(s);
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
         p->cold_ns = ns;
-        s->variant ^= 1;
-        if (s->arm[s->variant].runs)
+        if (++s->at == s->running) {
             s->phase = PERF_LOOP_GROW_;
-        break;
-    case PERF_LOOP_GROW_:                           /* first one variant, then the other          */
-        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
-            return perf_ab_stop_(s, PERF_EDELETED);
-        if (p->steady || late) {
-            p->steady = 1;
-            s->variant ^= 1;
-            if (s->arm[s->variant].steady) {
-                s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
-                (void)perf_seq_init(&s->seq, &s->opts.accept.rule, s->opts.accept.confidence,
-                                    perf_ab_tick_(s));
-                s->variant = perf_coin_(&s->coin);
-            }
+            perf_duel_shuffle_(s);
         }
+        break;
+    case PERF_LOOP_GROW_:                           /* all at the same batch                      */
+        if (!p->readings || ns < p->fastest)
+            p->fastest = ns;
+        p->readings++;
+        if (++s->at == s->running) {
+            if (!perf_duel_grow_(s, late))
+                return perf_duel_stop_(s, PERF_EDELETED);
+            perf_duel_shuffle_(s);
+            if (s->phase == PERF_LOOP_GROW_ONE_)
+                perf_duel_grow_next_(s, late);
+        }
+        break;
+    case PERF_LOOP_GROW_ONE_:                       /* those that are much faster                 */
+        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
+            return perf_duel_stop_(s, PERF_EDELETED);
+        p->steady |= late;
+        perf_duel_grow_next_(s, late);
         break;
     case PERF_LOOP_WARM_:
-    default:                                        /* pairs: coin, one, other                    */
-        if (!s->second) {
-            s->pending_ns = ns / PERF_CAST_(double, p->batch);
-            s->second = 1;
-            s->variant ^= 1;
-            break;
-        }
-        s->second = 0;
-        if (s->phase == PERF_LOOP_WARM_) {
+        if (++s->at == s->running) {
             if (--s->left_to_warm <= 0 || late)
                 s->phase = PERF_LOOP_SAMPLE_;
-        } else {
-            s->arm[s->variant ^ 1].ns[s->arm[s->variant ^ 1].count++] = s->pending_ns;
-            p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
-            if (perf_ab_pair_(s, late))
-                return perf_ab_stop_(s, PERF_OK);
+            perf_duel_shuffle_(s);
         }
-        s->variant = perf_coin_(&s->coin);
+        break;
+    case PERF_LOOP_SAMPLE_:
+        s->pending[2 * s->order[s->at]] = ns / PERF_CAST_(double, p->batch);
+        s->pending[2 * s->order[s->at] + 1] = s->timer.cpu / PERF_CAST_(double, p->batch);
+        if (++s->at < s->running)
+            break;
+        s->first[s->arm[s->order[0]].count] = s->order[0];
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->cpu[p->count] = s->pending[2 * s->order[i] + 1];
+            p->ns[p->count++] = s->pending[2 * s->order[i]];
+        }
+        if (s->running > 1)
+            perf_duel_bet_(s);
+        if (!perf_duel_enough_(s, late))
+            perf_duel_shuffle_(s);
+        else if (!perf_duel_control_(s))
+            return perf_duel_stop_(s, PERF_OK);
+        break;
+    case PERF_LOOP_CONTROL_:
+        if (perf_duel_control_slice_(s, p))
+            return perf_duel_stop_(s, PERF_OK);
+        break;
+    default:                                        /* the clock stepped back: that slice again   */
+        break;
     }
-    s->t0 = perf_now();
-    return 2 * s->arm[s->variant].batch + PERF_CAST_(uint64_t, s->variant);
+    p = &s->arm[s->order[s->at]];
+    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, s->order[s->at]);
+    return 64 * p->batch + s->order[s->at];
 }
 
-/* The verdict of the pairs: what the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ perf_verdict perf_ab_verdict_(perf_ab_state_ *s, size_t n)
+/* The verdict on variant i: what the bets decided, with the interval that goes with them. */
+PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_ab_state_ *s, int i, size_t n)
 {
-    perf_verdict  v = perf_verdict_start_(&s->opts.accept);
-    perf_interval i;
-    double       *d;
-    size_t        k;
+    perf_compare_opts o = s->opts.accept;
+    perf_verdict      v;
+    perf_seq         *q = &perf_duel_seq_(s)[i];
 
+    if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
+        o.confidence = 1.0 - 2.0 / q->level;
+    o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
+    v = perf_verdict_start_(&o);
     if (!n || v.status != PERF_OK)
         return v;
     if (!s->typical)
-        return perf_compare_pairs(s->arm[0].ns, s->arm[1].ns, n, &s->opts.accept);
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
-    if (!d) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
-    for (k = 0; k < n; k++)
-        d[k] = perf_log(s->arm[1].ns[k]) - perf_log(s->arm[0].ns[k]);
-    i = perf_seq_interval(d, n, s->opts.accept.confidence);
-    PERF_FREE(d);
+        return perf_compare_pairs(perf_duel_times_(s, 0), perf_duel_times_(s, i), n, &o);
+    if (s->kept_at != n)
+        perf_duel_keep_(s);
     v.pairs = n;
-    v.bad = s->seq.bad;
-    perf_verdict_finish_(&v, perf_widen_(i, perf_ab_tick_(s)), PERF_CAST_(double, n),
-                         &s->opts.accept);
-    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
+    v.bad = q->bad;
+    perf_verdict_finish_(&v, s->kept[i], PERF_CAST_(double, n), &o);
+    if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
 }
 
-PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
+/* What withholds the verdict on variant i, or explains that there is none. */
+PERF_COLD_FN_ void perf_duel_veto_(perf_ab_state_ *s, int i, perf_verdict *v)
+{
+    if (v->status != PERF_OK || !v->pairs)
+        return;
+    if (s->running == 2 && perf_duel_order_matters_(s)) {
+        v->decision = PERF_INCONCLUSIVE;
+        v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
+                    "anew in opts.before";
+        v->more = PERF_INF_;
+    } else if (s->against[i]) {
+        perf_verdict_cap_(v, "the control failed: once the faster one runs ahead the ratio is another: "
+                             "they share state; set it up anew in opts.before");
+    }
+}
+
+PERF_COLD_FN_ void perf_duel_empty_(perf_verdict *v, uint32_t baseline, uint32_t candidate)
+{
+    if (candidate & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it deleted? "
+                             "perf_keep() its result");
+    else if (baseline & PERF_WARN_EMPTY_BODY)
+        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it deleted? "
+                             "perf_keep() its result");
+}
+
+/* No more slices; returns the number of complete rounds, 0 after a failure. */
+PERF_COLD_FN_ size_t perf_duel_settle_(perf_ab_state_ *s, int64_t left)
+{
+    perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
+
+    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+        p->runs += p->batch - PERF_CAST_(uint64_t, left);
+    if (s->phase != PERF_LOOP_DONE_)
+        s->warnings |= PERF_WARN_STOPPED;
+    if (s->timer.backwards)
+        s->warnings |= PERF_WARN_CLOCK;
+    return s->status != PERF_OK ? 0 : s->arm[s->order[0]].count;
+}
+
+#define PERF_FORCED_ "PERF_VARIANT forced one variant: nothing to compare it with"
+
+/* Why there is no number at all. */
+PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_status status)
+{
+    if (s->status != PERF_EDELETED)
+        return perf_status_text(status);
+    if (s->loop.kind == 3)
+        return "the compiler deleted a body: perf_keep() its result";
+    return s->order[s->at < s->running ? s->at : 0]
+               ? "the compiler deleted the candidate's body: perf_keep() its result"
+               : "the compiler deleted the baseline's body: perf_keep() its result";
+}
+
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 {
     perf_ab_result r = PERF_ZERO;
-    uint32_t       empty[2];
+    perf_summary  *to[2];
+    uint32_t       seen[2] = {0, 0};
     size_t         n;
+    int            i;
 
+    r.why = "nothing was measured";
     if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
         r.status = r.verdict.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
         r.verdict.reason = perf_status_text(r.status);
         return r;
     }
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        s->arm[s->variant].runs += s->arm[s->variant].batch - PERF_CAST_(uint64_t, left);
-    n = s->arm[0].count < s->arm[1].count ? s->arm[0].count : s->arm[1].count;
+    n = perf_duel_settle_(s, left);
     r.cold_baseline_ns = s->arm[0].cold_ns;
     r.cold_candidate_ns = s->arm[1].cold_ns;
-    r.overhead_ns = s->overhead_ns;
+    r.overhead_ns = s->timer.overhead_ns;
     r.batch_baseline = s->arm[0].batch;
     r.batch_candidate = s->arm[1].batch;
-    r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
+    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->opts;
     r.status = s->status;
     r.warnings = s->warnings;
-    if (s->status != PERF_OK)
-        n = 0;                                      /* never a plausible time beside a failure    */
-    r.verdict = perf_ab_verdict_(s, n);
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.control_ratio = s->control_ratio[1];
+    r.control_rounds = s->control_rounds;
+    r.forced = s->forced >= 0;
+    r.verdict = perf_duel_verdict_(s, 1, r.forced ? 0 : n);
     if (n) {
-        r.baseline = perf_summarize(s->arm[0].ns, n);
-        r.candidate = perf_summarize(s->arm[1].ns, n);
-        empty[0] = perf_slice_warnings_(&s->arm[0], &r.baseline, s->overhead_ns);
-        empty[1] = perf_slice_warnings_(&s->arm[1], &r.candidate, s->overhead_ns);
-        r.warnings |= ((empty[0] | empty[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
+        to[0] = &r.baseline;
+        to[1] = &r.candidate;
+        for (i = 0; i < 2; i++) {
+            if (!s->arm[i].count)
+                continue;
+            *to[i] = perf_summarize(s->arm[i].ns, n);
+            if (s->timer.use_cpu)
+                *(i ? &r.candidate_cpu : &r.baseline_cpu) = perf_summarize(s->arm[i].cpu, n);
+            seen[i] = perf_slice_warnings_(s->arm[i].ns, n, to[i], s->timer.overhead_ns);
+        }
+        r.warnings |= ((seen[0] | seen[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
                       r.verdict.warnings;          /* pairs do not mind a drift                  */
-        if (empty[1] & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&r.verdict, "the candidate takes little longer than an empty loop: was it "
-                                          "deleted? perf_keep() its result");
-        else if (empty[0] & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&r.verdict, "the baseline takes little longer than an empty loop: was it "
-                                          "deleted? perf_keep() its result");
+        perf_duel_veto_(s, 1, &r.verdict);
+        r.control_failed = s->against[1];
+        perf_duel_empty_(&r.verdict, seen[0], seen[1]);
+        if (r.forced)
+            r.verdict.reason = PERF_FORCED_;
     } else {
         if (s->status == PERF_OK)
             r.status = PERF_ENODATA;
         r.verdict.status = r.status;
-        r.verdict.reason = s->status == PERF_EDELETED
-            ? s->variant ? "the compiler deleted the candidate's body: perf_keep() its result"
-                         : "the compiler deleted the baseline's body: perf_keep() its result"
-            : perf_status_text(r.status);
+        r.verdict.reason = perf_duel_failure_(s, r.status);
     }
-    if (s->phase != PERF_LOOP_DONE_)
-        r.warnings |= PERF_WARN_STOPPED;
     s->phase = PERF_LOOP_DONE_;
     s->result = r;
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+/* Names the best variant and those that cannot be told from it: a bet on "slower than the best" is
+ * lost for them, at a level that covers any pair of variants being looked at.                    */
+PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
+{
+    double  pairs = 0.5 * s->variants * (s->variants - 1), spread, tick;
+    double  level = 2.0 * pairs / (1.0 - s->opts.accept.confidence);
+    double *d = PERF_CAST_(double *, PERF_MALLOC((s->arm[0].count + 1) * sizeof *d));
+    size_t  k, i;
+    int     j;
+
+    for (j = 0; j < s->variants; j++)
+        if (s->entry[j].time.count &&
+            (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
+            r->best = j;
+    for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+        if (!s->entry[j].time.count)
+            continue;                               /* another one was forced                     */
+        k = perf_duel_logs_(s, r->best, j, -1, d);
+        tick = 0.5 * s->timer.tick_ns * (1.0 / s->arm[j].fastest + 1.0 / s->arm[r->best].fastest);
+        for (i = 0; i < k; i++)
+            d[i] -= tick + 1e-12;
+        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(d, k, 0.0, 1.0, level);
+        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(d, k, &spread) + tick);
+    }
+    PERF_FREE(d);
+}
+
+PERF_OUTLINE_FN_ perf_race_result perf_race_close_(perf_ab_state_ *s, int64_t left)
+{
+    perf_race_result r = PERF_ZERO;
+    perf_race_entry *e;
+    uint32_t         seen = 0, base = 0;
+    perf_out_        o;
+    size_t           n;
+    int              i;
+
+    r.best = -1;
+    r.why = "nothing was measured";
+    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->loop.done)) {
+        r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
+        return r;
+    }
+    n = perf_duel_settle_(s, left);
+    r.overhead_ns = s->timer.overhead_ns;
+    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
+    r.opts = s->opts;
+    r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
+    r.decides = perf_timer_decides_(&s->timer, &r.why);
+    r.control_rounds = s->control_rounds;
+    r.forced = s->forced >= 0;
+    r.rounds = n;
+    r.warnings = s->warnings;
+    if (s->status != PERF_EINVAL) {
+        r.entry = s->entry;
+        r.count = s->variants;
+    }
+    for (i = 0; i < r.count; i++) {
+        e = &s->entry[i];
+        if (!e->name[0]) {
+            o.p = e->name;
+            o.cap = sizeof e->name;
+            o.len = 0;
+            perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
+        }
+        e->cold_ns = s->arm[i].cold_ns;
+        e->batch = s->arm[i].batch;
+        e->control_ratio = s->control_ratio[i];
+        e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
+        if (!n) {
+            e->verdict.status = r.status;
+            e->verdict.reason = perf_duel_failure_(s, r.status);
+            continue;
+        }
+        if (r.forced)
+            e->verdict.reason = PERF_FORCED_;
+        else if (!i)
+            e->verdict.reason = "this is the baseline";
+        if (!s->arm[i].count)
+            continue;
+        e->time = perf_summarize(perf_duel_times_(s, i), n);
+        seen = perf_slice_warnings_(s->arm[i].ns, n, &e->time, s->timer.overhead_ns);
+        base = i ? base : seen;
+        r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
+        perf_duel_veto_(s, i, &e->verdict);
+        perf_duel_empty_(&e->verdict, base, seen);
+    }
+    if (n)
+        perf_race_rank_(s, &r);
+    s->phase = PERF_LOOP_DONE_;
+    s->race = r;
     PERF_REL_(&s->loop.done, 1);
     return r;
 }
@@ -4656,7 +6536,7 @@ PERF_COLD_FN_ perf_ab_result perf_ab_close_(perf_ab_state_ *s, int64_t left)
 #if PERF_DISABLE
 PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    perf_ab ab = {2, PERF_NULL_, 0};            /* the baseline runs once, unmeasured             */
+    perf_ab ab = {2, 1, PERF_NULL_, 0};         /* the baseline runs once, unmeasured             */
     (void)name;
     (void)opts;
     return ab;
@@ -4672,9 +6552,52 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
     perf_ab_result r = PERF_ZERO;
     (void)ab;
     r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
     r.verdict.status = PERF_EDISABLED;
     r.verdict.reason = perf_status_text(PERF_EDISABLED);
     return r;
+}
+
+PERF_FN void perf_ab_pause(perf_ab *ab)
+{
+    (void)ab;
+}
+
+PERF_FN void perf_ab_resume(perf_ab *ab)
+{
+    (void)ab;
+}
+
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    (void)ab;
+    (void)seen;
+}
+
+PERF_FN perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    perf_race r;
+
+    (void)variants;
+    r.duel = perf_ab_begin(name, opts);
+    return r;
+}
+
+PERF_FN perf_race_result perf_race_end(perf_race *race)
+{
+    perf_race_result r = PERF_ZERO;
+    (void)race;
+    r.best = -1;
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    (void)r;
+    (void)variant;
+    (void)name;
 }
 #else
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
@@ -4682,7 +6605,8 @@ PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts
     perf_ab ab;
 
     ab.left = 0;
-    ab.state = perf_ab_open_(name, opts, PERF_OPTIMISED_);
+    ab.first = -1;
+    ab.state = perf_duel_open_(name, 2, opts, 2, PERF_OPTIMISED_);
     ab.variant = -1;
     return ab;
 }
@@ -4691,11 +6615,13 @@ PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
     uint64_t n;
 
-    if (PERF_LIKELY_(--ab->left >= 0))
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+        PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
-    n = perf_ab_slice_(ab->state);
-    ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
-    ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
+    }
+    n = perf_duel_slice_(ab->state);
+    ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
+    ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
     return ab->variant;
 }
 
@@ -4706,41 +6632,345 @@ PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
     if (ab) {
         was = *ab;
         memset(ab, 0, sizeof *ab);
-        ab->variant = -1;
+        ab->first = ab->variant = -1;
     }
     return perf_ab_close_(was.state, was.left);
 }
+
+PERF_INLINE_FN_ void perf_ab_pause(perf_ab *ab)
+{
+    perf_clobber();
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_timer_pause_(&ab->state->timer);
+}
+
+PERF_INLINE_FN_ void perf_ab_resume(perf_ab *ab)
+{
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_timer_resume_(&ab->state->timer);
+    perf_clobber();
+}
+
+PERF_FN void perf_worse_(double *worst, double seen)
+{
+    if (!(seen <= *worst))                          /* NaN is the worst, and stays                */
+        *worst = perf_is_nan_(*worst) ? *worst : seen;
+}
+
+PERF_OUTLINE_FN_ void perf_duel_accuracy_(perf_ab_state_ *s, perf_accuracy seen)
+{
+    if (!seen.compared)
+        return;
+    perf_worse_(&s->seen.max_abs, seen.max_abs);
+    perf_worse_(&s->seen.max_rel, seen.max_rel);
+    perf_worse_(&s->seen.max_ulp, seen.max_ulp);
+    s->seen.compared += seen.compared;
+}
+
+PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    if (ab && PERF_LOOP_IS_ONE_(ab->state))
+        perf_duel_accuracy_(ab->state, seen);
+}
+
+PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    perf_race r;
+
+    r.duel.left = 0;
+    r.duel.first = -1;
+    r.duel.state = perf_duel_open_(name, variants, opts, 3, PERF_OPTIMISED_);
+    r.duel.variant = -1;
+    return r;
+}
+
+PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
+{
+    perf_ab was = PERF_ZERO;
+
+    if (r) {
+        was = r->duel;
+        memset(r, 0, sizeof *r);
+        r->duel.first = r->duel.variant = -1;
+    }
+    return perf_race_close_(was.state, was.left);
+}
+
+PERF_OUTLINE_FN_ void perf_duel_name_(perf_ab_state_ *s, int variant, const char *name)
+{
+    size_t i;
+
+    if (!PERF_LOOP_IS_ONE_(s) || variant < 0 || variant >= s->variants || !name)
+        return;
+    for (i = 0; name[i] && i + 1 < sizeof s->entry[0].name; i++)
+        s->entry[variant].name[i] = name[i];
+    s->entry[variant].name[i] = '\0';
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    if (r)
+        perf_duel_name_(r->duel.state, variant, name);
+}
 #endif
 
+PERF_INLINE_FN_ int perf_ab_slice_begins(const perf_ab *ab)
+{
+    return ab && ab->left == ab->first;
+}
+
+PERF_INLINE_FN_ int perf_race_next(perf_race *r)
+{
+    return perf_ab_next(&r->duel);
+}
+
+PERF_INLINE_FN_ void perf_race_pause(perf_race *r)
+{
+    perf_ab_pause(r ? &r->duel : PERF_CAST_(perf_ab *, PERF_NULL_));
+}
+
+PERF_INLINE_FN_ void perf_race_resume(perf_race *r)
+{
+    perf_ab_resume(r ? &r->duel : PERF_CAST_(perf_ab *, PERF_NULL_));
+}
+
+PERF_INLINE_FN_ int perf_race_slice_begins(const perf_race *r)
+{
+    return r && perf_ab_slice_begins(&r->duel);
+}
+
 /* Both arms and the verdict, for perf_report. */
-PERF_FN void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
+PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = PERF_PTR_(const perf_ab_state_ *, l)->result;
+    int            cpu = r.decides == PERF_DECIDES_CPU;
 
-    if (r.baseline.count) {
-        perf_put_loop_row_(o, l->name, ", baseline", &r.baseline, r.cold_baseline_ns);
-        perf_put_loop_row_(o, l->name, ", candidate", &r.candidate, r.cold_candidate_ns);
-    }
+    if (r.baseline.count)
+        perf_put_loop_row_(o, l->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
+                           r.cold_baseline_ns);
+    if (r.candidate.count)
+        perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
+                           r.cold_candidate_ns);
     perf_put_(o, "  ");
     perf_put_(o, l->name);
     perf_put_(o, ": ");
     perf_put_(o, perf_verdict_text(&r.verdict));
     perf_put_(o, "\n");
+    if (r.control_failed) {
+        perf_put_(o, "    control: candidate / baseline is ");
+        perf_put_fixed_(o, r.control_ratio, 4);
+        perf_put_(o, " after one of them had a lead\n");
+    }
+    if (r.baseline_cpu.count) {
+        perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
+        perf_put_(o, r.why);
+        perf_put_(o, "\n");
+    }
     perf_put_warnings_(o, r.warnings);
 }
+
+/* A row for each variant, with what it lags behind and its verdict. */
+PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
+{
+    const perf_race_result *r = &PERF_PTR_(const perf_ab_state_ *, l)->race;
+    perf_verdict            v;
+    char                    arm[40];
+    int                     i;
+
+    for (i = 0; i < r->count; i++) {
+        arm[0] = ',';
+        arm[1] = ' ';
+        memcpy(arm + 2, r->entry[i].name, sizeof r->entry[i].name);
+        if (r->entry[i].time.count)
+            perf_put_loop_row_(o, l->name, arm, &r->entry[i].time, r->entry[i].cold_ns);
+    }
+    for (i = 0; i < r->count; i++) {
+        perf_put_(o, "  ");
+        perf_put_(o, l->name);
+        perf_put_(o, ", ");
+        perf_put_(o, r->entry[i].name);
+        perf_put_(o, r->forced ? ": " : i == r->best ? ": the best; "
+                     : r->entry[i].within_noise ? ": within noise of the best; " : ": ");
+        if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
+            perf_put_fixed_(o, r->entry[i].behind, 3);
+            perf_put_(o, "x the best; ");
+        }
+        v = r->entry[i].verdict;
+        perf_put_(o, i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v) : "the baseline");
+        perf_put_(o, "\n");
+    }
+    if (!r->count) {
+        perf_put_(o, "  ");
+        perf_put_name_(o, l->name, 30);
+        perf_put_(o, "   not measured: ");
+        perf_put_(o, perf_status_text(r->status));
+        perf_put_(o, "\n");
+    }
+    perf_put_warnings_(o, r->warnings);
+}
+
+/* ---- variant ---- */
+
+/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
+PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
+{
+    static const char word[2][10] = {"baseline", "candidate"};
+    size_t i;
+    int    k, v = 0;
+
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
+            ;
+        if (i == n && !word[k][i])
+            return k;
+    }
+    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
+        return (p[0] | 32) - 'a';
+    for (i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9' || i == 2)
+            return -1;
+        v = 10 * v + (p[i] - '0');
+    }
+    return n && v < PERF_RACE_MOST_ ? v : -1;
+}
+
+/* A rollback that was mistyped must not pass in silence: a note of every report. */
+PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r) {
+        PERF_SET_(&r->bad_variant, 1u);
+        perf_fail_(r, why);
+    }
+}
+
+PERF_FN int perf_variant(const char *name, int otherwise)
+{
+    const char      *p = perf_getenv_("PERF_VARIANT"), *end, *equals;
+    size_t           n = name ? strlen(name) : 0;
+    int              v;
+
+    for (; p && n && *p; p = *end ? end + 1 : end) {
+        equals = PERF_CAST_(const char *, PERF_NULL_);
+        for (end = p; *end && *end != ','; end++)
+            if (*end == '=')
+                equals = end;                       /* the last one: names may have some          */
+        if (!equals || PERF_CAST_(size_t, equals - p) != n || memcmp(p, name, n))
+            continue;
+        v = perf_variant_number_(equals + 1, PERF_CAST_(size_t, end - equals - 1));
+        if (v >= 0)
+            return v;
+        perf_variant_bad_(PERF_EFORMAT);
+        break;
+    }
+    return otherwise;
+}
+
+/* ---- schedule ---- */
+
+PERF_FN perf_schedule_opts perf_schedule_opts_default(void)
+{
+    perf_schedule_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts)
+{
+    perf_schedule_opts o = opts ? *opts : perf_schedule_opts_default();
+
+    o.skip = o.skip < 0 ? 0 : o.skip;
+    o.wait = o.wait < 0 ? 0 : o.wait ? o.wait : 1;
+    o.warmup = o.warmup < 0 ? 0 : o.warmup ? o.warmup : 1;
+    o.active = o.active > 0 ? o.active : 3;
+    o.repeat = o.repeat < 0 ? 0 : o.repeat;
+    return o;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+{
+    perf_schedule s = PERF_ZERO;
+    (void)opts;
+    s.phase = PERF_PHASE_DONE;
+    return s;
+}
+
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+{
+    (void)s;
+    return PERF_PHASE_DONE;
+}
+
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+{
+    (void)s;
+    return PERF_EDISABLED;
+}
+#else
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_schedule   s = PERF_ZERO;
+
+    s.opts = perf_schedule_opts_resolved(opts);
+    s.open = 1;
+    s.was_on = r && !PERF_GET_(&r->off);
+    perf_enable(0);
+    return s;
+}
+
+PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
+{
+    const perf_schedule_opts *o = &s->opts;
+    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip), quiet, warm, all;
+
+    quiet = PERF_CAST_(uint64_t, o->wait);
+    warm = quiet + PERF_CAST_(uint64_t, o->warmup);
+    all = warm + PERF_CAST_(uint64_t, o->active);
+    *cycle = 0;
+    if (step < skip)
+        return PERF_PHASE_WAIT;
+    step -= skip;
+    *cycle = step / all + 1;
+    if (o->repeat && *cycle > PERF_CAST_(uint64_t, o->repeat)) {
+        *cycle = PERF_CAST_(uint64_t, o->repeat);
+        return PERF_PHASE_DONE;
+    }
+    step %= all;
+    return step < quiet ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+}
+
+PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
+{
+    perf_phase was;
+
+    if (!s || !s->open)
+        return PERF_PHASE_DONE;
+    was = s->phase;
+    s->step++;
+    s->phase = perf_schedule_phase_(s, &s->cycle);
+    if (s->phase == PERF_PHASE_ACTIVE)
+        s->recorded++;
+    if ((s->phase == PERF_PHASE_ACTIVE) != (was == PERF_PHASE_ACTIVE))
+        perf_enable(s->phase == PERF_PHASE_ACTIVE);
+    return s->phase;
+}
+
+PERF_FN perf_status perf_schedule_end(perf_schedule *s)
+{
+    if (!s || !s->open)
+        return PERF_ESTATE;
+    perf_enable(s->was_on);
+    s->open = 0;
+    s->phase = PERF_PHASE_DONE;
+    return s->recorded ? PERF_OK : PERF_ENODATA;
+}
+#endif
 
 /* ---- at exit ---- */
 
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
-#if PERF_LP64_UNIX_
-extern char *perf_getenv_(const char *) __asm__(PERF_SYM_("getenv"));
-#else
-PERF_END_DECLS
-#include <stdlib.h>
-PERF_BEGIN_DECLS
-#define perf_getenv_ getenv
-#endif
-
 PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 {
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
@@ -4773,9 +7003,11 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
 #if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
 #elif PERF_SCOPE_EMPTY_
 extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
 #define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
 #endif
 #if defined(__GNUC__) && !defined(__cplusplus)
 #undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
@@ -4785,6 +7017,7 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 #define perf_enable(on)       PERF_OFF_((perf_enable)(on))
 #define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
 #define perf_reset()          PERF_OFF_((perf_reset)())
+#define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
 #define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
 #define perf_instant(name)    PERF_OFF_((perf_instant)(name))
@@ -4793,6 +7026,7 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 #define perf_report()         PERF_OFF_CODE_((perf_report)())
 #define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
 #define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
+#define perf_tally_of(n, p, out) PERF_OFF_CODE_((perf_tally_of)(n, p, out))
 #endif
 
 PERF_END_DECLS
@@ -4846,12 +7080,19 @@ template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Cou
 {
     __asm__ __volatile__("" : : "m"(x));
 }
-template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it points to counts as read */
+template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points to counts as read */
 {
     __asm__ __volatile__("" : : "r"(p),
                          "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));
 }
 #endif
+#endif
+
+#if PERF_NVTX || PERF_ROCTX
+#include "perf_nvtx.h"
+#endif
+#ifdef PERF_MAIN                /* 1: this file gets a main() that runs the benchmarks           */
+#include "perf_main.h"
 #endif
 
 /* MIT License
@@ -4876,4 +7117,9 @@ template <class Type_> inline void perf_keep(Type_ *const &p)       /* what it p
  * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
  * SOFTWARE.
  */
+
+/* In a CUDA or HIP compilation the GPU's part comes along; PERF_NO_GPU=1 leaves it out. */
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
+#include "perf_cuda.h"
+#endif
 #endif /* PERF_H */

@@ -99,7 +99,10 @@ PERF_BEGIN_DECLS
     X(PERF_ESTATE,    "called out of order (no begin, or already ended)")                         \
     X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
     X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
-    X(PERF_ELIMIT,    "a fixed limit of this library was reached")
+    X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
+    X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
+    X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
+    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */
@@ -117,7 +120,13 @@ typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUN
     X(PERF_WARN_EMPTY_BODY,  6, "little more than an empty loop: was the body deleted? perf_keep() it") \
     X(PERF_WARN_DRIFT,       7, "times still drifted after the warm-up")                          \
     X(PERF_WARN_STOPPED,     8, "the loop was left before it was done")                           \
-    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")
+    X(PERF_WARN_UNOPTIMISED, 9, "compiled without optimisation")                                  \
+    X(PERF_WARN_CLOCK,      10, "the clock went backwards: those slices were thrown away")        \
+    X(PERF_WARN_EXPOSED,    12, "GPU samples that host time may have leaked into were left out")  \
+    X(PERF_WARN_THROTTLED,  13, "the GPU slowed itself down during some samples")                 \
+    X(PERF_WARN_STREAM,     14, "the GPU worked on other streams than the timed one")             \
+    X(PERF_WARN_NOT_COLD,   15, "nothing here can flush the L2 cache: these are warm times")      \
+    X(PERF_WARN_NO_GRAPH,   16, "the body could not be captured: timed as it is, without a graph")
 
 #define PERF_WARN_ENUM_(name, bit, text) name = 1 << (bit),
 /* The bits by name; `warnings` fields hold any number of them. */

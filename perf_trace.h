@@ -1,14 +1,17 @@
-/* perf_trace.h - the trace of perf.h in other tools' formats: Perfetto, flame graphs, folded stacks.
+/* perf_trace.h - the trace of perf.h in other tools' formats, while the program runs if need be, and
+ * of several processes in one.
  *
  *     #include "perf.h"
  *     #include "perf_trace.h"
  *     perf_trace_save_perfetto("run.pftrace");      // ui.perfetto.dev; 3.5 times smaller than JSON
  *     perf_trace_save_flame("flame.html", "run");   // one page, no network, any browser
  *     perf_trace_save_folded("run.folded");         // for flamegraph.pl, speedscope, inferno
+ *     perf_trace_save_speedscope("run.speedscope.json");        // speedscope.app
+ *     perf_trace_stream("run.pftrace", NULL);       // from now on; readable after a kill -9
  *
- * Optional: only files that save such formats include it.  What is written is what the rings still
- * hold, as with perf_trace_save(); the file appears whole or not at all.
- * Sections (search for ">>"):  formats  private
+ * Optional: only files that save such formats include it.  What the save functions write is what the
+ * rings still hold, as with perf_trace_save(); their file appears whole or not at all.
+ * Sections (search for ">>"):  formats  stream  merge  private
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                   */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
@@ -22,8 +25,9 @@ PERF_BEGIN_DECLS
 
 /* >>formats ----------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of several processes or runs of one machine
- * may be concatenated (cat a b > c) and open as one.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.         */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b > c)
+ * in the order in which they were begun, and open as one; perf_trace_merge() takes any order, and
+ * any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                             */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';' and newlines. */
@@ -32,6 +36,84 @@ PERF_FN perf_status perf_trace_save_folded(const char *path);
 /* A page that shows the same as boxes, widest first; click to zoom.  title NULL: "perf.h".  Paths
  * of less than 1/5000 of the time are left out.                                                   */
 PERF_FN perf_status perf_trace_save_flame(const char *path, const char *title);
+
+/* For https://www.speedscope.app: a profile a thread, begins and ends in ns since the first scope of
+ * the program.  Counters, instants and spans have no place there.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM. */
+PERF_FN perf_status perf_trace_save_speedscope(const char *path);
+
+/* >>stream: the trace goes to a file while the program runs -----------------------------------------
+ *
+ *     perf_trace_stream("run.pftrace", NULL);      // at the start of main
+ *     ...                                          // a kill -9 here loses the last second
+ *     perf_trace_stream_end();                     // writes what is left, and closes
+ *
+ * Each thread writes its ring when half of it is new, or a second has passed: there is no thread of
+ * ours, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the report,
+ * "(perf.h writes the trace)".  A thread that waits for long is written by the next one that works.
+ * A forked child goes on in a file of its own, "run.pftrace.PID", when it first has something to
+ * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does both
+ * calls; %p in it becomes the number of the process.                                             */
+
+typedef struct perf_stream_opts {       /* zero = default                                         */
+    double   seconds;           /* write at least so often while scopes end; 0 -> 1.0             */
+    uint64_t max_bytes;         /* of the file; then it ends, with one write more at most;        */
+                                /* 0 -> 1 GiB                                                     */
+} perf_stream_opts;
+
+PERF_FN perf_stream_opts perf_stream_opts_default(void);    /* all zero; for C++11 and Cython     */
+PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts);  /* what runs   */
+
+/* Starts with what the rings hold.  A path that ends in ".json": Chrome JSON, an array that viewers
+ * read without its closing bracket; any other: Perfetto protobuf.  An existing file is replaced.
+ * Protobuf: the first scope inside one that is open at a write may be moved by a ns for each scope
+ * around it.  opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0; PERF_ESTATE: a
+ * stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then on a write that fails
+ * (full disk) ends the stream: the file is cut back to the last whole write, the report counts the
+ * events that are not in it, and the rings go on.                                                */
+PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts);
+
+/* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream, PERF_EIO
+ * when the stream has failed, now or before.                                                     */
+PERF_FN perf_status perf_trace_stream_flush(void);
+
+/* The same, and closes the file.  Another stream may then be started. */
+PERF_FN perf_status perf_trace_stream_end(void);
+
+/* >>merge: traces of several processes in one file --------------------------------------------------
+ * Processes of one machine share a clock: their times fit as they are.  For another machine, measure
+ * how far its clock is off with messages there and back:
+ *
+ *     perf_clock_sync s = PERF_ZERO;
+ *     for (...) {
+ *         sent = perf_now();  ask the other for its perf_now(), `there`;
+ *         perf_clock_sync_add(&s, sent, there, perf_now());
+ *     }                                            // s.offset_ns, right within s.bound_ns       */
+typedef struct perf_clock_sync {        /* begins all zero                                        */
+    uint64_t messages;
+    int64_t  offset_ns;         /* add it to times of the other to have them in ours              */
+    int64_t  bound_ns;          /* the true offset is at most so far away: half the fastest turn  */
+} perf_clock_sync;
+
+/* One message: perf_now() here before and after, and there in between.  The fastest one counts.
+ * PERF_EINVAL: no s, or back before sent.                                                        */
+PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
+                                        uint64_t back);
+
+typedef struct perf_trace_part {        /* zero = default, but for the path                       */
+    const char *path;           /* a trace that perf.h wrote; also one cut off by a kill          */
+    const char *name;           /* what viewers call its process: "rank 3"; NULL: as it is        */
+    int64_t     offset_ns;      /* added to all its times                                         */
+    int64_t     bound_ns;       /* how wrong that may be: shown beside the name; 0: not shown     */
+} perf_trace_part;
+
+/* Writes n traces into the file `out`: all of them Chrome JSON, or all Perfetto protobuf; `out` is the
+ * same, whole or not at all, and may be one of the n.  Process numbers that occur twice are changed.
+ * n = 1 repairs a file that a kill has cut: what is not whole at its end is left out.  *bad, unless
+ * NULL, becomes the index of the part that is at fault, n when none is.  PERF_EINVAL: no path, n = 0,
+ * or a name of more than 255 bytes; PERF_EFORMAT: not a trace of perf.h, or not of one kind; PERF_EIO,
+ * PERF_ENOMEM.                                                                                   */
+PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
+                                     size_t *bad);
 
 /* >>private: bodies, in the order of the prototypes --------------------------------------------- */
 
@@ -67,12 +149,36 @@ PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, siz
     return p + n;
 }
 
+/* A moment at which a scope begins (name) or ends (0). */
+typedef struct perf_edge_ {
+    uint64_t ticks;
+    uint32_t name, depth;
+} perf_edge_;
+
+/* A scope that is open when its children are written follows in a later write, with a begin that
+ * lies before.  What begins at one moment (clocks tick every 10 ns) a viewer nests in the order of
+ * the file: the scope would land inside its first child.  So the first child of each open scope, and
+ * what happens with it, is moved: by 1 ns if the open scope is the outermost, by 2 in the next, ...
+ * That way every scope begins before what is inside it, whatever the order in which they are written.
+ * `now`, `old` (before the present write): by depth, ticks of the first begin in the file that is
+ * inside a scope which is not.  now[0]: ns of the last time in the file, which is no depth.       */
+#define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
+#define PERF_TIES_NONE_ (~UINT64_C(0))
+typedef struct perf_ties_ {
+    uint64_t *now, old[PERF_TIES_];
+} perf_ties_;
+
 typedef struct perf_pf_ {
     perf_file_      file;
     perf_registry_ *registry;
     perf_epoch_     epoch;
     uint64_t        process;
-    int             no_memory;
+    int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
+    perf_edge_     *room;                       /* 3 edges an event                               */
+    size_t          events;                     /* it is for so many                              */
+    char           *used;                       /* by name                                        */
+    uint32_t        names;
+    struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
 /* One packet of the trace. */
@@ -126,11 +232,14 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
     perf_pf_packet_(w, packet, PERF_CAST_(size_t, q - packet));
 }
 
-/* Starts the sequence of a thread: its clock counts ns from t0, its names get short numbers. */
+/* Starts the sequence of a thread: its clock counts ns from t0, its names get short numbers.  The
+ * trace processor knows a clock by its number and the sequence's, and t0 of one may not go back: so
+ * both come from the process, as far as there are numbers (64; 100 of one byte).                 */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
-    char  packet[256], a[128], b[64];
-    char *p = packet, *q = a, *k = b;
+    char           packet[256], a[128], b[64];
+    char          *p = packet, *q = a, *k = b;
+    const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
 
     p = perf_field_(p, 10, sequence);
     p = perf_field_(p, 41, 1);                  /* incremental state cleared                       */
@@ -138,14 +247,14 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     k = perf_field_(k, 1, 3);                   /* CLOCK_MONOTONIC at t0 ...                       */
     k = perf_field_(k, 2, t0);
     q = perf_field_bytes_(q, 1, b, PERF_CAST_(size_t, k - b));
-    k = perf_field_(b, 1, 64);                  /* ... is 0 of our own clock: differences in ns    */
+    k = perf_field_(b, 1, clock);               /* ... is 0 of our own clock: differences in ns    */
     k = perf_field_(k, 2, 0);
     k = perf_field_(k, 3, 1);
     k = perf_field_(k, 4, 1);
     q = perf_field_bytes_(q, 1, b, PERF_CAST_(size_t, k - b));
     q = perf_field_(q, 2, 3);
     p = perf_field_bytes_(p, 6, a, PERF_CAST_(size_t, q - a));
-    q = perf_field_(a, 58, 64);
+    q = perf_field_(a, 58, clock);
     k = perf_field_(b, 11, uuid);
     q = perf_field_bytes_(q, 11, b, PERF_CAST_(size_t, k - b));
     p = perf_field_bytes_(p, 59, a, PERF_CAST_(size_t, q - a));
@@ -190,7 +299,8 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint6
     perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
 }
 
-PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thread_uuid)
+/* Whatever is no scope.  `known`: its track has been described. */
+PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thread_uuid, int known)
 {
     const char *name = PERF_ACQ_(&w->registry->names)[z->name]->site.name;
     uint64_t    start = perf_epoch_ns_(&w->epoch, z->start);
@@ -202,7 +312,8 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thr
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
-    perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
+    if (z->kind == PERF_KIND_ASYNC_ || !known)
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
         perf_pf_event_(w, start, uuid, 4, PERF_NULL_, z->extra);
     } else {
@@ -211,18 +322,36 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thr
     }
 }
 
-/* A moment at which a scope begins (name) or ends (0). */
-typedef struct perf_edge_ {
-    uint64_t ticks;
-    uint32_t name, depth;
-} perf_edge_;
+/* Room for a thread with n events; 0: no memory. */
+PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
+{
+    uint32_t names = PERF_ACQ_(&w->registry->count);
+
+    if (n > w->events) {
+        PERF_FREE(w->room);
+        w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * n * sizeof *w->room));
+        w->events = w->room ? n : 0;
+    }
+    if (names > w->names) {
+        if (!w->mapped)
+            PERF_FREE(w->used);
+        names = 2 * names + 4096;
+        w->used = PERF_CAST_(char *, w->mapped ? perf_pages_(names, 0) : PERF_MALLOC(names));
+        w->names = w->used ? names : 0;
+    }
+    if (!w->room || !w->used)
+        return 0;
+    memset(w->used, 0, w->names);
+    return 1;
+}
 
 /* Newest first, each event ends before the one before it; those that contain it are on the stack.
  * Writing from the back gives all begins and ends in order of time, without sorting.  Returns the
- * first of 2n edges; room holds 3n.                                                               */
-PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, perf_edge_ *room, char *used)
+ * first of 2n edges, which end at room + 3n; `others` 0 leaves out what is no scope.              */
+PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int others)
 {
-    perf_edge_ *stack = room, *out = room + 3 * e->count;
+    perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
+    char       *used = w->used;
     size_t      top = 0;
     uint64_t    i = 0;
     perf_zone_  z;
@@ -230,8 +359,10 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, perf_ed
     while (i < e->count) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
-        if (z.kind > PERF_KIND_WAIT_) {
-            perf_pf_other_(w, &z, w->process << 32 | e->number);
+        if (!PERF_KIND_SLICE_(z.kind)) {
+            if (others)
+                perf_pf_other_(w, &z, w->process << 32 | e->number, used[z.name]);
+            used[z.name] = 1;
             continue;
         }
         while (top && (z.start < stack[top - 1].ticks ||
@@ -251,36 +382,70 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, perf_ed
     return out;
 }
 
+/* When a scope begins in the file whose first children are there already. */
+PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t uuid)
+{
+    uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
+    uint32_t k, both;
+
+    for (k = 2; k <= edge->depth % PERF_TIES_ && edge->name; k++)
+        for (both = 0; both < 2; both++) {
+            at = both ? w->ties->old[k] : w->ties->now[k];
+            if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
+                ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
+        }
+    perf_pf_event_(w, ns, uuid, edge->name ? 1 : 2,
+                   edge->name ? PERF_ACQ_(&w->registry->names)[edge->name]->site.name : PERF_NULL_,
+                   0);
+}
+
+/* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
+PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth, uint64_t *ns)
+{
+    for (; *depth < PERF_TIES_; ++*depth) {
+        uint64_t at = w->ties->now[*depth], moved;
+        if (at == PERF_TIES_NONE_)
+            continue;
+        if (at > ticks)
+            return at;
+        moved = perf_epoch_ns_(&w->epoch, at) + *depth - 1;
+        *ns = moved > *ns ? moved : *ns;
+    }
+    return PERF_TIES_NONE_;
+}
+
 PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
 {
     perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
     perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-    uint64_t    uuid = w->process << 32 | e->number, sequence = e->number + 1, last, ns;
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count), depth = 1;
+    uint64_t    uuid = w->process << 32 | e->number, last, ns;
+    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
+    uint64_t    tie = w->ties ? 0 : PERF_TIES_NONE_;    /* ticks of the next begin to be moved    */
     size_t      n = PERF_CAST_(size_t, e->count);
-    perf_edge_ *room, *edge, *end;
-    char       *used;
+    perf_edge_ *edge, *end;
 
     if (!n)
         return;
     perf_pf_track_(w, uuid, 0, e->name, e->thread);
-    room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * n * sizeof *room));
-    used = PERF_CAST_(char *, PERF_MALLOC(names));
-    if (room && used) {
-        memset(used, 0, names);
-        end = room + 3 * n;
-        edge = perf_edges_(w, e, room, used);
+    if (perf_pf_room_(w, n)) {
+        end = w->room + 3 * n;
+        edge = perf_edges_(w, e, 1);
+        while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
+            perf_pf_late_(w, edge++, uuid);     /* scopes that were open at the write before      */
         last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
         if (edge < end)
             perf_pf_sequence_(w, sequence, uuid, last);
         for (id = 1; id < names; id++)
-            if (used[id])
+            if (w->used[id])
                 perf_pf_name_(w, sequence, id);
         for (; edge < end; edge++) {
             char *length, *p;
             if (f->p > f->limit)
                 perf_file_flush_(f);
             ns = perf_epoch_ns_(&w->epoch, edge->ticks);
+            if (PERF_UNLIKELY_(edge->ticks >= tie))
+                tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
             p = f->p;
             *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11      */
@@ -306,30 +471,115 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             f->p = p;
             last = ns;
         }
+        if (w->ties && last)
+            w->ties->now[0] = last;
     } else {
         w->no_memory = 1;
     }
-    PERF_FREE(room);
-    PERF_FREE(used);
 }
 
-PERF_COLD_FN_ void perf_pf_go_(void *with)
+/* What every file begins with. */
+PERF_COLD_FN_ void perf_pf_process_(perf_pf_ *w)
 {
-    perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
-    char      packet[64], track[48], inner[16];
-    char     *p;
+    char  packet[64], track[48], inner[16];
+    char *p;
 
     p = perf_field_(inner, 1, w->process);
     p = perf_field_bytes_(perf_field_(track, 1, w->process << 32), 3, inner, PERF_CAST_(size_t, p - inner));
     p = perf_field_bytes_(packet, 60, track, PERF_CAST_(size_t, p - track));
     p = perf_field_(p, 10, 1);
     perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
+}
+
+PERF_COLD_FN_ void perf_pf_go_(void *with)
+{
+    perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
+
+    perf_pf_process_(w);
     if (!perf_events_each_(w->registry, perf_pf_thread_, w) || w->no_memory)
         w->file.failed = 1;
     perf_file_flush_(&w->file);
 }
 
-PERF_FN perf_status perf_trace_save_perfetto(const char *path)
+/* ---- speedscope ---- */
+
+PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
+{
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    perf_file_ *f = &w->file;
+    perf_edge_ *edge, *end, *open = w->room;
+    size_t      top = 0;
+    uint64_t    ns = 0;
+    char        comma = '[';
+
+    if (!e->count)
+        return;
+    if (!perf_pf_room_(w, PERF_CAST_(size_t, e->count))) {
+        w->no_memory = 1;
+        return;
+    }
+    open = w->room;                             /* the stack there is done with                   */
+    end = w->room + 3 * e->count;
+    edge = perf_edges_(w, e, 0);
+    if (edge == end)
+        return;
+    if (w->process++)
+        perf_file_put_(f, ",");
+    perf_file_put_(f, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,\"name\":");
+    if (e->name[0]) {
+        perf_file_json_(f, e->name);
+    } else {
+        perf_file_put_(f, "\"thread ");
+        perf_file_number_(f, e->thread);
+        perf_file_put_(f, "\"");
+    }
+    perf_file_put_(f, ",\"events\":");
+    for (; edge < end; edge++) {
+        uint64_t at = perf_epoch_ns_(&w->epoch, edge->ticks) - w->epoch.ns;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        ns = at > ns && !(at >> 63) ? at : ns;
+        *f->p++ = comma;
+        comma = ',';
+        memcpy(f->p, "\n{\"type\":\"", 10);
+        f->p[10] = edge->name ? 'O' : 'C';
+        memcpy(f->p + 11, "\",\"frame\":", 10);
+        f->p += 21;
+        if (edge->name)
+            open[top++].name = edge->name;
+        else if (top)
+            top--;
+        f->p = perf_digits_(f->p, open[top - (edge->name ? 1 : 0)].name);
+        memcpy(f->p, ",\"at\":", 6);
+        f->p = perf_digits_(f->p + 6, ns);
+        *f->p++ = '}';
+    }
+    perf_file_put_(f, "],\"endValue\":");
+    perf_file_number_(f, ns);
+    perf_file_put_(f, "}");
+}
+
+PERF_COLD_FN_ void perf_ss_go_(void *with)
+{
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    perf_file_ *f = &w->file;
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
+
+    perf_file_put_(f, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                      "\"exporter\":\"perf.h\",\"shared\":{\"frames\":[{\"name\":\"\"}");
+    for (id = 1; id < names; id++) {            /* frame number = id                              */
+        perf_file_put_(f, ",\n{\"name\":");
+        perf_file_json_(f, PERF_ACQ_(&w->registry->names)[id]->site.name);
+        perf_file_put_(f, "}");
+    }
+    perf_file_put_(f, "]},\"profiles\":[");
+    if (!perf_events_each_(w->registry, perf_ss_thread_, w) || w->no_memory)
+        f->failed = 1;
+    perf_file_put_(f, "]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_COLD_FN_ perf_status perf_pf_save_(const char *path, void (*go)(void *), uint64_t process)
 {
     perf_pf_    w;
     perf_status status;
@@ -338,12 +588,24 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     w.registry = perf_registry_get_();
     if (!w.registry)
         return PERF_ENOMEM;
-    if (perf_lock_(w.registry))                 /* after a fork: forgets the parent's threads      */
+    if (perf_lock_(w.registry))                 /* after a fork: forgets the parent's threads     */
         perf_unlock_(w.registry);
-    w.process = PERF_GET_(&w.registry->process);
+    w.process = process ? PERF_GET_(&w.registry->process) : 0;
     w.epoch = perf_epoch_of_(w.registry);
-    status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
+    status = perf_file_save_(path, &w.file, go, &w);
+    PERF_FREE(w.room);
+    PERF_FREE(w.used);
     return w.no_memory ? PERF_ENOMEM : status;
+}
+
+PERF_FN perf_status perf_trace_save_perfetto(const char *path)
+{
+    return perf_pf_save_(path, perf_pf_go_, 1);
+}
+
+PERF_FN perf_status perf_trace_save_speedscope(const char *path)
+{
+    return perf_pf_save_(path, perf_ss_go_, 0);
 }
 
 /* ---- folded stacks and the flame page ---- */
@@ -498,6 +760,1016 @@ PERF_FN perf_status perf_trace_save_folded(const char *path)
 PERF_FN perf_status perf_trace_save_flame(const char *path, const char *title)
 {
     return perf_flame_save_(path, title, perf_flame_go_);
+}
+
+/* ---- stream ---- */
+
+#if PERF_LP64_UNIX_
+extern int perf_truncate_(const char *, long) __asm__(PERF_SYM_("truncate"));
+#else
+#define perf_truncate_(path, bytes) (PERF_CAST_(void, path), PERF_CAST_(void, bytes), -1)
+#endif
+
+#define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
+#define PERF_STREAM_KNOTS_ 64u
+
+typedef struct perf_streaming_ {
+    perf_stream_  head;         /* first: what perf.h knows                                       */
+    perf_pf_      pf;           /* its file is that of both formats                               */
+    perf_json_    json;
+    perf_ties_    ties;
+    int           as_json;
+    uint32_t      process;      /* whose file is open                                             */
+    uint32_t      knots;        /* epochs used so far                                             */
+    uint64_t      max_bytes, whole;             /* of the file; whole: after the last good write  */
+    uint64_t      period, all_at;               /* ticks; when all rings were written             */
+    uint64_t      began, next_knot;             /* ns                                             */
+    uint64_t      chunk;        /* entries                                                        */
+    perf_event_  *event;        /* room for a chunk                                               */
+    char         *buffer;
+    char         *path;         /* with room for ".PID"                                           */
+    size_t        path_length;
+    perf_epoch_   knot[PERF_STREAM_KNOTS_];
+} perf_streaming_;
+
+/* How ticks become ns: straight pieces that meet, so that what was written stays in order with what
+ * follows, each aimed at the clock as it is known now.  A new piece when the time since the start
+ * has doubled, and every minute.                                                                 */
+PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
+{
+    perf_epoch_  now = perf_epoch_of_(r);
+    perf_epoch_ *old = &s->knot[(s->knots - 1) % PERF_STREAM_KNOTS_];
+    perf_epoch_ *k = &s->knot[s->knots % PERF_STREAM_KNOTS_];
+    uint64_t     ticks = perf_scope_ticks_(r), truth = perf_epoch_ns_(&now, ticks), here, ahead;
+    int64_t      off;
+    double       turn;
+
+    if (s->knots && truth < s->next_knot)
+        return;
+    if (!s->knots) {
+        *k = now;
+        s->began = truth;
+    } else {
+        here = perf_epoch_ns_(old, ticks);
+        off = PERF_CAST_(int64_t, truth - here);
+        ahead = truth - s->began < 1000000 ? 1000000 : truth - s->began;
+        ahead = ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000);
+        turn = PERF_CAST_(double, off) / PERF_CAST_(double, ahead);
+        k->tick_ns = now.tick_ns * (1 + (turn > 0.5 ? 0.5 : turn < -0.5 ? -0.5 : turn));
+        k->ticks = ticks;
+        k->ns = here;
+        k->older = old;
+        if (s->knots >= PERF_STREAM_KNOTS_)     /* the place of the oldest: the next is the last  */
+            s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
+    }
+    s->knots++;
+    ahead = truth - s->began;
+    s->next_knot = truth + (ahead < 100000 ? 100000 : ahead < UINT64_C(60000000000)
+                                                          ? ahead
+                                                          : UINT64_C(60000000000));
+    s->pf.epoch = s->json.epoch = *k;
+}
+
+/* Brings ring_first up to date with events that are about to be written, see perf_ties_. */
+PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const perf_events_ *e)
+{
+    uint64_t   *first = t->ring_first, at, i = e->count;
+    uint32_t    top = PERF_TIES_, d;
+    perf_zone_  z;
+
+    memcpy(s->ties.old, first, sizeof s->ties.old);
+    s->ties.now = first;
+    while (i-- > 0) {                           /* oldest first                                   */
+        at = i;
+        if (!perf_zone_at_(e, &at, s->pf.registry, &z) || !PERF_KIND_SLICE_(z.kind))
+            continue;
+        d = z.depth % PERF_TIES_;
+        for (; top > d; top--)
+            if (top < PERF_TIES_)
+                first[top] = PERF_TIES_NONE_;
+        top = d;
+        if (z.start < first[d])
+            first[d] = z.start;
+    }
+}
+
+PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
+{
+    perf_file_ *f = &s->pf.file;
+
+    f->file = fopen(s->path, "wb");
+    f->p = f->begin = s->buffer;
+    f->limit = s->buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    f->failed = !f->file;
+    f->written = s->whole = 0;
+    if (!f->file)
+        return 0;
+    (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
+    s->process = PERF_GET_(&s->pf.registry->process);
+    s->pf.process = s->process;
+    if (s->as_json) {
+        perf_file_put_(f, "[\n{\"ph\":\"M\",\"name\":\"process_labels\","
+                          "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
+        perf_file_number_(f, s->process);
+        perf_file_put_(f, "}");
+    } else {
+        perf_pf_process_(&s->pf);
+    }
+    perf_file_flush_(f);
+    s->whole = f->written;
+    return !f->failed;
+}
+
+/* Cuts the file back to what is whole. */
+PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
+{
+    perf_file_ *f = &s->pf.file;
+
+    if (f->file)
+        (void)fclose(f->file);
+    f->file = PERF_NULL_;
+    if (f->failed && s->whole && strncmp(s->path, "/dev/", 5) != 0)
+        (void)perf_truncate_(s->path, PERF_CAST_(long, s->whole));
+    s->head.status = PERF_CAST_(uint32_t, why);
+    PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
+    perf_fail_(s->pf.registry, why);
+}
+
+/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
+ * about to write it when the process was copied.                                                 */
+PERF_COLD_FN_ void perf_stream_forked_(perf_streaming_ *s)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = s->path + s->path_length;
+    o.cap = 16;
+    perf_put_char_(&o, '.');
+    perf_put_u64_(&o, PERF_GET_(&s->pf.registry->process));
+    s->json.names = 0;
+    if (!perf_stream_open_(s))
+        perf_stream_fail_(s, PERF_EIO);
+}
+
+PERF_COLD_FN_ void perf_stream_names_(perf_streaming_ *s)
+{
+    uint32_t names = PERF_ACQ_(&s->pf.registry->count), from = s->json.names ? s->json.names : 1;
+    size_t   bytes = PERF_CAST_(size_t, names + 2) * PERF_PREFIX_;
+
+    if (names > s->pf.names || !s->json.prefix) {       /* pf.names: for how many there is room   */
+        s->json.prefix = PERF_CAST_(char *, perf_pages_(2 * bytes, 0));
+        s->pf.names = s->json.prefix ? 2 * names : 0;
+        from = 1;
+    }
+    s->json.names = s->json.prefix ? names : 0;         /* without room names are written out     */
+    perf_json_names_(&s->json, from);
+}
+
+/* Writes what one ring holds, oldest chunk first. */
+PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n;
+    uint64_t     room = r->ring_events * sizeof(perf_event_);
+    perf_events_ e;
+
+    if (PERF_GET_(&t->ring_lost) > from)
+        from = PERF_GET_(&t->ring_lost);
+    if (!t->ring || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return;
+    if (head - from > room) {
+        s->head.unsent += (head - from - room) / sizeof(perf_event_);
+        from = head - room;
+    }
+    if (!t->ring_first) {
+        t->ring_first = PERF_CAST_(
+            uint64_t *, perf_pool_(&r->pool, &r->pool_end, PERF_TIES_ * 8, 65536, 0));
+        if (!t->ring_first) {
+            perf_stream_fail_(s, PERF_ENOMEM);
+            return;
+        }
+        memset(t->ring_first, 255, PERF_TIES_ * 8);
+        t->ring_first[0] = 0;
+    }
+    if (s->process != PERF_GET_(&r->process))
+        perf_stream_forked_(s);
+    while (from < head && s->head.state == PERF_STREAM_ON_) {
+        if (s->pf.file.written >= s->max_bytes) {
+            perf_stream_fail_(s, PERF_ELIMIT);
+            break;
+        }
+        n = head - from < s->chunk * sizeof(perf_event_) ? head - from
+                                                         : s->chunk * sizeof(perf_event_);
+        memset(&e, 0, sizeof e);
+        e.event = s->event;
+        e.thread = t->thread;
+        e.number = t->number;
+        e.name = t->name;
+        until = from + n;
+        perf_events_read_(&e, r, t, until, n);
+        s->head.unsent += n / sizeof(perf_event_) - e.count;
+        while (e.count && !e.event[0].what) {   /* parts of an event whose last is not there yet  */
+            e.event++;
+            e.count--;
+            until -= sizeof(perf_event_);
+        }
+        if (!e.count)
+            break;
+        if (!s->as_json)
+            perf_stream_ties_(s, t, &e);
+        if (s->as_json) {
+            s->json.file = s->pf.file;
+            perf_json_thread_(&s->json, &e);
+            s->pf.file = s->json.file;
+        } else {
+            perf_pf_thread_(&s->pf, &e);
+        }
+        perf_file_flush_(&s->pf.file);
+        if (s->pf.file.failed || s->pf.no_memory) {
+            perf_stream_fail_(s, s->pf.file.failed ? PERF_EIO : PERF_ENOMEM);
+            break;
+        }
+        s->whole = s->pf.file.written;
+        from = until;
+    }
+    PERF_SET_(&t->ring_sent, from);
+}
+
+/* With the lock held.  t: the ring that is due, NULL: all of them. */
+PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf_recorder_ *t)
+{
+    perf_streaming_ *s = PERF_PTR_(perf_streaming_ *, stream);
+    perf_recorder_  *other;
+    uint64_t         now = perf_scope_ticks_(r), done, half, step;
+
+    perf_stream_clock_(s, r);
+    if (s->as_json)
+        perf_stream_names_(s);
+    if (t) {
+        done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
+        perf_stream_one_(s, r, t);
+        /* as many as would have come in one period, had they come at the speed of the last ones   */
+        half = r->ring_events / 2 < PERF_STREAM_CHUNK_ / 2 ? r->ring_events / 2
+                                                           : PERF_STREAM_CHUNK_ / 2;
+        step = t->ring_step ? t->ring_step / sizeof(perf_event_) : 16;
+        if (t->ring_at && now - t->ring_at > s->period)
+            step = PERF_CAST_(uint64_t, PERF_CAST_(double, done) * PERF_CAST_(double, s->period) /
+                                            PERF_CAST_(double, now - t->ring_at));
+        else
+            step *= 4;
+        step = step < 16 ? 16 : step > half ? half : step;
+        t->ring_step = (step ? step : 1) * sizeof(perf_event_);
+        t->ring_at = now;
+        if (PERF_GET_(&t->ring_limit))
+            PERF_SET_(&t->ring_limit, t->ring_head + t->ring_step);
+    }
+    if (t && now - s->all_at < s->period)
+        return;
+    s->all_at = now;
+    for (other = PERF_ACQ_(&r->recorders); other; other = other->next)
+        if (other != t)
+            perf_stream_one_(s, r, other);
+}
+
+PERF_FN perf_stream_opts perf_stream_opts_default(void)
+{
+    perf_stream_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts)
+{
+    perf_stream_opts o = PERF_ZERO;
+
+    if (opts)
+        o = *opts;
+    if (o.seconds > -1e-300 && o.seconds < 1e-300)
+        o.seconds = 1.0;
+    if (o.seconds > 1e9)
+        o.seconds = 1e9;
+    if (!o.max_bytes)
+        o.max_bytes = UINT64_C(1) << 30;
+    return o;
+}
+
+PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
+{
+    PERF_FREE(s->event);
+    PERF_FREE(s->buffer);
+    PERF_FREE(s->path);
+    PERF_FREE(s->pf.room);
+    s->event = PERF_NULL_;
+    s->buffer = s->path = PERF_NULL_;
+    s->pf.room = PERF_NULL_;
+}
+
+PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts)
+{
+    perf_stream_opts o = perf_stream_opts_resolved(opts);
+    perf_registry_  *r = perf_registry_get_();
+    perf_streaming_ *s;
+    perf_recorder_  *t;
+    perf_status      status = PERF_OK;
+
+    if (!path || !*path || !(o.seconds > 0.0))
+        return PERF_EINVAL;
+    if (!r)
+        return PERF_ENOMEM;
+    if (!r->ring_events || !perf_lock_(r))
+        return PERF_ESTATE;
+    if (r->stream && r->stream->state == PERF_STREAM_ON_) {
+        perf_unlock_(r);
+        return PERF_ESTATE;
+    }
+    if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_))
+        perf_stream_free_(PERF_PTR_(perf_streaming_ *, r->stream));     /* of one that failed     */
+    s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
+    if (s) {
+        memset(s, 0, sizeof *s);
+        s->path_length = strlen(path);
+        s->as_json = s->path_length > 5 && !strcmp(path + s->path_length - 5, ".json");
+        s->chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
+        s->max_bytes = o.max_bytes;
+        s->pf.registry = s->json.registry = r;
+        s->pf.mapped = 1;
+        s->pf.ties = &s->ties;
+        s->pf.events = PERF_CAST_(size_t, s->chunk);
+        s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(s->pf.events * sizeof *s->event));
+        s->pf.room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * s->pf.events * sizeof *s->pf.room));
+        s->buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
+        s->path = PERF_CAST_(char *, PERF_MALLOC(s->path_length + 24));
+    }
+    if (!s || !s->event || !s->pf.room || !s->buffer || !s->path) {
+        status = PERF_ENOMEM;
+    } else {
+        memcpy(s->path, path, s->path_length + 1);
+        if (!perf_stream_open_(s)) {
+            status = PERF_EIO;
+            if (s->pf.file.file)
+                (void)fclose(s->pf.file.file);
+        }
+    }
+    if (status == PERF_OK) {
+        perf_stream_clock_(s, r);
+        s->period = PERF_CAST_(uint64_t, o.seconds * 1e9 / s->pf.epoch.tick_ns);
+        s->head.flush = perf_stream_go_;
+        s->head.image = &perf_anchor_v1_;
+        s->head.state = PERF_STREAM_ON_;
+        for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+            uint64_t head = PERF_ACQ_(&t->ring_head), room = r->ring_events * sizeof(perf_event_);
+            PERF_SET_(&t->ring_sent, head > room ? head - room : UINT64_C(0));
+            t->ring_at = t->ring_step = 0;
+            if (t->ring_first) {
+                memset(t->ring_first, 255, PERF_TIES_ * 8);
+                t->ring_first[0] = 0;
+            }
+        }
+        PERF_REL_(&r->stream, &s->head);
+        perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
+    } else if (s) {
+        perf_stream_free_(s);
+    }
+    perf_unlock_(r);
+    return status;
+}
+
+PERF_COLD_FN_ perf_status perf_stream_now_(int end)
+{
+    perf_registry_  *r = perf_registry_get_();
+    perf_streaming_ *s;
+    perf_file_      *f;
+    perf_status      status;
+
+    if (!r || !PERF_ACQ_(&r->stream) || !perf_lock_(r))
+        return PERF_ESTATE;
+    s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
+    f = &s->pf.file;
+    if (s->head.state == PERF_STREAM_ENDED_) {
+        perf_unlock_(r);
+        return PERF_ESTATE;
+    }
+    (void)perf_stream_flush_(r, PERF_NULL_);
+    status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
+    if (end) {
+        if (f->file && s->process == PERF_GET_(&r->process)) {
+            if (s->as_json && status == PERF_OK) {
+                perf_file_put_(f, "\n]\n");
+                perf_file_flush_(f);
+            }
+            if (fclose(f->file) || f->failed)
+                status = PERF_EIO;
+        }
+        if (status == PERF_OK)
+            PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
+        f->file = PERF_NULL_;
+        perf_stream_free_(s);
+    }
+    perf_unlock_(r);
+    return status;
+}
+
+PERF_FN perf_status perf_trace_stream_flush(void)
+{
+    return perf_stream_now_(0);
+}
+
+PERF_FN perf_status perf_trace_stream_end(void)
+{
+    return perf_stream_now_(1);
+}
+
+#if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
+PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
+{
+    const char *path = perf_getenv_("PERF_TRACE_STREAM"), *at = path ? strstr(path, "%p") : PERF_NULL_;
+    char        with[1024];
+    perf_out_   o = PERF_ZERO;
+
+    if (!path || !*path)
+        return;
+    o.p = with;
+    o.cap = sizeof with;
+    for (; *path; path++)
+        if (path == at) {
+            perf_put_u64_(&o, perf_process_id_());
+            path++;
+        } else {
+            perf_put_char_(&o, *path);
+        }
+    if (o.len >= o.cap || perf_trace_stream(with, PERF_NULL_) != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", with);
+}
+
+PERF_ATTR_((__destructor__, __used__)) static void perf_stream_at_exit_(void)
+{
+    const char *path = perf_getenv_("PERF_TRACE_STREAM");
+
+    if (path && *path && perf_trace_stream_end() == PERF_EIO)
+        (void)fprintf(stderr, "perf.h: the trace in %s is not whole\n", path);
+}
+#endif
+
+/* ---- merge ---- */
+
+PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
+                                        uint64_t back)
+{
+    int64_t bound;
+
+    if (!s || back < sent)
+        return PERF_EINVAL;
+    bound = PERF_CAST_(int64_t, (back - sent) / 2 + 1);     /* + 1: halves are rounded            */
+    if (!s->messages++ || bound < s->bound_ns) {
+        s->bound_ns = bound;
+        s->offset_ns = PERF_CAST_(int64_t, sent + (back - sent) / 2 - there);
+    }
+    return PERF_OK;
+}
+
+#define PERF_MERGE_PACKET_ 65536u       /* longest record of a trace of ours, and more            */
+#define PERF_MERGE_FREE_   (1u << 22)   /* above the process numbers of Linux                     */
+
+typedef struct perf_pids_ {     /* of the processes in the output, in the order of the parts      */
+    uint32_t *from, *to;
+    size_t    count, room, part;        /* part: where those of the present one begin             */
+} perf_pids_;
+
+typedef struct perf_merge_ {
+    perf_file_             file;
+    const perf_trace_part *part;
+    size_t                 parts, at;
+    perf_status            status;
+    int                    json;
+    FILE                  *in;
+    char                  *buffer;      /* of the part: PERF_MERGE_PACKET_ bytes and more         */
+    size_t                 begin, end;
+    char                  *text, *text_end;     /* a packet that is being made                    */
+    perf_pids_             pids;
+    uint32_t               sequences, highest;  /* used by the parts before; by this one          */
+    uint64_t               records, overwritten, uncounted;
+} perf_merge_;
+
+/* At least n bytes more of the part in the buffer; 0 at its end. */
+PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
+{
+    if (m->end - m->begin >= n)
+        return 1;
+    memmove(m->buffer, m->buffer + m->begin, m->end - m->begin);
+    m->end -= m->begin;
+    m->begin = 0;
+    m->end += fread(m->buffer + m->end, 1, 2 * PERF_MERGE_PACKET_ - m->end, m->in);
+    return m->end >= n;
+}
+
+/* The number of a process in the output; *fresh: first seen.  0: no memory. */
+PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
+{
+    perf_pids_ *k = &m->pids;
+    uint32_t    is = PERF_CAST_(uint32_t, pid);
+    size_t      i;
+
+    *fresh = 0;
+    for (i = k->part; i < k->count; i++)
+        if (k->from[i] == is)
+            return k->to[i];
+    if (k->count - k->part > 4096) {            /* no trace of ours                               */
+        m->status = PERF_EFORMAT;
+        return 0;
+    }
+    if (k->count == k->room) {
+        size_t    room = k->room ? 2 * k->room : 64;
+        uint32_t *both = PERF_CAST_(uint32_t *, PERF_MALLOC(2 * room * sizeof *both));
+        if (!both) {
+            m->status = PERF_ENOMEM;
+            return 0;
+        }
+        if (k->count) {
+            memcpy(both, k->from, k->count * sizeof *both);
+            memcpy(both + room, k->to, k->count * sizeof *both);
+        }
+        PERF_FREE(k->from);
+        k->from = both;
+        k->to = both + room;
+        k->room = room;
+    }
+    k->from[k->count] = is;
+    for (i = 0; !is || i < k->count;)           /* the next that is free                          */
+        if (is && k->to[i] != is) {
+            i++;
+        } else {
+            is = is < PERF_MERGE_FREE_ ? PERF_MERGE_FREE_ : is + 1;
+            i = 0;
+        }
+    k->to[k->count] = is;
+    *fresh = 1;
+    return k->to[k->count++];
+}
+
+PERF_FN uint64_t perf_merge_time_(const perf_merge_ *m, uint64_t ns)
+{
+    int64_t moved = PERF_CAST_(int64_t, ns + PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
+
+    return moved < 0 ? 0 : PERF_CAST_(uint64_t, moved);
+}
+
+/* "clock within 1234 ns of the others" */
+PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = to;
+    o.cap = cap;
+    perf_put_(&o, "clock moved by ");
+    if (m->part[m->at].offset_ns < 0)
+        perf_put_char_(&o, '-');
+    perf_put_u64_(&o, m->part[m->at].offset_ns < 0
+                          ? 0 - PERF_CAST_(uint64_t, m->part[m->at].offset_ns)
+                          : PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
+    perf_put_(&o, " ns, within ");
+    perf_put_u64_(&o, PERF_CAST_(uint64_t, m->part[m->at].bound_ns));
+    perf_put_(&o, " ns");
+    return o.len;
+}
+
+/* One varint before end; 0: there is none. */
+PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *v)
+{
+    int shift;
+
+    *v = 0;
+    for (shift = 0; p && p < end && shift < 70; shift += 7, p++) {
+        *v |= PERF_CAST_(uint64_t, *p & 127) << (shift & 63);
+        if (!(*p & 128))
+            return p + 1;
+    }
+    return PERF_NULL_;
+}
+
+/* Kinds of messages by what has to change in them. */
+#define PERF_M_PACKET_     0
+#define PERF_M_EVENT_      1            /* and the defaults of one: track_uuid                    */
+#define PERF_M_TRACK_      2
+#define PERF_M_PROCESS_    3
+#define PERF_M_THREAD_     4
+#define PERF_M_SNAPSHOT_   5
+#define PERF_M_CLOCK_      6
+#define PERF_M_DEFAULTS_   7
+#define PERF_M_UNCHANGED_  8
+
+PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
+{
+    switch (kind) {
+    case PERF_M_PACKET_:
+        return number == 11   ? PERF_M_EVENT_
+               : number == 60 ? PERF_M_TRACK_
+               : number == 6  ? PERF_M_SNAPSHOT_
+               : number == 59 ? PERF_M_DEFAULTS_
+                              : PERF_M_UNCHANGED_;
+    case PERF_M_TRACK_: return number == 3 ? PERF_M_PROCESS_ : number == 4 ? PERF_M_THREAD_ : PERF_M_UNCHANGED_;
+    case PERF_M_SNAPSHOT_: return number == 1 ? PERF_M_CLOCK_ : PERF_M_UNCHANGED_;
+    case PERF_M_DEFAULTS_: return number == 11 ? PERF_M_EVENT_ : PERF_M_UNCHANGED_;
+    default: return PERF_M_UNCHANGED_;
+    }
+}
+
+/* Copies a message with its numbers changed; returns the end of the copy, NULL when it is broken.
+ * `clock`: of a packet, the clock its time is in; of a clock, which one.  Nests four deep at most. */
+PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
+                                        char *to, uint64_t clock)
+{
+    int      fresh = 0;
+    uint64_t tag, v;
+
+    while (p < end) {
+        p = perf_varint_read_(p, end, &tag);
+        if (!p || !(tag >> 3) || tag >> 32 || m->text_end - to < 2048)
+            return PERF_NULL_;
+        if ((tag & 7) == 2) {
+            const char *data = perf_varint_read_(p, end, &v);
+            int         inner = perf_merge_kind_(kind, tag >> 3);
+            if (!data || v > PERF_CAST_(uint64_t, end - data) ||
+                v + 2048 > PERF_CAST_(uint64_t, m->text_end - to))
+                return PERF_NULL_;
+            if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && m->part[m->at].name) {
+                p = data + v;                   /* a new name stands for it                       */
+                continue;
+            }
+            to = perf_varint_(to, tag);
+            p = data + v;
+            if (inner == PERF_M_UNCHANGED_) {
+                to = perf_varint_(to, v);
+                memcpy(to, data, PERF_CAST_(size_t, v));
+                to += v;
+            } else {
+                uint64_t which = 0;
+                char    *body = to + 3, *body_end;
+                if (inner == PERF_M_CLOCK_) {   /* its id comes first                             */
+                    const char *q = perf_varint_read_(data, data + v, &which);
+                    q = which == 8 ? perf_varint_read_(q, data + v, &which) : PERF_NULL_;
+                    which = q ? which : 0;
+                }
+                body_end = perf_merge_message_(m, inner, data, data + v, body, which);
+                if (!body_end || body_end - body > 0x1fffff)
+                    return PERF_NULL_;
+                v = PERF_CAST_(uint64_t, body_end - body);
+                to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is     */
+                to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
+                to[2] = PERF_CAST_(char, v >> 14);
+                if (v < 128) {                  /* mostly: then one byte                          */
+                    to[0] = PERF_CAST_(char, v);
+                    memmove(to + 1, body, PERF_CAST_(size_t, v));
+                    body_end -= 2;
+                }
+                to = body_end;
+            }
+        } else if ((tag & 7) == 0) {
+            p = perf_varint_read_(p, end, &v);
+            if (!p)
+                return PERF_NULL_;
+            tag >>= 3;
+            if (kind == PERF_M_PACKET_ && tag == 10) {
+                if (v > m->highest)
+                    m->highest = PERF_CAST_(uint32_t, v);
+                v += m->sequences;
+            } else if ((kind == PERF_M_PACKET_ && tag == 8 && clock == 3) ||
+                       (kind == PERF_M_CLOCK_ && tag == 2 && clock == 3)) {
+                v = perf_merge_time_(m, v);
+            } else if ((kind == PERF_M_EVENT_ && tag == 11) ||
+                       (kind == PERF_M_TRACK_ && (tag == 1 || tag == 5))) {
+                v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32, &fresh)) << 32 |
+                    (v & UINT64_C(0xffffffff));
+            } else if ((kind == PERF_M_PROCESS_ || kind == PERF_M_THREAD_) && tag == 1) {
+                v = perf_merge_pid_(m, v, &fresh);
+            }
+            to = perf_field_(to, PERF_CAST_(uint32_t, tag), v);
+        } else if ((tag & 7) == 1 || (tag & 7) == 5) {
+            size_t n = (tag & 7) == 1 ? 8 : 4;
+            if (PERF_CAST_(size_t, end - p) < n)
+                return PERF_NULL_;
+            to = perf_varint_(to, tag);
+            memcpy(to, p, n);
+            to += n;
+            p += n;
+        } else {
+            return PERF_NULL_;
+        }
+    }
+    if (kind == PERF_M_PROCESS_) {              /* there is room: see the loop                    */
+        const perf_trace_part *part = &m->part[m->at];
+        char                   text[600];
+        if (part->name)
+            to = perf_field_bytes_(to, 6, text, perf_pf_text_(text, part->name));
+        if (part->bound_ns)
+            to = perf_field_bytes_(to, 8, text, perf_merge_label_(m, text, sizeof text));
+    }
+    return to;
+}
+
+/* The clock of a packet's time: field 58, 0 when it has none. */
+PERF_COLD_FN_ uint64_t perf_merge_clock_(const char *p, const char *end)
+{
+    uint64_t tag = 0, v = 0;
+
+    while (p && p < end) {
+        p = perf_varint_read_(p, end, &tag);
+        if (p && (tag & 7) == 1 && end - p >= 8)
+            p += 8;
+        else if (p && (tag & 7) == 5 && end - p >= 4)
+            p += 4;
+        else
+            p = perf_varint_read_(p, end, &v);
+        if (p && (tag & 7) == 2)
+            p = v <= PERF_CAST_(uint64_t, end - p) ? p + v : PERF_NULL_;
+        else if (p && tag == 58 << 3)
+            return v;
+    }
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
+{
+    const char *p, *q, *end;
+    char       *to, *from;
+    uint64_t    n = 0;
+    size_t      k;
+
+    for (;;) {
+        if (!perf_merge_need_(m, 16) && m->begin == m->end)
+            return;                             /* the end of the file, after a whole packet      */
+        p = m->buffer + m->begin;
+        end = m->buffer + m->end;
+        q = *p == 0x0a ? perf_varint_read_(p + 1, end, &n) : PERF_NULL_;
+        if (!q && *p == 0x0a && end - p < 11)
+            return;                             /* cut off by a kill                              */
+        if (!q || n > PERF_MERGE_PACKET_ - 16) {
+            m->status = PERF_EFORMAT;
+            return;
+        }
+        k = PERF_CAST_(size_t, q - p);
+        if (!perf_merge_need_(m, k + PERF_CAST_(size_t, n)))
+            return;                             /* cut off                                        */
+        q = m->buffer + m->begin + k;
+        to = perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text, perf_merge_clock_(q, q + n));
+        if (m->status == PERF_OK && (!to || to == m->text))
+            m->status = PERF_EFORMAT;
+        if (m->status != PERF_OK)
+            return;
+        m->begin += k + PERF_CAST_(size_t, n);
+        n = PERF_CAST_(uint64_t, to - m->text);
+        for (from = m->text; from < to; from += k) {    /* larger than the file's buffer, perhaps */
+            if (m->file.p > m->file.limit)
+                perf_file_flush_(&m->file);
+            if (from == m->text) {
+                *m->file.p++ = 0x0a;
+                m->file.p = perf_varint_(m->file.p, n);
+            }
+            k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
+            memcpy(m->file.p, from, k);
+            m->file.p += k;
+        }
+    }
+}
+
+/* A record of ours is a line.  Whole: braces closed, no string open. */
+PERF_COLD_FN_ int perf_merge_whole_(const char *p, const char *end)
+{
+    int depth = 0, in_string = 0;
+
+    for (; p < end; p++) {
+        if (in_string) {
+            if (*p == '\\')
+                p++;
+            else if (*p == '"')
+                in_string = 0;
+        } else if (*p == '"') {
+            in_string = 1;
+        } else if (*p == '{') {
+            depth++;
+        } else if (*p == '}' && --depth == 0) {
+            return p + 1 == end;
+        }
+    }
+    return 0;
+}
+
+/* Behind `key` in a line that ends with a 0, NULL if it has none.  Quotes in names are escaped, so a
+ * name cannot look like a key. */
+PERF_FN const char *perf_merge_key_(const char *line, const char *key)
+{
+    const char *at = strstr(line, key);
+
+    return at ? at + strlen(key) : PERF_NULL_;
+}
+
+PERF_FN uint64_t perf_merge_number_(const char **p)
+{
+    uint64_t v = 0;
+
+    for (; *p && **p >= '0' && **p <= '9'; ++*p)
+        v = v * 10 + PERF_CAST_(uint64_t, **p - '0');
+    return v;
+}
+
+PERF_COLD_FN_ void perf_merge_raw_(perf_merge_ *m, const char *from, const char *to)
+{
+    while (from < to) {
+        size_t k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
+        if (m->file.p > m->file.limit)
+            perf_file_flush_(&m->file);
+        memcpy(m->file.p, from, k);
+        m->file.p += k;
+        from += k;
+    }
+}
+
+/* Between two records. */
+PERF_COLD_FN_ void perf_merge_comma_(perf_merge_ *m)
+{
+    perf_file_put_(&m->file, m->records++ ? ",\n" : "\n");
+}
+
+/* Names a process of the output that has just been seen for the first time. */
+PERF_COLD_FN_ void perf_merge_named_(perf_merge_ *m, uint32_t pid)
+{
+    char text[128];
+    int  label;
+
+    for (label = 0; label < 2; label++) {
+        if (label ? !m->part[m->at].bound_ns : !m->part[m->at].name)
+            continue;
+        perf_merge_comma_(m);
+        perf_file_put_(&m->file, "{\"ph\":\"M\",\"name\":\"process_");
+        perf_file_put_(&m->file, label ? "labels\",\"args\":{\"labels\":" : "name\",\"args\":{\"name\":");
+        if (label)
+            (void)perf_merge_label_(m, text, sizeof text);
+        perf_file_json_(&m->file, label ? text : m->part[m->at].name);
+        perf_file_put_(&m->file, "},\"pid\":");
+        perf_file_number_(&m->file, pid);
+        perf_file_put_(&m->file, "}");
+    }
+}
+
+/* One record: its process, its time and the ids of its spans change. */
+PERF_COLD_FN_ void perf_merge_record_(perf_merge_ *m, const char *line, const char *end)
+{
+    const char *pid_at = perf_merge_key_(line, ",\"pid\":"), *ts_at = perf_merge_key_(line, ",\"ts\":");
+    const char *id_at = perf_merge_key_(line, ",\"id\":\""), *q = pid_at;
+    uint64_t    ns = 0;
+    uint32_t    pid;
+    int         fresh, i;
+
+    if (!pid_at || (m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
+        (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
+        return;                                 /* an older name or label: viewers show the last  */
+    pid = perf_merge_pid_(m, perf_merge_number_(&q), &fresh);
+    if (fresh)
+        perf_merge_named_(m, pid);
+    perf_merge_comma_(m);
+    if (id_at) {                                /* spans of two processes are not the same        */
+        perf_merge_raw_(m, line, id_at);
+        perf_file_number_(&m->file, pid);
+        *m->file.p++ = '.';
+        line = id_at;
+    }
+    if (ts_at) {
+        perf_merge_raw_(m, line, ts_at);
+        line = ts_at;
+        ns = perf_merge_number_(&line) * 1000;
+        if (*line == '.')
+            for (line++, i = 100; i && *line >= '0' && *line <= '9'; line++, i /= 10)
+                ns += PERF_CAST_(uint64_t, (*line - '0') * i);
+        m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, ns));
+    }
+    perf_merge_raw_(m, line, pid_at);
+    perf_file_number_(&m->file, pid);
+    perf_merge_raw_(m, q, end);
+}
+
+PERF_COLD_FN_ void perf_merge_json_(perf_merge_ *m)
+{
+    const char *q;
+    char       *line, *end;
+    int         first = 1, last;
+
+    for (;;) {
+        (void)perf_merge_need_(m, PERF_MERGE_PACKET_);
+        line = m->buffer + m->begin;
+        end = PERF_CAST_(char *, memchr(line, '\n', m->end - m->begin));
+        last = !end;
+        if (!end && m->end - m->begin >= PERF_MERGE_PACKET_) {
+            m->status = PERF_EFORMAT;
+            return;
+        }
+        if (!end)
+            end = m->buffer + m->end;
+        m->begin = PERF_CAST_(size_t, end - m->buffer) + !last;
+        *end = '\0';                            /* there is room behind the last byte             */
+        while (end > line && (end[-1] == '\r' || end[-1] == ','))
+            *--end = '\0';
+        if (first || !strncmp(line, "],\"otherData\"", 13)) {
+            if (first && !(line[0] == '[' && !line[1]) &&
+                strncmp(line, "{\"displayTimeUnit\"", 18) != 0) {
+                m->status = PERF_EFORMAT;
+                return;
+            }
+            q = perf_merge_key_(line, "\"overwritten_events\":");
+            m->overwritten += perf_merge_number_(&q);
+            q = perf_merge_key_(line, "\"uncounted_scopes\":");
+            m->uncounted += perf_merge_number_(&q);
+            first = 0;
+        } else if (!strncmp(line, "{\"ph\":\"", 7) && perf_merge_whole_(line, end)) {
+            perf_merge_record_(m, line, end);
+        } else if (!last && strcmp(line, "]}") != 0 && strcmp(line, "]") != 0 && *line) {
+            m->status = PERF_EFORMAT;
+        }
+        if (last || m->status != PERF_OK)
+            return;
+    }
+}
+
+PERF_COLD_FN_ void perf_merge_go_(void *with)
+{
+    perf_merge_ *m = PERF_CAST_(perf_merge_ *, with);
+    int          first;
+
+    if (m->json)
+        perf_file_put_(&m->file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
+    for (m->at = 0; m->at < m->parts; m->at++) {
+        m->in = fopen(m->part[m->at].path, "rb");
+        if (!m->in) {
+            m->status = PERF_EIO;
+            break;
+        }
+        m->begin = m->end = 0;
+        m->pids.part = m->pids.count;
+        m->sequences += m->highest;
+        m->highest = 0;
+        first = perf_merge_need_(m, 1) ? m->buffer[0] : 0;
+        if (m->json ? first != '[' && first != '{' : first != 0x0a)
+            m->status = PERF_EFORMAT;
+        else if (m->json)
+            perf_merge_json_(m);
+        else
+            perf_merge_pf_(m);
+        if (ferror(m->in))
+            m->status = PERF_EIO;
+        (void)fclose(m->in);
+        if (m->status != PERF_OK)
+            break;
+    }
+    if (m->json) {
+        perf_file_put_(&m->file, "\n],\"otherData\":{\"overwritten_events\":");
+        perf_file_number_(&m->file, m->overwritten);
+        perf_file_put_(&m->file, ",\"uncounted_scopes\":");
+        perf_file_number_(&m->file, m->uncounted);
+        perf_file_put_(&m->file, "}}\n");
+    }
+    perf_file_flush_(&m->file);
+    if (m->status != PERF_OK)
+        m->file.failed = 1;                     /* nothing is left behind                         */
+}
+
+PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
+                                     size_t *bad)
+{
+    perf_merge_ m;
+    perf_status status = PERF_ENOMEM;
+    size_t      i;
+    FILE       *f;
+
+    memset(&m, 0, sizeof m);
+    if (bad)
+        *bad = n;
+    if (!out || !*out || !part || !n)
+        return PERF_EINVAL;
+    for (i = 0; i < n; i++)
+        if (!part[i].path || !*part[i].path || part[i].bound_ns < 0 ||
+            (part[i].name && strlen(part[i].name) > PERF_NAME_MAX_)) {
+            if (bad)
+                *bad = i;
+            return PERF_EINVAL;
+        }
+    f = fopen(part[0].path, "rb");              /* what the first one is, all are                 */
+    if (f) {
+        int c = getc(f);
+        m.json = c == '[' || c == '{';
+        (void)fclose(f);
+    }
+    m.part = part;
+    m.parts = n;
+    m.buffer = PERF_CAST_(char *, PERF_MALLOC(2 * PERF_MERGE_PACKET_ + 16));
+    m.text = PERF_CAST_(char *, PERF_MALLOC(4 * PERF_MERGE_PACKET_));
+    if (m.buffer && m.text) {
+        m.text_end = m.text + 4 * PERF_MERGE_PACKET_;
+        m.at = n;
+        status = perf_file_save_(out, &m.file, perf_merge_go_, &m);
+        if (m.status != PERF_OK)
+            status = m.status;
+        if (bad && m.status != PERF_OK)
+            *bad = m.at;
+    }
+    PERF_FREE(m.buffer);
+    PERF_FREE(m.text);
+    PERF_FREE(m.pids.from);
+    return status;
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_

@@ -4,7 +4,8 @@
  *
  * Two chains of dependent multiplies of known length; the question is "no more than 1 % slower?".
  * A/A has the right answer ACCEPT, 2, 5 and 20 % more multiplies have REJECT.  Ratios only: the
- * truth is the count of multiplies.  Times are of one verdict, begin to end.                     */
+ * truth is the count of multiplies.  Times are of one verdict, begin to end; the last line says how
+ * much of them this thread had the processor.  VERBOSE=1 prints each open one.                   */
 #include "perf.h"
 #include <stdlib.h>
 
@@ -24,6 +25,7 @@ int main(int argc, char **argv)
     double          *ms = malloc(sizeof *ms * (size_t)(runs > 0 ? runs : 1));
     double          *off = malloc(sizeof *off * (size_t)(runs > 0 ? runs : 1));
     uint64_t         x = 3;
+    double           cpu = 0.0, wall = 0.0, t, c;
 
     if (runs <= 0 || !ms || !off)
         return 2;
@@ -38,14 +40,19 @@ int main(int argc, char **argv)
             double         gap;
 
             o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+            t = (double)perf_now(), c = (double)perf_cpu_now();
             ab = perf_ab_begin("chain", &o);
             while ((v = perf_ab_next(&ab)) >= 0)
                 x = chain(x, v ? 1000 + 10 * extra[k] : 1000);
             r = perf_ab_end(&ab);
+            wall += (double)perf_now() - t, cpu += (double)perf_cpu_now() - c;
             counts[r.verdict.decision == PERF_INCONCLUSIVE ? 2
                    : (r.verdict.decision == PERF_ACCEPT) == (extra[k] == 0) ? 0 : 1]++;
             gap = 100.0 * (r.verdict.ratio.estimate - 1.0) - extra[k];
             off[i] = gap < 0.0 ? -gap : gap;
+            if (r.verdict.decision == PERF_INCONCLUSIVE && getenv("VERBOSE"))
+                printf("    %d leads, then %.4f, %.0f ms: %s\n", r.control_rounds, r.control_ratio,
+                       r.seconds * 1e3, perf_verdict_text(&r.verdict));
             ms[i] = r.seconds * 1e3;
         }
         perf_sort_values(off, (size_t)runs);
@@ -55,6 +62,8 @@ int main(int argc, char **argv)
                perf_quantile(off, (size_t)runs, 0.95), perf_quantile(ms, (size_t)runs, 0.5),
                perf_quantile(ms, (size_t)runs, 0.95));
     }
+    printf("processor time a verdict: %.2f ms, %.0f %% of the time by the wall\n",
+           cpu * 1e-6 / (4.0 * runs), 100.0 * cpu / wall);
     perf_keep(x);
     free(ms);
     free(off);

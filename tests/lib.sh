@@ -100,6 +100,19 @@ find_nvcc()
     return 1
 }
 
+# Prints the folder that holds nvtx3/nvToolsExt.h: of the CUDA toolkit, or where ./check put it.
+find_nvtx()
+{
+    for nvtx_ in "${NVTX:-}" "$(dirname "$(find_nvcc || true)")/../include" \
+                 "$root"/build-cuda/nvtx/nvidia/*/include /usr/local/cuda*/include; do
+        if [ -n "$nvtx_" ] && [ -f "$nvtx_/nvtx3/nvToolsExt.h" ]; then
+            echo "$nvtx_"
+            return 0
+        fi
+    done
+    return 1
+}
+
 # Needs the CUDA compiler, and puts it on PATH.
 need_nvcc()
 {

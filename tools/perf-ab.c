@@ -6,7 +6,8 @@
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
- * Markdown, page.h HTML, run.h commands, protocol.h calibration.  This file: options and order.
+ * Markdown, page.h HTML, run.h commands, ranks.h several processes, protocol.h calibration.  This
+ * file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
 
@@ -14,6 +15,7 @@
 #include "judge.h"
 #include "page.h"
 #include "protocol.h"
+#include "ranks.h"
 #include "read.h"
 #include "run.h"
 #include "write.h"
@@ -23,7 +25,8 @@ static const char help[] =
     "       perf-ab A... -- B... [option...]     pairs of runs, one file a process\n"
     "       perf-ab PAIRS [option...]            one file with columns a,b or paired results\n"
     "       perf-ab run [option...] -- COMMAND_A... -- COMMAND_B...\n"
-    "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file\n"
+    "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file, and\n"
+    "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
     "\n"
     "Says ACCEPT (exit status 0), REJECT (1) or INCONCLUSIVE (2); 3: unusable input.\n"
@@ -39,6 +42,12 @@ static const char help[] =
     "  --value NAME      the column, unit or counter to read: cpu_time, allocs/op, ...\n"
     "  --json FILE  --csv FILE  --markdown FILE  --html FILE      write the report (- is stdout)\n"
     "  --quiet           no table\n"
+    "\n"
+    "perf-ab merge, for traces, before the file that it is about:\n"
+    "  --name TEXT       what viewers call the process\n"
+    "  --offset NS[+-NS] added to its times, and how wrong that may be\n"
+    "and for both:\n"
+    "  --ranks           rank 0, rank 1, ...: the number in each file's name, or their order\n"
     "\n"
     "perf-ab run, which measures wall time in random turns until it is decided:\n"
     "  --pairs N         at most N pairs (default 100)        --budget S    at most S seconds\n"
@@ -457,48 +466,167 @@ static int compare_files(options *o)
 
 /* ---- perf-ab merge ---- */
 
-static int merge(int argc, char **argv)
+typedef struct merging {
+    const char      *out;
+    perf_trace_part *part;
+    size_t           parts;
+    int              ranks, about_traces;
+} merging;
+
+static int merge_options(merging *m, int argc, char **argv)
 {
-    ab_set       set, one;
+    perf_trace_part next;
+    int             i;
+
+    memset(&next, 0, sizeof next);
+    for (i = 2; i < argc; i++) {
+        int more = i + 1 < argc;
+        if (!strcmp(argv[i], "-o") && more) {
+            m->out = argv[++i];
+        } else if (!strcmp(argv[i], "--ranks")) {
+            m->ranks = 1;
+        } else if (!strcmp(argv[i], "--name") && more) {
+            next.name = argv[++i];
+            m->about_traces = 1;
+        } else if (!strcmp(argv[i], "--offset") && more) {
+            if (!ab_offset(argv[++i], &next))
+                return usage_error("an offset is NS or NS+-NS, not", argv[i]);
+            m->about_traces = 1;
+        } else if (argv[i][0] == '-' && argv[i][1]) {
+            return usage_error("no such option:", argv[i]);
+        } else {
+            next.path = argv[i];
+            m->part[m->parts++] = next;
+            memset(&next, 0, sizeof next);
+        }
+    }
+    if (next.name || next.offset_ns || next.bound_ns)
+        return usage_error("--name and --offset stand before the file that they are about", "");
+    return m->parts ? 0 : usage_error("nothing to merge", "");
+}
+
+/* "rank 0", ...: by the files' names, or their order. */
+static char (*rank_names(const merging *m))[32]
+{
+    char (*name)[32] = (char (*)[32])ab_grow(NULL, m->parts, sizeof *name);
+    unsigned long long *rank = (unsigned long long *)ab_grow(NULL, m->parts, sizeof *rank);
+    size_t              i;
+
+    ab_ranks_of(m->part, m->parts, rank);
+    for (i = 0; i < m->parts; i++)
+        snprintf(name[i], sizeof name[i], "rank %llu", rank[i]);
+    free(rank);
+    return name;
+}
+
+static int merge_traces(merging *m)
+{
+    char (*name)[32] = rank_names(m);
+    size_t i;
+    int    status;
+
+    for (i = 0; i < m->parts && m->ranks; i++)
+        if (!m->part[i].name)
+            m->part[i].name = name[i];
+    status = strcmp(m->out, "-") ? ab_merge_traces(m->out, m->part, m->parts)
+                                 : usage_error("traces need a file: -o FILE", "");
+    free(name);
+    return status;
+}
+
+/* Every run of one file becomes that of its rank. */
+static void name_runs(ab_set *one, const char *rank)
+{
+    size_t i, k, size = strlen(rank) + 32;
+
+    for (i = 0; i < one->n; i++)
+        for (k = 0; k < one->s[i].runs; k++) {
+            ab_run *r = &one->s[i].run[k];
+            free(r->id);
+            r->id = (char *)ab_grow(NULL, size, 1);
+            snprintf(r->id, size, k ? "%s.%zu" : "%s", rank, k + 1);
+        }
+}
+
+static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, ab_scopes *scopes)
+{
+    ab_set       one;
     ab_read_opts ro;
     ab_error     e;
-    const char  *out = "-";
-    char         id[32];
-    int          i, n = 0, status = 0;
-    FILE        *f;
+    char         id[32], *text;
+    size_t       len = 0;
+    int          found, measured = 1, failed = 0;
 
-    memset(&set, 0, sizeof set);
     memset(&one, 0, sizeof one);
     memset(&ro, 0, sizeof ro);
     ro.every = 1;
-    for (i = 2; i < argc && !status; i++) {
-        if (!strcmp(argv[i], "-o") && i + 1 < argc) {
-            out = argv[++i];
-            continue;
-        }
-        if (argv[i][0] == '-' && argv[i][1]) {
-            status = usage_error("no such option:", argv[i]);
-            break;
-        }
-        snprintf(id, sizeof id, "%d", ++n);
-        ro.run = id;
-        if (ab_read_file(&one, argv[i], &ro, &e) < 0 ||
-            ab_absorb(&set, &one, (size_t)n, argv[i], &e) < 0)
-            status = unusable(&e);
-    }
-    if (!status && !n)
-        status = usage_error("nothing to merge", "");
-    if (!status) {
-        f = strcmp(out, "-") ? fopen(out, "wb") : stdout;
-        if (f)
-            ab_print_results(f, &set);
-        if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written\n", out);
-            status = AB_UNUSABLE;
-        }
-    }
+    snprintf(id, sizeof id, "%zu", i + 1);
+    ro.run = id;
+    text = ab_slurp(m->part[i].path, &len, &e);
+    if (!text)
+        return unusable(&e);
+    found = ab_read_scopes(scopes, m->part[i].path, text, len, i + 1, rank, &measured, &e);
+    failed = found < 0;
+    if (!failed && (measured || !found))
+        failed = ab_read(&one, m->part[i].path, text, len, &ro, &e) < 0;
+    if (!failed && rank)
+        name_runs(&one, rank);
+    if (!failed)
+        failed = ab_absorb(set, &one, i + 1, m->part[i].path, &e) < 0;
+    free(text);
     ab_set_free(&one);
+    return failed ? unusable(&e) : 0;
+}
+
+static int merge_results(merging *m)
+{
+    ab_set    set;
+    ab_scopes scopes;
+    char    (*name)[32] = rank_names(m);
+    size_t    i;
+    int       status = 0;
+    FILE     *f;
+
+    memset(&set, 0, sizeof set);
+    memset(&scopes, 0, sizeof scopes);
+    for (i = 0; i < m->parts && !status; i++)
+        status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
+    if (!status) {
+        f = strcmp(m->out, "-") ? fopen(m->out, "wb") : stdout;
+        if (f) {
+            ab_print_results_begin(f, &set);
+            if (scopes.n)
+                ab_print_scopes_json(f, &scopes);
+            fputs("\n}\n", f);
+        }
+        if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
+            fprintf(stderr, "perf-ab: %s: cannot be written\n", m->out);
+            status = AB_UNUSABLE;
+        } else if (f != stdout) {
+            ab_print_ranks(stdout, &set);
+            ab_print_scopes(stdout, &scopes);
+        }
+    }
+    free(name);
+    ab_scopes_free(&scopes);
     ab_set_free(&set);
+    return status;
+}
+
+static int merge(int argc, char **argv)
+{
+    merging m;
+    int     status;
+
+    memset(&m, 0, sizeof m);
+    m.out = "-";
+    m.part = (perf_trace_part *)ab_grow(NULL, (size_t)argc, sizeof *m.part);
+    status = merge_options(&m, argc, argv);
+    if (!status && (m.about_traces || ab_is_trace(m.part[0].path)))
+        status = merge_traces(&m);
+    else if (!status)
+        status = merge_results(&m);
+    free(m.part);
     return status;
 }
 

@@ -465,7 +465,8 @@ PERF_FN void ab_print_list_(FILE *f, const char *key, const ab_values *v, int co
     putc(']', f);
 }
 
-PERF_FN void ab_print_results(FILE *f, const ab_set *set)
+/* A results file, open for more members behind "benchmarks". */
+PERF_FN void ab_print_results_begin(FILE *f, const ab_set *set)
 {
     static const char *const design[] = {"separate", "random", "pairs"};
     size_t i, k, entries = 0;
@@ -494,7 +495,13 @@ PERF_FN void ab_print_results(FILE *f, const ab_set *set)
             }
             putc('}', f);
         }
-    fputs("\n  ]\n}\n", f);
+    fputs("\n  ]", f);
+}
+
+PERF_FN void ab_print_results(FILE *f, const ab_set *set)
+{
+    ab_print_results_begin(f, set);
+    fputs("\n}\n", f);
 }
 
 #endif

@@ -1,7 +1,7 @@
 #!/bin/sh
-# Compiles each public header alone, twice, in every order of two and three, beside headers that
-# collide, and then every body of every public function, as strictly as the compiler can be asked.
-# Links the result with no library but libc, and runs it.
+# Compiles each public header alone, twice, in many orders, beside headers that collide, and then
+# every body of every public function, as strictly as the compiler can be asked.  Links the result
+# with no library but libc, and runs it.
 #
 #     tests/alone/compile.sh COMPILER       gcc g++ clang clang++ musl-gcc tcc nvcc gcc-m32 ...
 . "$(dirname "$0")/../lib.sh"
@@ -18,7 +18,7 @@ bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DIS
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
 collide='<linux/perf_event.h>|<windows.h>|"hostile.h"'
-depth=3                                   # orders of up to this many headers
+orders=all
 run=yes
 
 case $compiler in
@@ -27,12 +27,12 @@ gcc)
     ;;
 g++)
     need gcc g++
-    ext=cpp standards='c++11 c++2a' strict=$warn_cxx
+    ext=cpp standards='c++11 c++2a' strict=$warn_cxx orders=few
     bodies="$bodies|-O2 -fno-exceptions -fno-rtti"
     ;;
 clang)
     need clang
-    strict="$everything -Werror"
+    strict="$everything -Werror" orders=few
     ;;
 clang++)
     need clang clang++
@@ -41,7 +41,7 @@ clang++)
     ;;
 musl-gcc)
     need musl-gcc
-    collide='"hostile.h"'
+    collide='"hostile.h"' orders=few
     link="-static $link"
     ;;
 tcc)
@@ -50,17 +50,17 @@ tcc)
     ;;
 nvcc)
     need_nvcc
-    ext=cu standards='c++17' strict=$warn_nvcc depth=2 link=''
+    ext=cu standards='c++17' strict=$warn_nvcc link='' collide='"hostile.h"' orders=few
     bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
 gcc-m32)                                  # the three below compile for machines we may not have
     printf '#include <string.h>\n' | gcc -m32 -fsyntax-only -x c - 2>/dev/null ||
         missing "gcc -m32 has no C headers here"
-    cc=gcc target=-m32 depth=1 run=no link=none
+    cc=gcc target=-m32 run=no link=none orders=few
     ;;
 *-gcc)
     need "$compiler"
-    link='' run=no bodies='-O0|-O2|-O2 -DPERF_DISABLE=1'
+    link='' run=no bodies='-O0|-O2|-O2 -DPERF_DISABLE=1' orders=few
     ;;
 *)
     echo "unknown compiler: $compiler"
@@ -73,22 +73,22 @@ cd "$root" || exit 1
 include="$target -I. -Itests/alone"
 public=$(headers)
 
-# "a", "a a", "a b", "a b c", ... one order a line
+# One order a line.  few: each header alone, all of them forwards and backwards, so that each stands
+# before and after each other one.  all: also each one twice, and each one first.
 orders()
 {
+    printf '%s\n' $public
     set -- $public
-    for a; do
-        echo "$a"
-        echo "$a $a"
-        [ "$depth" -ge 2 ] || continue
+    for first in $public; do
+        backwards=
         for b; do
-            [ "$b" != "$a" ] || continue
-            echo "$a $b"
-            [ "$depth" -ge 3 ] || continue
-            for c; do
-                [ "$c" = "$a" ] || [ "$c" = "$b" ] || echo "$a $b $c"
-            done
+            backwards="$b $backwards"
         done
+        printf '%s\n' "$*" "$backwards"
+        [ "$orders" = all ] || return 0
+        echo "$first $first"
+        shift
+        set -- "$@" "$first"
     done
 }
 
@@ -103,6 +103,7 @@ compile()
 }
 
 for std in $standards; do
+    [ "$std" = "${standards%% *}" ] || orders=few
     orders >"$work/orders"
     while read -r order; do
         for header in $order; do

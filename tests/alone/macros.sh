@@ -14,7 +14,7 @@ done
 
 # What the preprocessor really has afterwards, against the ISO C headers alone.  Reserved names
 # (__x, _X) are the compiler's; ours would have been seen above.
-iso='float.h inttypes.h limits.h math.h stdarg.h stddef.h stdint.h stdio.h stdlib.h string.h'
+iso='float.h inttypes.h limits.h math.h stdarg.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'
 for header in $iso; do
     printf '#include <%s>\n' "$header"
 done >"$work/iso.c"

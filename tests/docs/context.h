@@ -26,4 +26,16 @@ static void candidate(void)
     work();
 }
 
+#if defined(__CUDACC__)
+static cudaStream_t stream;
+static dim3         grid, block;
+static float       *x, *y, *in, *out;
+
+static __global__ void saxpy(size_t, float, const float *, float *) {}
+static __global__ void naive(float *, const float *) {}
+static __global__ void tiled(float *, const float *) {}
+#else
+static void *stream;
+#endif
+
 #endif /* CONTEXT_H */

@@ -38,7 +38,7 @@ class Block:
     def __init__(self, path, line, tags, text):
         self.path, self.line, self.tags, self.text = path, line, tags, text
         self.where = f"{path.relative_to(ROOT)}:{line}"
-        self.whole = bool(re.search(r"\bmain\s*\(", text))
+        self.whole = bool(re.search(r"\bmain\s*\(|define PERF_MAIN 1", text))
 
 
 # ---- finding -----------------------------------------------------------------------------------
@@ -46,7 +46,8 @@ class Block:
 def markdown_files():
     return sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                               *ROOT.glob("tests/**/*.md"), *ROOT.glob("examples/**/*.md"),
-                              *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md")])
+                              *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md"),
+                              *ROOT.glob("cython/**/*.md")])
 
 
 def markdown_blocks(path):
@@ -78,7 +79,9 @@ def header_blocks(path):
         elif body.strip() == "" and current:
             current.append("")
         elif current:
-            blocks.append(Block(path, start, ["c"], "\n".join(current).rstrip() + "\n"))
+            text = "\n".join(current).rstrip() + "\n"
+            device = "<<<" in text or "__global__" in text
+            blocks.append(Block(path, start, ["cuda" if device else "c"], text))
             current, start = [], 0
         blank_above = body.strip() == ""
     return blocks
@@ -101,24 +104,30 @@ def include_of(block):
     uses perf.h, which brings perf_stats.h."""
     if block.path.suffix == ".h":
         return f'#include "{block.path.name}"\n'
-    if re.search(r"perf_gpu_|PERF_GPU_|PERF_KERNEL_", block.text):
-        return '#include "perf_cuda.h"\n'
+    for header, names in (("perf_gpu_bench.h", r"perf_gpu_(bench|ab)"),
+                          ("perf_kernel.h", r"perf_kernel_|PERF_KERNEL_"),
+                          ("perf_cuda.h", r"perf_gpu_|PERF_GPU_")):
+        if re.search(names, block.text):
+            return f'#include "{header}"\n'
     return '#include "perf.h"\n'
 
 
 def split_includes(text):
+    """(settings of ours, #includes, the rest with empty lines in their place)"""
+    settings = r"\s*#\s*define\s+PERF_"
+    include = r"\s*#\s*include"
     lines = text.splitlines()
-    includes = [line for line in lines if re.match(r"\s*#\s*include", line)]
-    rest = ["" if re.match(r"\s*#\s*include", line) else line for line in lines]
-    return "\n".join(includes) + "\n", "\n".join(rest) + "\n"
+    parts = [[line for line in lines if re.match(what, line)] for what in (settings, include)]
+    parts.append([line if not re.match(f"{settings}|{include}", line) else "" for line in lines])
+    return ["\n".join(part) + "\n" for part in parts]
 
 
 def candidates(block):
     """The ways to read a block as a file, the strictest first."""
     if block.whole:
         return [("a program", block.text)]
-    includes, rest = split_includes(block.text)
-    context = include_of(block) + includes + '#include "context.h"\n'
+    settings, includes, rest = split_includes(block.text)
+    context = settings + include_of(block) + includes + '#include "context.h"\n'
     numbered = f'#line {block.line} "{block.where}"\n'
     return [("code at file level", context + numbered + rest),
             ("statements", context + "void fragment(void);\nvoid fragment(void)\n{\n" +
@@ -130,6 +139,11 @@ def compile_c(block, compiler, scratch):
     strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
     if not block.whole:
         strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    if "define PERF_NVTX 1" in block.text:
+        nvtx = tool("find_nvtx")
+        if not nvtx:
+            return "NVTX is not installed" if os.environ.get("CI") == "true" else None
+        strict += ["-isystem", nvtx]
     outputs = []
     for kind, text in candidates(block):
         source = scratch / "block.c"
@@ -158,9 +172,13 @@ def execute(program, scratch):
     return f"ended with status {done.returncode}:\n{done.stdout}" if done.returncode else None
 
 
+def tool(find):
+    """What a find_ function of tests/lib.sh prints."""
+    return run(["sh", "-c", f'root="{ROOT}"; . "$root/tests/lib.sh"; {find}']).stdout.strip()
+
+
 def compile_cuda(block, scratch):
-    find = f'root="{ROOT}"; . "$root/tests/lib.sh"; find_nvcc'
-    nvcc = run(["sh", "-c", find]).stdout.strip()
+    nvcc = tool("find_nvcc")
     if not nvcc:
         return "nvcc is not installed" if os.environ.get("CI") == "true" else None
     source = scratch / "block.cu"

@@ -18,6 +18,8 @@ unsigned sum_of(const unsigned *v, int n);
 unsigned sum_of(const unsigned *v, int n)
 {
     ON(perf_scope whole = perf_scope_begin("sum_of");)
+    ON(perf_scope wait = perf_wait_begin("wait");)
+    ON(perf_lap lap = perf_lap_begin();)
     unsigned sum = 0;
     int      i;
 
@@ -26,6 +28,8 @@ unsigned sum_of(const unsigned *v, int n)
         sum += v[i];
         ON(perf_scope_end(&one);)
     }
+    ON(perf_scope_end(&wait);)
+    ON(perf_lap_end(&lap, "lap");)
     ON(perf_scope_end(&whole);)
     ON(perf_scope_end(&whole);)
     ON(perf_scope_end(PERF_NULL_);)

@@ -20,6 +20,7 @@ cp "$work/user.c" "$work/sub/"
 cat >"$work/sub/meson.build" <<'EOF'
 project('user', 'c', default_options: ['c_std=c11', 'warning_level=3', 'werror=true'])
 perf = dependency('perfh', version: '>=0.1')
+assert(import('fs').exists(perf.get_variable('cythondir') / 'perfh' / 'perf.pxd'))
 test('user', executable('user', 'user.c', dependencies: perf))
 EOF
 try 'subproject: setup' meson setup --wrap-mode=forcefallback "$work/sub/build" "$work/sub"
@@ -45,6 +46,8 @@ export PKG_CONFIG_PATH
 try 'pkg-config: the version of PERF_VERSION' \
     [ "$(pkg-config --modversion perfh)" = "$version" ]
 try 'pkg-config: no library to link' [ -z "$(pkg-config --libs --static perfh | tr -d ' ')" ]
+try 'pkg-config: the declarations for Cython' \
+    [ -f "$(pkg-config --variable=cythondir perfh)/perfh/perf.pxd" ]
 # shellcheck disable=SC2046
 try 'pkg-config: a program' gcc $(pkg-config --cflags perfh) "$work/user.c" -o "$work/user"
 try 'pkg-config: the program runs' "$work/user"

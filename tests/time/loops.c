@@ -208,7 +208,7 @@ static void an_ab(void)
         r = perf_ab_end(&ab);
         CHECK(r.verdict.decision == (decision ? PERF_ACCEPT : PERF_REJECT), "%s",
               perf_verdict_text(&r.verdict));
-        CHECK(r.status == PERF_OK && r.verdict.pairs >= 30 && r.baseline.count == r.verdict.pairs &&
+        CHECK(r.status == PERF_OK && r.verdict.pairs >= 24 && r.baseline.count == r.verdict.pairs &&
                   r.candidate.count == r.verdict.pairs, "%lu pairs", (unsigned long)r.verdict.pairs);
         CHECK(r.opts.seed != 0 && r.cold_baseline_ns > 0.0 && r.cold_candidate_ns > 0.0 &&
                   runs[0] > r.batch_baseline && runs[1] > r.batch_candidate, "both ran");

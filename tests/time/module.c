@@ -5,6 +5,19 @@
 extern "C"
 #endif
 PERF_ATTR_((__visibility__("default"))) int run(int n);
+#ifdef __cplusplus
+extern "C"
+#endif
+PERF_ATTR_((__visibility__("default"))) int seen(const char *text);
+
+int seen(const char *text)              /* is it in this module's report?                         */
+{
+    static char      report[8192];
+    perf_report_opts o = perf_report_opts_default();
+
+    o.view = PERF_VIEW_CSV;
+    return perf_report_text(report, sizeof report, &o) < sizeof report && strstr(report, text) != 0;
+}
 
 int run(int n)
 {

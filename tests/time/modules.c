@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 typedef int (*run_fn)(int);
+typedef int (*seen_fn)(const char *);
 
 static run_fn load(const char *path, void **handle)
 {
@@ -26,6 +27,7 @@ int main(void)
     }
     dlclose(ha);
     c = load("./c.so", &hc);
+    CHECK(((seen_fn)dlsym(hc, "seen"))("\"in a\""), "a module that has recorded nothing itself reports all");
     CHECK(c(5), "run");
     CHECK(row_of("shared", "scope").calls == 35, "%.0f", row_of("shared", "scope").calls);
     CHECK(row_of("in a", "scope").calls == 10, "unloaded");

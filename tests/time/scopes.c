@@ -290,6 +290,15 @@ static void others(void)
     EQUAL("lap a", row_of("phase a", "scope").total, 50);
     EQUAL("lap a calls", row_of("phase a", "scope").calls, 2);
     EQUAL("lap b", row_of("phase b", "scope").total, 5);
+    lap = perf_lap_begin();
+    now_ns += 7;
+    perf_lap_end(&lap, "phase b");
+    now_ns += 3;
+    perf_lap_end(&lap, "phase c");
+    perf_lap_end(NULL, "phase d");
+    EQUAL("named lap joins the macro's", row_of("phase b", "scope").total, 12);
+    EQUAL("named lap", row_of("phase c", "scope").total, 3);
+    CHECK(row_of("phase d", "scope").calls == 0, "a lap without a begin was counted");
 
     a = perf_async_begin("request", 7);
     now_ns += 10;
@@ -327,15 +336,57 @@ static void others(void)
 
     perf_reset();
     {
+        perf_scope wait;
         PERF_SCOPE("compute");
         now_ns += 75;
         {
             PERF_WAIT("read");
-            now_ns += 25;
+            now_ns += 20;
         }
+        wait = perf_wait_begin("read");
+        now_ns += 5;
+        perf_scope_end(&wait);
     }
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(strstr(text, "waiting for data: 25.0 %"), "%s", text);
+    EQUAL("waits of one name are one row", row_of("read", "wait").calls, 2);
+    CHECK(strstr(text, "data wait: 25.0 % of the main thread (25.0 ns of 100 ns in scopes, 25.0 ns of it in read): "
+                       "host-bound"), "%s", text);
+    CHECK(!strstr(text, "still open"), "%s", text);
+    free(text);
+    {
+        PERF_WAIT("socket");
+        now_ns += 100;
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "data wait: 62.5 % of the main thread (125 ns of 200 ns in scopes, 100 ns of it in socket): "
+                       "data-bound"), "%s", text);
+    free(text);
+}
+
+/* Scopes that are open while the report is made: counted, and named if they never ended before. */
+static void still_open(void)
+{
+    char *text;
+    {
+        PERF_SCOPE("compute");
+        now_ns += 10;
+    }
+    {
+        PERF_SCOPE("open for the first time");
+        {
+            PERF_SCOPE("compute");
+            text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+            CHECK(strstr(text, "note: 2 scopes are still open, their time so far not in the numbers: "
+                               "open for the first time, ..."), "%s", text);
+            free(text);
+            text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+            CHECK(strstr(text, "note: 2 scopes are still open"), "%s", text);
+            free(text);
+        }
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "still open"), "%s", text);
     free(text);
 }
 
@@ -462,6 +513,8 @@ static void views(void)
 
 int main(void)
 {
+    still_open();
+    perf_reset();
     nesting();
     recursion();
     jumps();

@@ -1,0 +1,52 @@
+"""perf.h for Cython and Python.
+
+    perfh.get_include()             the folder with perf.h: include_dirs of your extension
+    from perfh.perf cimport *       in a .pyx; also perfh.perf_stats, perfh.perf_trace, ...
+
+    with perfh.scope("load"):       in Python; one report and one trace with all Cython, C and
+        ...                         C++ modules of the process
+    perfh.report()                  the table on stderr
+"""
+import importlib as _importlib
+import os as _os
+
+_FROM_MODULE = ("scope", "span", "Error", "report", "report_text", "trace_save", "count",
+                "instant", "memory_mark", "thread_name", "enable", "trace_enable", "reset",
+                "status", "status_text", "version")
+
+__all__ = ["get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE]
+
+
+def get_include():
+    """The folder that holds perf.h and the other headers."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
+
+
+def get_cmake_dir():
+    """The folder that holds perfhConfig.cmake: -Dperfh_DIR=..."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "cmake")
+
+
+def get_cython_dir():
+    """The folder to give to `cython -I`, where that is needed: it holds perfh/perf.pxd."""
+    return _os.path.dirname(_os.path.dirname(_os.path.abspath(__file__)))
+
+
+def __getattr__(name):
+    """The compiled module is loaded when one of its names is first used."""
+    if name not in _FROM_MODULE:
+        raise AttributeError(f"module 'perfh' has no attribute {name!r}")
+    try:
+        _python = _importlib.import_module("perfh._python")
+    except ModuleNotFoundError as error:
+        if error.name != "perfh._python":
+            raise
+        raise ImportError(f"perfh.{name} needs the compiled part of perfh, which was not built: "
+                          "install a C compiler and Python's headers, then install perfh again"
+                          ) from None
+    value = globals()[name] = getattr(_python, name)
+    return value
+
+
+def __dir__():
+    return sorted(set(globals()) | set(_FROM_MODULE))

@@ -1,0 +1,108 @@
+# perf_gpu_bench.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
+# What each name means stands beside it in perf_gpu_bench.h; cython/README.md shows the use.
+from libc.stdint cimport uint32_t, uint64_t
+from perfh.perf cimport *
+from perfh.perf_cuda cimport *
+from perfh.perf_stats cimport *
+
+cdef extern from "perf_gpu_bench.h" nogil:
+    enum:
+        PERF_GPU_SAMPLE_EXPOSED
+        PERF_GPU_SAMPLE_THROTTLED
+        PERF_GPU_SAMPLE_IDLE
+        PERF_GPU_SAMPLE_TIMEOUT
+
+    ctypedef enum perf_gpu_cache:
+        PERF_GPU_COLD
+        PERF_GPU_HOT
+        PERF_GPU_ROTATE
+
+    ctypedef struct perf_gpu_bench_opts:
+        perf_gpu_cache cache
+        int graph
+        int batch
+        int warmup
+        int samples
+        double rel_ci
+        double max_seconds
+        double gate_ms
+        double bytes
+        double items
+        int rotate_copies
+        double rotate_bytes
+
+    ctypedef struct perf_gpu_sample:
+        double ns
+        double host_ns
+        uint64_t throttle
+        uint32_t sm_mhz
+        uint32_t flags
+
+    ctypedef struct perf_gpu_result:
+        perf_summary time
+        perf_summary exposed
+        perf_summary launch
+        double cold_ns
+        double quantum_ns
+        double overhead_ns
+        uint64_t batch
+        uint64_t iterations
+        uint64_t throttled
+        uint64_t idle
+        uint64_t gate_timeouts
+        uint64_t throttle
+        uint32_t sm_mhz_low
+        uint32_t sm_mhz_high
+        double flush_bytes
+        double flush_effect
+        double gbs
+        double peak_gbs
+        double datasheet_gbs
+        const perf_gpu_sample *sample
+        uint64_t samples
+        int graph
+        int gate
+        int simulated
+        int code
+        perf_gpu_bench_opts opts
+        perf_status status
+        uint32_t warnings
+        char text[360]
+
+    ctypedef struct perf_gpu_bench:
+        pass
+
+    perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
+    perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts) noexcept
+    perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
+            const perf_gpu_bench_opts *opts) noexcept
+    int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
+    int perf_gpu_bench_copy(const perf_gpu_bench *b) noexcept
+    perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept
+
+    ctypedef struct perf_gpu_ab_opts:
+        perf_gpu_bench_opts device
+        perf_compare_opts accept
+        int min_pairs
+        int max_pairs
+        uint64_t seed
+
+    ctypedef struct perf_gpu_ab_result:
+        perf_verdict verdict
+        perf_gpu_result baseline
+        perf_gpu_result candidate
+        double seconds
+        perf_gpu_ab_opts opts
+        perf_status status
+        uint32_t warnings
+
+    ctypedef struct perf_gpu_ab:
+        pass
+
+    perf_gpu_ab_opts perf_gpu_ab_opts_default() noexcept
+    perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts) noexcept
+    perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
+            const perf_gpu_ab_opts *opts) noexcept
+    int perf_gpu_ab_next(perf_gpu_ab *ab) noexcept
+    int perf_gpu_ab_copy(const perf_gpu_ab *ab) noexcept
+    perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab) noexcept

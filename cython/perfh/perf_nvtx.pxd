@@ -1,0 +1,20 @@
+# perf_nvtx.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
+# What each name means stands beside it in perf_nvtx.h; cython/README.md shows the use.
+from perfh.perf cimport *
+from perfh.perf_stats cimport *
+
+cdef extern from "perf_nvtx.h" nogil:
+    int perf_nvtx_listening() noexcept
+    void perf_nvtx_push(const char *name) noexcept
+    void perf_nvtx_push_value(const char *name, double value) noexcept
+    void perf_nvtx_pop() noexcept
+    void perf_nvtx_mark(const char *name) noexcept
+    void perf_nvtx_mark_value(const char *name, double value) noexcept
+
+    ctypedef struct perf_nvtx_range:
+        pass
+
+    perf_nvtx_range perf_nvtx_range_begin(const char *name) noexcept
+    void perf_nvtx_range_end(perf_nvtx_range *range) noexcept
+    void perf_nvtx_name_thread(const char *name) noexcept
+    perf_status perf_nvtx_start() noexcept

@@ -1,0 +1,72 @@
+# perf_results.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
+# What each name means stands beside it in perf_results.h; cython/README.md shows the use.
+from libc.stdio cimport FILE
+from perfh.perf cimport *
+from perfh.perf_stats cimport *
+
+cdef extern from "perf_results.h" nogil:
+    ctypedef enum perf_results_format:
+        PERF_RESULTS_JSON
+        PERF_RESULTS_GOOGLE
+        PERF_RESULTS_GO
+        PERF_RESULTS_HYPERFINE
+        PERF_RESULTS_PYPERF
+        PERF_RESULTS_OPENMETRICS
+        PERF_RESULTS_OTLP
+
+    ctypedef struct perf_results_item:
+        const char *name
+        const perf_result *result
+        const double *samples
+        size_t count
+
+    ctypedef struct perf_results_opts:
+        const perf_results_item *items
+        size_t count
+        int no_scopes
+        const char *run
+        const char *machine
+        double time_s
+
+    perf_results_opts perf_results_opts_default() noexcept
+    perf_status perf_results_save(const char *path, perf_results_format format,
+            const perf_results_opts *opts) noexcept
+    perf_status perf_results_write(FILE *file, perf_results_format format,
+            const perf_results_opts *opts) noexcept
+    size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
+            const perf_results_opts *opts) noexcept
+    const char *perf_results_format_name(perf_results_format format) noexcept
+    perf_status perf_baseline_save(const char *path, const perf_results_opts *opts) noexcept
+    perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
+
+    ctypedef enum perf_baseline_kind:
+        PERF_BASELINE_BENCH
+        PERF_BASELINE_AB
+        PERF_BASELINE_SCOPE
+
+    ctypedef struct perf_baseline_opts:
+        perf_results_opts now
+        perf_compare_opts accept
+        int any_machine
+
+    ctypedef struct perf_baseline_entry:
+        const char *name
+        perf_baseline_kind kind
+        size_t runs
+        int missing
+        double before
+        double now
+        perf_verdict verdict
+        perf_decision decision
+        double p
+
+    ctypedef struct perf_baseline:
+        pass
+
+    perf_baseline_opts perf_baseline_opts_default() noexcept
+    perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts) noexcept
+    perf_baseline perf_baseline_check_text(const char *text, size_t size,
+            const perf_baseline_opts *opts) noexcept
+    void perf_baseline_free(perf_baseline *b) noexcept
+    size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b) noexcept
+    perf_status perf_baseline_print(FILE *file, const perf_baseline *b) noexcept

@@ -1,0 +1,38 @@
+# perf_trace.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
+# What each name means stands beside it in perf_trace.h; cython/README.md shows the use.
+from libc.stdint cimport int64_t, uint64_t
+from perfh.perf cimport *
+from perfh.perf_stats cimport *
+
+cdef extern from "perf_trace.h" nogil:
+    perf_status perf_trace_save_perfetto(const char *path) noexcept
+    perf_status perf_trace_save_folded(const char *path) noexcept
+    perf_status perf_trace_save_flame(const char *path, const char *title) noexcept
+    perf_status perf_trace_save_speedscope(const char *path) noexcept
+
+    ctypedef struct perf_stream_opts:
+        double seconds
+        uint64_t max_bytes
+
+    perf_stream_opts perf_stream_opts_default() noexcept
+    perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts) noexcept
+    perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts) noexcept
+    perf_status perf_trace_stream_flush() noexcept
+    perf_status perf_trace_stream_end() noexcept
+
+    ctypedef struct perf_clock_sync:
+        uint64_t messages
+        int64_t offset_ns
+        int64_t bound_ns
+
+    perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
+            uint64_t back) noexcept
+
+    ctypedef struct perf_trace_part:
+        const char *path
+        const char *name
+        int64_t offset_ns
+        int64_t bound_ns
+
+    perf_status perf_trace_merge(const char *out, const perf_trace_part *part,
+            size_t n, size_t *bad) noexcept

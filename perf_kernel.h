@@ -1,0 +1,1068 @@
+/* perf_kernel.h - where does the time inside a kernel go?  Timers for CUDA and HIP device code.
+ *
+ *     __global__ void step(perf_kernel_buffer *buffer, float *x)
+ *     {
+ *         perf_kernel_sink sink(buffer);               // one ring of records for each warp
+ *         {
+ *             PERF_KERNEL_SCOPE(sink, 0);              // id 0 .. 4095; to the end of the block
+ *             x[threadIdx.x] *= 2;
+ *         }
+ *     }
+ *
+ * The host gives the memory, copies it back after the kernel and decodes it: perf_kernel_bytes,
+ * perf_kernel_prepare, perf_kernel_decode or perf_kernel_trace_save, see docs/cuda-kernels.md.
+ * A scope is two 8-byte records and six instructions on sm_80 and later, none of them a barrier
+ * (tests/kernel/sass.sh).  One lane of the warp writes, lane 0: code that only other lanes run is
+ * not seen.  A full ring keeps what it has, drops the rest and counts it.  With PERF_DISABLE=1 the
+ * kernel is, byte for byte, the one without timers.
+ * Sections (search for ">>"):  device  host  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_stats.h)                            */
+#ifndef PERF_KERNEL_H
+#define PERF_KERNEL_H
+
+#include "perf_stats.h"
+#if !defined(PERF_VERSION) || PERF_VERSION < 100
+#error "perf_kernel.h: found another perf_stats.h; keep the files of one release together"
+#endif
+#ifndef PERF_KERNEL_HOST        /* 0: device side only, without perf.h and the host functions     */
+#define PERF_KERNEL_HOST 1
+#endif
+#if PERF_KERNEL_HOST
+#include "perf.h"
+#endif
+
+/* Device functions: in kernels, and where a test plays the machine on the host (see >>private). */
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_KERNEL_FN_ static __device__ __forceinline__
+#define PERF_KERNEL_DEVICE_ 1
+#elif defined(PERF_KERNEL_MACHINE_)
+#define PERF_KERNEL_FN_ static inline
+#define PERF_KERNEL_DEVICE_ 1
+#else
+#define PERF_KERNEL_DEVICE_ 0
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>device ------------------------------------------------------------------------------------
+ * Memory as host and device see it.  Little-endian, no pointers: may be copied and saved.        */
+
+#define PERF_KERNEL_ID_MAX 4095u        /* larger ids count as this one                           */
+
+/* The buffer: this, `rings` of perf_kernel_ring, and at data_offset the records.  Private. */
+typedef struct perf_kernel_buffer {
+    uint64_t magic;
+    uint64_t next;                      /* warps that have asked for a ring                       */
+    uint64_t data_offset;               /* of the device's copy                                   */
+    uint64_t ring_bytes;                /* a power of two                                         */
+    uint64_t bytes;
+    uint64_t wall_hz;                   /* of the second clock                                    */
+    uint32_t rings, version;
+    uint64_t spare;
+} perf_kernel_buffer;
+
+typedef struct perf_kernel_ring {       /* what one warp leaves.  Private                         */
+    uint64_t opened, opened_wall;       /* cycles of its SM, and the clock of the whole device    */
+    uint64_t closed, closed_wall;       /* state 2 only                                           */
+    uint64_t used;                      /* bytes of records made, dropped ones included           */
+    uint32_t block_x, block_yz;         /* y: low 16 bits                                         */
+    uint32_t warp, sm;                  /* warp of its block                                      */
+    uint32_t state, spare;              /* 1 opened, 2 closed                                     */
+} perf_kernel_ring;
+
+typedef struct perf_kernel_stamp {      /* a reading of clock64                                   */
+    uint32_t lo, hi;
+} perf_kernel_stamp;
+
+/* Sums of one scope over many warps; device memory of yours, zeroed. */
+typedef struct perf_kernel_total {
+    uint64_t cycles;
+    uint64_t warps;                     /* perf_kernel_sum_store calls                            */
+    uint64_t most;                      /* cycles of the warp that had most                       */
+    uint64_t wrapped;                   /* warps that ran so long that their sum may have wrapped */
+} perf_kernel_total;
+
+#define PERF_KERNEL_MAGIC_ UINT64_C(0x316c656e72656b70)
+
+#if PERF_KERNEL_DEVICE_
+
+/* What a warp carries in registers.  In C++ the constructor opens, the destructor closes. */
+typedef struct perf_kernel_sink_ {
+    uint64_t          at;               /* next record                                            */
+    uint32_t          end, on;          /* low half of the end; 0: not this lane, or full         */
+    uint64_t          start;
+    perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
+} perf_kernel_sink_;
+
+/* Takes a ring for the calling warp, if one is free; for lane 0 of it.  NULL: no recording. */
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer);
+
+/* Writes down how much was recorded.  A kernel that ends without it (a trap, a forgotten close)
+ * keeps its records; how many were dropped is then not known.                                    */
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s);
+
+/* A scope by hand: stamp = begin; ...; end(s, id, stamp).  Scopes of one warp may nest. */
+PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void);
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin);
+
+/* A moment with a value. */
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
+
+/* Accumulate only: three instructions a scope, no memory.  The sum holds 2^32 cycles (two seconds);
+ * a warp that lives longer is counted as wrapped unless it stores more often.                    */
+typedef struct perf_kernel_sum_ {
+    uint32_t cycles;
+    uint64_t since;
+} perf_kernel_sum_;
+PERF_KERNEL_FN_ void     perf_kernel_sum_open(perf_kernel_sum_ *s);
+PERF_KERNEL_FN_ uint32_t perf_kernel_sum_begin(void);
+PERF_KERNEL_FN_ void     perf_kernel_sum_end(perf_kernel_sum_ *s, uint32_t begin);
+
+/* Adds the sum of lane 0 to *to, atomically, and starts again from zero. */
+PERF_KERNEL_FN_ void     perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_total *to);
+
+/* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init. */
+PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
+
+/* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
+ * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum
+ * PERF_KERNEL_HIST(hist);       adds this block's cycles to a histogram                          */
+#if PERF_DISABLE
+#define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
+#define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))
+#define PERF_KERNEL_SUM(sum)                 PERF_CAST_(void, sizeof(sum))
+#define PERF_KERNEL_HIST(hist)               PERF_CAST_(void, sizeof(hist))
+#else
+#define PERF_KERNEL_SCOPE(sink, id)                                                               \
+    const perf_kernel_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(sink, id)
+#define PERF_KERNEL_INSTANT(sink, id, value) perf_kernel_instant(&(sink), id, value)
+#define PERF_KERNEL_SUM(sum)                                                                      \
+    const perf_kernel_sum_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(sum)
+#define PERF_KERNEL_HIST(hist)                                                                    \
+    const perf_kernel_hist_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(hist)
+#endif
+#endif
+
+/* >>host --------------------------------------------------------------------------------------
+ *     bytes = perf_kernel_bytes(rings, scopes);            device memory to allocate
+ *     perf_kernel_prepare(image, bytes, device, rings, scopes, 0);     copy image to the device
+ *     kernel<<<...>>>(device, ...);                        copy the device back to image
+ *     perf_kernel_trace_save("kernel.json", image, bytes, names, 3, 0);
+ * None of these calls touches a device.  `image` is host memory, 8-byte aligned, yours.          */
+
+#if PERF_KERNEL_HOST
+
+typedef struct perf_kernel_event {
+    uint64_t start_ns;                  /* clock of the device                                    */
+    uint64_t ns;                        /* 0 for instants                                         */
+    uint64_t cycles;                    /* of its SM                                              */
+    uint32_t id;                        /* as given to PERF_KERNEL_SCOPE                          */
+    uint32_t value;                     /* of an instant                                          */
+    uint32_t instant;                   /* 1: PERF_KERNEL_INSTANT                                 */
+    uint32_t sm;
+    uint32_t track;                     /* 0, 1, ...: warps that ran on this SM at the same time  */
+    uint32_t block_x, block_y, block_z;
+    uint32_t warp;                      /* of its block                                           */
+} perf_kernel_event;
+
+typedef struct perf_kernel_info {
+    uint64_t events;                    /* that the buffer holds                                  */
+    uint64_t dropped;                   /* records that met a full ring; closed rings only        */
+    uint64_t missed_warps;              /* that found no free ring                                */
+    uint64_t malformed;                 /* records that cannot be: skipped                        */
+    uint32_t rings;                     /* in use                                                 */
+    uint32_t unclosed;                  /* of them, never closed: `dropped` does not know of them */
+    uint32_t sms, tracks;               /* seen; most tracks of one SM                            */
+    double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
+                                        /* times of events count 1 ns a cycle                     */
+    double   error_ns;                  /* largest disagreement of the clock pairs of one SM      */
+} perf_kernel_info;
+
+/* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
+ * 1 .. 2^24, 2^40 bytes).                                                                        */
+PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes);
+
+/* Writes an empty buffer into `image`, to be copied to `device` (only its address is looked at).
+ * wall_hz: ticks a second of the device's common clock; 0 -> 1e9, which is right for CUDA; HIP:
+ * 1000 * hipDeviceAttributeWallClockRate.  PERF_EINVAL: memory too small or misaligned.          */
+PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *device,
+                                        uint32_t rings, uint32_t scopes, uint64_t wall_hz);
+
+/* All events of a buffer that came back: at most `room` into `out`, by SM, warp by warp, in order
+ * of their ends; info->events says how many there are (call with out NULL and room 0 to learn it).
+ * Trusts nothing: PERF_EFORMAT, with nothing written, when this is no buffer or it is cut short.
+ * Allocates; PERF_ENOMEM.  info may be NULL.                                                      */
+PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
+                                       uint64_t room, perf_kernel_info *info);
+
+/* The events as a Chrome trace, each SM a process with a track for each warp at a time.  names[id]
+ * for id < count, else "scope 7"; host_ns is added to the device's times (perf_now() less the
+ * device's clock at one moment, to fit a trace of perf.h).  Names are cut at 255 bytes.          */
+PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
+                                           const char *const *names, uint32_t count,
+                                           int64_t host_ns);
+
+/* into += the histogram that came back in `image`, each value times `factor` (nanoseconds a cycle;
+ * 1 keeps cycles).  PERF_EFORMAT: not a histogram; into is unchanged then.                       */
+PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
+                                           double factor);
+
+#endif
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+#if PERF_KERNEL_DEVICE_
+
+/* ---- the machine: a test defines PERF_KERNEL_MACHINE_ and these six itself ---- */
+
+#if !defined(PERF_KERNEL_MACHINE_)
+PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
+{
+    perf_kernel_stamp t = PERF_ZERO;
+#if defined(__CUDA_ARCH__)
+    asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
+                 : "=r"(t.lo), "=r"(t.hi) : : "memory");
+#elif defined(__HIP_DEVICE_COMPILE__)
+    uint64_t c = __builtin_readcyclecounter();
+    t.lo = PERF_CAST_(uint32_t, c);
+    t.hi = PERF_CAST_(uint32_t, c >> 32);
+#endif
+    return t;
+}
+
+PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
+{
+    uint64_t t = 0;
+#if defined(__CUDA_ARCH__)
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
+#elif defined(__HIP_DEVICE_COMPILE__)
+    t = __builtin_amdgcn_s_memrealtime();
+#endif
+    return t;
+}
+
+PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
+{
+    uint32_t lane = 0;
+#if defined(__CUDA_ARCH__)
+    asm("mov.u32 %0, %%laneid;" : "=r"(lane));
+#elif defined(__HIP_DEVICE_COMPILE__)
+    lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+#endif
+    return lane;
+}
+
+/* SM, or compute unit with its engine. */
+PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
+{
+    uint32_t sm = 0;
+#if defined(__CUDA_ARCH__)
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+#elif defined(__HIP_DEVICE_COMPILE__) && (defined(__GFX9__) || defined(__GFX8__))
+    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4));     /* HW_ID      */
+#elif defined(__HIP_DEVICE_COMPILE__)
+    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(9 << 11 | 10 << 6 | 23));   /* HW_ID1     */
+#endif
+    return sm;
+}
+
+PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+    r->block_x = blockIdx.x;
+    r->block_yz = (blockIdx.y & 0xffffu) | blockIdx.z << 16;
+#if defined(__CUDA_ARCH__)
+    r->warp = thread / 32;
+#else
+    r->warp = thread / __AMDGCN_WAVEFRONT_SIZE;
+#endif
+#else
+    (void)r;
+#endif
+}
+
+PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
+{
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+    return atomicAdd(PERF_PTR_(unsigned long long *, next), 1ull);
+#else
+    return (*next)++;
+#endif
+}
+#endif
+
+/* Stores 16 bytes at s->at if this lane records, and moves on.  The address moves whether or not
+ * something is stored, so that it counts what is dropped; `on` never comes back, so that the low
+ * half is enough to compare.                                                                     */
+PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
+                                      uint32_t d)
+{
+    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
+#if defined(__CUDA_ARCH__)
+    asm volatile("{ .reg .pred on; setp.ne.u32 on, %5, 0; @on st.global.v4.u32 [%0], "
+                 "{%1, %2, %3, %4}; add.u64 %0, %0, 16; }"
+                 : "+l"(s->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
+#else
+    if (s->on) {
+        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, s->at));
+        to[0] = a;
+        to[1] = b;
+        to[2] = c;
+        to[3] = d;
+    }
+    s->at += 16;
+#endif
+}
+
+/* ---- rings ---- */
+
+PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
+{
+    perf_kernel_stamp t = perf_kernel_clock_();
+
+    return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
+}
+
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
+{
+    s->at = s->start = 0;
+    s->end = s->on = 0;
+    s->ring = PERF_NULL_;
+#if !PERF_DISABLE
+    if (buffer && perf_kernel_lane_() == 0) {
+        uint64_t i = perf_kernel_claim_(&buffer->next);
+        if (i < buffer->rings) {
+            s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
+            s->start = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) + buffer->data_offset +
+                       i * buffer->ring_bytes;
+            s->at = s->start;
+            s->end = PERF_CAST_(uint32_t, s->start + buffer->ring_bytes - 16);
+            s->on = 1;
+            perf_kernel_place_(s->ring);
+            s->ring->sm = perf_kernel_sm_();
+            s->ring->state = 1;
+            s->ring->opened_wall = perf_kernel_wall_();
+            s->ring->opened = perf_kernel_cycles_();
+        }
+    }
+#else
+    (void)buffer;
+#endif
+}
+
+PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
+{
+#if !PERF_DISABLE
+    if (s->ring) {
+        s->ring->closed_wall = perf_kernel_wall_();
+        s->ring->closed = perf_kernel_cycles_();
+        s->ring->used = s->at - s->start;
+        s->ring->state = 2;
+        s->ring = PERF_NULL_;
+    }
+    s->on = 0;
+#else
+    (void)s;
+#endif
+}
+
+PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
+{
+#if !PERF_DISABLE
+    return perf_kernel_clock_();
+#else
+    perf_kernel_stamp t = PERF_ZERO;
+    return t;
+#endif
+}
+
+/* The id is added above bit 20 of the begin's upper half: one instruction, and whatever that half
+ * is, the end's upper half tells the two apart again.                                            */
+PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
+{
+#if !PERF_DISABLE
+    perf_kernel_stamp end = perf_kernel_clock_();
+
+    if (id > PERF_KERNEL_ID_MAX)
+        id = PERF_KERNEL_ID_MAX;
+    perf_kernel_put_(s, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
+#else
+    (void)s;
+    (void)id;
+    (void)begin;
+#endif
+}
+
+/* As a scope whose end has an upper half that no clock reaches. */
+PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value)
+{
+#if !PERF_DISABLE
+    perf_kernel_stamp now = perf_kernel_clock_();
+
+    if (id > PERF_KERNEL_ID_MAX)
+        id = PERF_KERNEL_ID_MAX;
+    perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, ~UINT32_C(0));
+#else
+    (void)s;
+    (void)id;
+    (void)value;
+#endif
+}
+
+/* ---- sums and histograms ---- */
+
+PERF_KERNEL_FN_ void perf_kernel_sum_open(perf_kernel_sum_ *s)
+{
+    s->cycles = 0;
+    s->since = 0;
+#if !PERF_DISABLE
+    s->since = perf_kernel_cycles_();
+#endif
+}
+
+PERF_KERNEL_FN_ uint32_t perf_kernel_sum_begin(void)
+{
+#if !PERF_DISABLE
+    return perf_kernel_clock_().lo;
+#else
+    return 0;
+#endif
+}
+
+PERF_KERNEL_FN_ void perf_kernel_sum_end(perf_kernel_sum_ *s, uint32_t begin)
+{
+#if !PERF_DISABLE
+    s->cycles += perf_kernel_clock_().lo - begin;
+#else
+    (void)s;
+    (void)begin;
+#endif
+}
+
+PERF_KERNEL_FN_ void perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_total *to)
+{
+#if !PERF_DISABLE
+    uint64_t now = perf_kernel_cycles_();
+
+    if (to && perf_kernel_lane_() == 0) {
+        perf_shared_add_(&to->cycles, s->cycles);
+        perf_shared_add_(&to->warps, 1);
+        perf_shared_max_(&to->most, s->cycles);
+        if ((now - s->since) >> 32)
+            perf_shared_add_(&to->wrapped, 1);
+    }
+    s->cycles = 0;
+    s->since = now;
+#else
+    (void)s;
+    (void)to;
+#endif
+}
+
+PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
+{
+#if !PERF_DISABLE
+    if (h && perf_kernel_lane_() == 0)
+        perf_hist_add_shared(h, value);
+#else
+    (void)h;
+    (void)value;
+#endif
+}
+#endif
+
+PERF_END_DECLS
+
+/* ---- C++: what opens and closes by itself ---- */
+
+#if PERF_KERNEL_DEVICE_ && defined(__cplusplus)
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_KERNEL_IN_ __device__ __forceinline__
+#else
+#define PERF_KERNEL_IN_ inline
+#endif
+
+struct perf_kernel_sink : perf_kernel_sink_ {
+    PERF_KERNEL_IN_ explicit perf_kernel_sink(perf_kernel_buffer *buffer)
+    {
+        perf_kernel_open(this, buffer);
+    }
+    PERF_KERNEL_IN_ ~perf_kernel_sink()
+    {
+        perf_kernel_close(this);
+    }
+    perf_kernel_sink(const perf_kernel_sink &) = delete;
+    perf_kernel_sink &operator=(const perf_kernel_sink &) = delete;
+};
+
+struct perf_kernel_scope_ {
+    perf_kernel_sink_ &sink;
+    const uint32_t     id;
+    perf_kernel_stamp  begin;
+    PERF_KERNEL_IN_ perf_kernel_scope_(perf_kernel_sink_ &s, uint32_t i) : sink(s), id(i), begin()
+    {
+        begin = perf_kernel_begin();
+    }
+    PERF_KERNEL_IN_ ~perf_kernel_scope_()
+    {
+        perf_kernel_end(&sink, id, begin);
+    }
+    perf_kernel_scope_(const perf_kernel_scope_ &) = delete;
+    perf_kernel_scope_ &operator=(const perf_kernel_scope_ &) = delete;
+};
+
+/* Cycles of PERF_KERNEL_SUM blocks; stored into *total, if any, when it goes out of scope. */
+struct perf_kernel_sum : perf_kernel_sum_ {
+    perf_kernel_total *const total;
+    PERF_KERNEL_IN_ explicit perf_kernel_sum(perf_kernel_total *to) : total(to)
+    {
+        perf_kernel_sum_open(this);
+    }
+    PERF_KERNEL_IN_ ~perf_kernel_sum()
+    {
+        perf_kernel_sum_store(this, total);
+    }
+    perf_kernel_sum(const perf_kernel_sum &) = delete;
+    perf_kernel_sum &operator=(const perf_kernel_sum &) = delete;
+};
+
+struct perf_kernel_sum_scope_ {
+    perf_kernel_sum_ &sum;
+    uint32_t          begin;
+    PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum_ &s) : sum(s), begin(0)
+    {
+        begin = perf_kernel_sum_begin();
+    }
+    PERF_KERNEL_IN_ ~perf_kernel_sum_scope_()
+    {
+        perf_kernel_sum_end(&sum, begin);
+    }
+    perf_kernel_sum_scope_(const perf_kernel_sum_scope_ &) = delete;
+    perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
+};
+
+struct perf_kernel_hist_scope_ {
+    perf_hist *const  hist;
+    perf_kernel_stamp begin;
+    PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin()
+    {
+        begin = perf_kernel_begin();
+    }
+    PERF_KERNEL_IN_ ~perf_kernel_hist_scope_()
+    {
+        perf_kernel_stamp e = perf_kernel_begin();
+        perf_kernel_hist_add(hist, (PERF_CAST_(uint64_t, e.hi) << 32 | e.lo) -
+                                       (PERF_CAST_(uint64_t, begin.hi) << 32 | begin.lo));
+    }
+    perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
+    perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
+};
+#endif
+
+/* ---- host ---- */
+
+#if PERF_KERNEL_HOST
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+PERF_BEGIN_DECLS
+
+/* Bytes of a ring: one slot more than scopes, which stays empty, so that its end has no carry. */
+PERF_FN uint64_t perf_kernel_ring_bytes_(uint32_t scopes)
+{
+    uint64_t bytes = 32;
+
+    while (bytes < (UINT64_C(1) + scopes) * 16)
+        bytes *= 2;
+    return bytes;
+}
+
+PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes)
+{
+    uint64_t ring = perf_kernel_ring_bytes_(scopes), bytes;
+
+    if (rings < 1 || rings > 1u << 20 || scopes < 1 || scopes > 1u << 24)
+        return 0;
+    bytes = sizeof(perf_kernel_buffer) + rings * sizeof(perf_kernel_ring) + (rings + 1) * ring;
+    return bytes > UINT64_C(1) << 40 || bytes > SIZE_MAX ? 0 : PERF_CAST_(size_t, bytes);
+}
+
+PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *device,
+                                        uint32_t rings, uint32_t scopes, uint64_t wall_hz)
+{
+    perf_kernel_buffer *b = PERF_CAST_(perf_kernel_buffer *, image);
+    size_t              need = perf_kernel_bytes(rings, scopes);
+    uint64_t            at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, device)), ring, front;
+
+    if (!image || !device || !need || bytes < need || PERF_PTR_(uintptr_t, image) % 8 || at % 16)
+        return PERF_EINVAL;
+    memset(image, 0, need);
+    ring = perf_kernel_ring_bytes_(scopes);
+    front = at + sizeof *b + rings * sizeof(perf_kernel_ring);
+    b->magic = PERF_KERNEL_MAGIC_;
+    b->version = 1;
+    b->rings = rings;
+    b->ring_bytes = ring;
+    b->data_offset = ((front + ring - 1) & ~(ring - 1)) - at;
+    b->bytes = need;
+    b->wall_hz = wall_hz ? wall_hz : 1000000000u;
+    return PERF_OK;
+}
+
+PERF_FN double perf_kernel_double_(uint64_t x)
+{
+    return PERF_CAST_(double, PERF_CAST_(int64_t, x >> 1)) * 2 +
+           PERF_CAST_(double, PERF_CAST_(int64_t, x & 1));
+}
+
+/* x >= 0, also where it is beyond all numbers or none at all. */
+PERF_FN uint64_t perf_kernel_whole_(double x)
+{
+    return perf_is_finite_(x) && x < 9.2e18 ? PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x))
+                                            : UINT64_C(9200000000000000000);
+}
+
+/* A ring on its way through the decoder. */
+typedef struct perf_kernel_warp_ {
+    const perf_kernel_ring *ring;
+    uint64_t                slot;       /* first record, as offset into the image                 */
+    uint64_t                records;
+    uint64_t                last;       /* cycles at which it was surely still running            */
+    uint32_t                track, sm_first;    /* index of the first warp of its SM              */
+} perf_kernel_warp_;
+
+PERF_FN int perf_kernel_before_(const perf_kernel_warp_ *a, const perf_kernel_warp_ *b)
+{
+    if (a->ring->sm != b->ring->sm)
+        return a->ring->sm < b->ring->sm;
+    if (a->ring->opened != b->ring->opened)
+        return a->ring->opened < b->ring->opened;
+    return a->slot < b->slot;
+}
+
+/* Heap sort by SM, then by time. */
+PERF_FN void perf_kernel_sort_(perf_kernel_warp_ *w, size_t n)
+{
+    size_t            i, root, child;
+    perf_kernel_warp_ t;
+
+    for (i = n / 2 + n; i-- > 1;) {
+        size_t end = i < n ? i : n;
+        if (i < n) {
+            t = w[0];
+            w[0] = w[i];
+            w[i] = t;
+        }
+        for (root = i < n ? 0 : i - n; (child = 2 * root + 1) < end; root = child) {
+            child += child + 1 < end && perf_kernel_before_(&w[child], &w[child + 1]);
+            if (!perf_kernel_before_(&w[root], &w[child]))
+                break;
+            t = w[root];
+            w[root] = w[child];
+            w[child] = t;
+        }
+    }
+}
+
+typedef struct perf_kernel_reader_ {
+    const unsigned char     *image;
+    const perf_kernel_buffer *head;
+    perf_kernel_warp_       *warp;
+    size_t                   warps;
+    double                   tick;      /* ns of a tick of the common clock                       */
+    perf_kernel_info         info;
+} perf_kernel_reader_;
+
+PERF_FN void perf_kernel_slot_(const perf_kernel_reader_ *k, uint64_t at, uint32_t w[4])
+{
+    memcpy(w, k->image + at, 16);
+}
+
+/* 0: no scope and no instant can look like this. */
+PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *r, const uint32_t w[4],
+                                  perf_kernel_event *e, uint64_t *begin)
+{
+    uint32_t hi;
+    uint64_t end;
+
+    e->instant = w[3] == ~UINT32_C(0);
+    if (e->instant) {                           /* upper half: from the opening, at most 2^20 on  */
+        hi = PERF_CAST_(uint32_t, r->opened >> 32);
+        e->id = (w[1] - hi) >> 20;
+        *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
+        e->value = w[2];
+        e->cycles = 0;
+        return *begin >= r->opened;
+    }
+    end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
+    e->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
+    e->value = 0;
+    e->cycles = end - *begin;
+    return *begin <= end && *begin >= r->opened && (r->state != 2 || end <= r->closed);
+}
+
+/* The front of the buffer and its rings, bounds proven.  PERF_ENOMEM, PERF_EFORMAT. */
+PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *image, size_t bytes)
+{
+    const perf_kernel_buffer *b = PERF_CAST_(const perf_kernel_buffer *, image);
+    const perf_kernel_ring   *ring;
+    uint64_t                  front, i, n, used, slots;
+    perf_kernel_event         e;
+
+    memset(k, 0, sizeof *k);
+    memset(&e, 0, sizeof e);
+    if (!image || PERF_PTR_(uintptr_t, image) % 8)
+        return PERF_EINVAL;
+    if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1 || b->rings < 1 ||
+        b->rings > 1u << 20 || b->bytes > bytes || !b->wall_hz || b->ring_bytes < 32 ||
+        b->ring_bytes > UINT64_C(1) << 29 || (b->ring_bytes & (b->ring_bytes - 1)))
+        return PERF_EFORMAT;
+    front = sizeof *b + b->rings * sizeof *ring;
+    if (b->data_offset < front || b->data_offset > bytes || b->data_offset % 16 ||
+        b->ring_bytes * b->rings > bytes - b->data_offset)
+        return PERF_EFORMAT;
+    k->image = PERF_CAST_(const unsigned char *, image);
+    k->head = b;
+    k->tick = 1e9 / perf_kernel_double_(b->wall_hz);
+    n = b->next < b->rings ? b->next : b->rings;
+    k->info.missed_warps = b->next - n;
+    k->warp = PERF_CAST_(perf_kernel_warp_ *,
+                         PERF_MALLOC(PERF_CAST_(size_t, n + 1) * sizeof *k->warp));
+    if (!k->warp)
+        return PERF_ENOMEM;
+    ring = PERF_CAST_(const perf_kernel_ring *, PERF_CAST_(const void *, b + 1));
+    slots = b->ring_bytes / 16 - 1;
+    for (i = 0; i < n; i++) {
+        perf_kernel_warp_ *w = &k->warp[k->warps];
+        uint32_t           word[4];
+        if (ring[i].state != 1 && ring[i].state != 2)
+            continue;                           /* not a word from it: the kernel was killed      */
+        w->ring = &ring[i];
+        w->slot = b->data_offset + i * b->ring_bytes;
+        w->last = ring[i].opened;
+        if (ring[i].state == 2) {
+            used = ring[i].used / 16;
+            w->records = used < slots ? used : slots;
+            k->info.dropped += used - w->records;
+        } else {                                /* until the first slot that is still empty       */
+            k->info.unclosed++;
+            for (w->records = 0; w->records < slots; w->records++) {
+                perf_kernel_slot_(k, w->slot + w->records * 16, word);
+                if (!(word[0] | word[1] | word[2] | word[3]))
+                    break;
+            }
+        }
+        for (used = 0; used < w->records; used++) {
+            uint64_t begin;
+            perf_kernel_slot_(k, w->slot + used * 16, word);
+            if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
+                k->info.malformed++;
+            else if (begin + e.cycles > w->last)
+                w->last = begin + e.cycles;
+        }
+        if (ring[i].state == 2 && ring[i].closed > w->last)
+            w->last = ring[i].closed;
+        k->info.events += w->records;
+        k->warps++;
+    }
+    k->info.events -= k->info.malformed;
+    k->info.rings = PERF_CAST_(uint32_t, k->warps);
+    perf_kernel_sort_(k->warp, k->warps);
+    return PERF_OK;
+}
+
+#define PERF_KERNEL_TRACKS_ 128u        /* no SM or compute unit runs more warps at a time        */
+#define PERF_KERNEL_LONG_   10000       /* ns; in less, the step of the common clock (32 ns to    */
+                                        /* 1 us) is too large a part to tell the rate             */
+
+/* The last clock pair of a warp. */
+PERF_FN void perf_kernel_last_(const perf_kernel_ring *r, uint64_t *cycles, uint64_t *wall)
+{
+    *cycles = r->state == 2 ? r->closed : r->opened;
+    *wall = r->state == 2 ? r->closed_wall : r->opened_wall;
+}
+
+/* Groups by SM and gives each warp the lowest track that is free when it opens. */
+PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
+{
+    uint64_t over[PERF_KERNEL_TRACKS_];         /* when the last warp of a track ended            */
+    uint32_t used = 0, t;
+    size_t   i, first = 0;
+
+    for (i = 0; i < k->warps; i++) {
+        perf_kernel_warp_ *w = &k->warp[i];
+        if (i == 0 || w->ring->sm != k->warp[first].ring->sm) {
+            first = i;
+            used = 0;
+            k->info.sms++;
+        }
+        for (t = 0; t < used && over[t] > w->ring->opened; t++) {
+        }
+        if (t == PERF_KERNEL_TRACKS_)           /* cannot be: one of them then shows an overlap   */
+            t--;
+        over[t] = w->last;
+        used = t < used ? used : t + 1;
+        w->track = t;
+        w->sm_first = PERF_CAST_(uint32_t, first);
+        k->info.tracks = used > k->info.tracks ? used : k->info.tracks;
+    }
+}
+
+/* The rate of the cycles: the longest distance of two clock pairs on each SM, all SMs together. */
+PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
+{
+    size_t   i;
+    double   cycles = 0, ns = 0, least = 0, most = 0, off;
+    uint64_t c, t, far_c = 0, far_t = 0;
+    int      pass;
+
+    perf_kernel_tracks_(k);
+    for (i = 0; i < k->warps; i++) {
+        const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
+        if (k->warp[i].sm_first == i)
+            far_c = far_t = 0;
+        perf_kernel_last_(k->warp[i].ring, &c, &t);
+        if (c > r->opened && t > r->opened_wall && c - r->opened > far_c) {
+            far_c = c - r->opened;
+            far_t = t - r->opened_wall;
+        }
+        if ((i + 1 == k->warps || k->warp[i + 1].sm_first == i + 1) &&
+            perf_kernel_double_(far_t) * k->tick >= PERF_KERNEL_LONG_) {
+            cycles += perf_kernel_double_(far_c);
+            ns += perf_kernel_double_(far_t) * k->tick;
+        }
+    }
+    if (cycles > 0)
+        k->info.cycle_ns = ns / cycles;
+    for (i = 0; i < k->warps && cycles > 0; i++)
+        for (pass = 0; pass < 2; pass++) {
+            const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring, *m = k->warp[i].ring;
+            c = m->opened;
+            t = m->opened_wall;
+            if (pass)
+                perf_kernel_last_(m, &c, &t);
+            off = PERF_CAST_(double, PERF_CAST_(int64_t, t - r->opened_wall)) * k->tick -
+                  PERF_CAST_(double, PERF_CAST_(int64_t, c - r->opened)) * k->info.cycle_ns;
+            least = off < least ? off : least;
+            most = off > most ? off : most;
+        }
+    k->info.error_ns = most - least;
+}
+
+PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
+                                 uint64_t cycles)
+{
+    const perf_kernel_ring *r = k->warp[w->sm_first].ring;
+    double ns = perf_kernel_double_(cycles - r->opened) *
+                (k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0);
+
+    if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
+        return r->opened_wall + perf_kernel_whole_(ns);
+    return perf_kernel_whole_(ns + perf_kernel_double_(r->opened_wall) * k->tick);
+}
+
+/* Calls each with every event. */
+PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k,
+                                     void (*each)(void *, const perf_kernel_event *), void *with)
+{
+    size_t   i;
+    uint64_t n;
+
+    for (i = 0; i < k->warps; i++) {
+        const perf_kernel_warp_ *w = &k->warp[i];
+        perf_kernel_event        e = PERF_ZERO;
+        e.sm = w->ring->sm;
+        e.track = w->track;
+        e.block_x = w->ring->block_x;
+        e.block_y = w->ring->block_yz & 0xffff;
+        e.block_z = w->ring->block_yz >> 16;
+        e.warp = w->ring->warp;
+        for (n = 0; n < w->records; n++) {
+            uint32_t word[4];
+            uint64_t begin;
+            perf_kernel_slot_(k, w->slot + n * 16, word);
+            if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
+                continue;
+            e.start_ns = perf_kernel_ns_(k, w, begin);
+            e.ns = perf_kernel_ns_(k, w, begin + e.cycles) - e.start_ns;
+            each(with, &e);
+        }
+    }
+}
+
+typedef struct perf_kernel_copy_ {
+    perf_kernel_event *out;
+    uint64_t           n, room;
+} perf_kernel_copy_;
+
+PERF_COLD_FN_ void perf_kernel_copy_one_(void *with, const perf_kernel_event *e)
+{
+    perf_kernel_copy_ *c = PERF_CAST_(perf_kernel_copy_ *, with);
+
+    if (c->n < c->room)
+        c->out[c->n++] = *e;
+}
+
+PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
+                                       uint64_t room, perf_kernel_info *info)
+{
+    perf_kernel_reader_ k;
+    perf_kernel_copy_   c;
+    perf_status         status = perf_kernel_read_(&k, image, bytes);
+
+    if (status == PERF_OK) {
+        perf_kernel_scale_(&k);
+        c.out = out;
+        c.n = 0;
+        c.room = out ? room : 0;
+        perf_kernel_each_(&k, perf_kernel_copy_one_, &c);
+        PERF_FREE(k.warp);
+    }
+    if (info)
+        *info = k.info;
+    return status;
+}
+
+typedef struct perf_kernel_json_ {
+    perf_file_           file;
+    perf_kernel_reader_ *k;
+    const char *const   *names;
+    uint32_t             count;
+    int64_t              host_ns;
+} perf_kernel_json_;
+
+#define PERF_KERNEL_PID_ 1000000u       /* SM 0 as a process of the trace; real ones are below    */
+
+PERF_COLD_FN_ void perf_kernel_json_one_(void *with, const perf_kernel_event *e)
+{
+    perf_kernel_json_ *j = PERF_CAST_(perf_kernel_json_ *, with);
+    perf_file_        *f = &j->file;
+
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
+                                 : ",\n{\"ph\":\"X\",\"name\":");
+    if (e->id < j->count && j->names[e->id]) {
+        char   name[PERF_NAME_MAX_ + 1];
+        size_t n = perf_name_length_(j->names[e->id]);
+        memcpy(name, j->names[e->id], n);
+        name[n] = '\0';
+        perf_file_json_(f, name);
+    } else {
+        perf_file_put_(f, "\"scope ");
+        perf_file_number_(f, e->id);
+        perf_file_put_(f, "\"");
+    }
+    perf_file_put_(f, ",\"ts\":");
+    f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
+    if (!e->instant) {
+        perf_file_put_(f, ",\"dur\":");
+        f->p = perf_digits_us_(f->p, e->ns);
+    }
+    perf_file_put_(f, ",\"pid\":");
+    perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + e->sm);
+    perf_file_put_(f, ",\"tid\":");
+    perf_file_number_(f, e->track);
+    perf_file_put_(f, e->instant ? ",\"args\":{\"value\":" : ",\"args\":{\"cycles\":");
+    perf_file_number_(f, e->instant ? e->value : e->cycles);
+    perf_file_put_(f, ",\"block\":\"");
+    perf_file_number_(f, e->block_x);
+    perf_file_put_(f, ",");
+    perf_file_number_(f, e->block_y);
+    perf_file_put_(f, ",");
+    perf_file_number_(f, e->block_z);
+    perf_file_put_(f, "\",\"warp\":");
+    perf_file_number_(f, e->warp);
+    perf_file_put_(f, "}}");
+}
+
+PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
+{
+    perf_kernel_json_         *j = PERF_CAST_(perf_kernel_json_ *, with);
+    const perf_kernel_reader_ *k = j->k;
+    perf_file_                *f = &j->file;
+    char                       text[64];
+    perf_out_                  o = PERF_ZERO;
+    size_t                     i;
+
+    perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":");
+    perf_file_number_(f, k->info.dropped);
+    perf_file_put_(f, ",\"missed_warps\":");
+    perf_file_number_(f, k->info.missed_warps);
+    perf_file_put_(f, ",\"ns_per_cycle\":\"");
+    o.p = text;
+    o.cap = sizeof text;
+    perf_put_fixed_(&o, k->info.cycle_ns, 4);
+    perf_file_put_(f, k->info.cycle_ns > 0 ? text : "unknown, taken as 1");
+    perf_file_put_(f, "\"},\"traceEvents\":[\n");
+    for (i = 0; i < k->warps; i++)
+        if (k->warp[i].sm_first == i) {
+            perf_file_put_(f, i ? ",\n" : "");
+            perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"SM ");
+            perf_file_number_(f, k->warp[i].ring->sm);
+            perf_file_put_(f, "\"},\"pid\":");
+            perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
+            perf_file_put_(f, "}");
+        }
+    perf_kernel_each_(k, perf_kernel_json_one_, j);
+    perf_file_put_(f, "\n]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
+                                           const char *const *names, uint32_t count,
+                                           int64_t host_ns)
+{
+    perf_kernel_reader_ k;
+    perf_kernel_json_   j;
+    perf_status         status;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    status = perf_kernel_read_(&k, image, bytes);
+    if (status != PERF_OK)
+        return status;
+    perf_kernel_scale_(&k);
+    memset(&j, 0, sizeof j);
+    j.k = &k;
+    j.names = names;
+    j.count = names ? count : 0;
+    j.host_ns = host_ns;
+    status = perf_file_save_(path, &j.file, perf_kernel_json_go_, &j);
+    PERF_FREE(k.warp);
+    return status;
+}
+
+PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
+                                           double factor)
+{
+    const perf_hist *from = perf_hist_attach(image, bytes);
+    perf_hist_bucket b = PERF_ZERO;
+    double           value;
+
+    if (!into || !(factor > 0) || !perf_is_finite_(factor))
+        return PERF_EINVAL;
+    if (!from)
+        return PERF_EFORMAT;
+    if (factor >= 1 && factor <= 1)
+        return perf_hist_merge(into, from);
+    while (perf_hist_next(from, &b)) {
+        value = (PERF_CAST_(double, PERF_CAST_(int64_t, b.lower / 2 + b.upper / 2)) +
+                 PERF_CAST_(double, PERF_CAST_(int64_t, b.lower % 2 + b.upper % 2)) / 2) * factor;
+        perf_hist_add_n(into, value < 9e18 ? PERF_CAST_(uint64_t,
+                                                        PERF_CAST_(int64_t, value + 0.5))
+                                           : UINT64_MAX >> 1, b.count);
+    }
+    return PERF_OK;
+}
+
+PERF_END_DECLS
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+#endif
+
+#endif /* PERF_KERNEL_H */

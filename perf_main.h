@@ -1,0 +1,1011 @@
+/* perf_main.h - a program of benchmarks: register them anywhere, run, list, save and compare them.
+ *
+ *     #define PERF_MAIN 1                      // in one file: defines main()
+ *     #include "perf.h"                        // in the other files: #include "perf_main.h"
+ *
+ *     PERF_BENCH(copy_4k)
+ *     {
+ *         static char from[4096], to[4096];
+ *         perf_keep(from);                     // a static that nobody writes would be a constant
+ *         while (perf_bench_next(&b)) {        // b comes with PERF_BENCH
+ *             memcpy(to, from, sizeof to);
+ *             perf_keep(to);
+ *         }
+ *     }
+ *
+ * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
+ *
+ * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
+ * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with
+ * MSVC in C.  Benchmarks in a shared object are not seen by the main() of the executable.
+ * Sections (search for ">>"):  cases  complexity  private  main
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+#ifndef PERF_MAIN_H
+#define PERF_MAIN_H
+
+#include "perf.h"
+#if !defined(PERF_VERSION) || PERF_VERSION < 100
+#error "perf_main.h: found another or an older perf.h; keep all files of one release together"
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>cases -------------------------------------------------------------------------------------
+ *     PERF_BENCH(name)                     { ... while (perf_bench_next(&b)) ... }
+ *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
+ *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
+ *                                          Five sizes or more get their growth named: O(n log n)
+ *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling), which
+ *                                          start together and measure for the whole budget: `thread`
+ *                                          is 0, 1, ... and `threads` how many
+ * What stands before the loop is not timed.  `b` is yours by value: perf_bench_next, pass &b on to
+ * nobody.  Names are identifiers, each once in a file.                                           */
+#define PERF_BENCH(name)                                                                          \
+    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b), PERF_CAT_(perf_case_run_, name), PERF_NULL_,    \
+               PERF_NULL_, 0, 0)
+#define PERF_BENCH_N(name, low, high)                                                             \
+    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t n), PERF_NULL_,              \
+               PERF_CAT_(perf_case_run_, name), PERF_NULL_, low, high)
+#define PERF_BENCH_THREADS(name, low, high)                                                       \
+    PERF_CASE_(name,                                                                              \
+               (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread, PERF_UNUSED_ size_t threads), \
+               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), low, high)
+
+/* How much one iteration moves, for GB/s and items/s: inside PERF_BENCH, before the loop.  0: none. */
+PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
+
+/* >>complexity -------------------------------------------------------------------------------- */
+
+/* How a time grows with n. */
+typedef struct perf_complexity {
+    const char *name;           /* "O(n log n)", ...; "no fit" when nothing is within 15 %        */
+    const char *closest;        /* the best of the candidates, whatever its error                 */
+    const char *rival;          /* one that these sizes cannot tell from it; NULL: none           */
+    double      factor;         /* ns = factor * f(n); log is to the base 2                       */
+    double      error;          /* root mean square of the relative errors of `closest`           */
+} perf_complexity;
+
+/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3.  At least 5 sizes that
+ * span a factor of 8, all positive: else "no fit" with error 1.                                  */
+PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count);
+
+/* >>private ----------------------------------------------------------------------------------- */
+
+#if PERF_MSVC_
+#define PERF_UNUSED_
+#else
+#define PERF_UNUSED_ PERF_ATTR_((__unused__))
+#endif
+
+typedef struct perf_case_ {
+    struct perf_case_ *next;
+    const char        *name, *file;
+    int                line;
+    void (*plain)(perf_bench b);
+    void (*sized)(perf_bench b, size_t n);
+    void (*threaded)(perf_bench b, size_t thread, size_t threads);
+    size_t             low, high;
+} perf_case_;
+
+/* Those of one image, in the order of registration. */
+#if !PERF_MSVC_ && !PERF_TCC_
+extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
+#endif
+PERF_WEAK_ perf_case_ *perf_cases_v1_;
+
+/* Files in the order of the linker, the cases of one file in the order of its lines. */
+PERF_FN void perf_case_add_(perf_case_ *c)
+{
+    perf_case_ **at = &perf_cases_v1_;
+
+    for (; *at; at = &(*at)->next)
+        if (!strcmp((*at)->file, c->file) && (*at)->line > c->line)
+            break;
+    c->next = *at;
+    *at = c;
+}
+
+PERF_END_DECLS
+#if defined(__cplusplus)
+namespace perf {
+struct case_add_ {
+    explicit case_add_(perf_case_ *c)
+    {
+        perf_case_add_(c);
+    }
+};
+} /* namespace perf */
+#define PERF_CASE_ADD_(name)                                                                      \
+    static ::perf::case_add_ PERF_CAT_(perf_case_add_, name)(&PERF_CAT_(perf_case_, name));
+#else
+#define PERF_CASE_ADD_(name)                                                                      \
+    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
+    {                                                                                             \
+        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
+    }
+#endif
+PERF_BEGIN_DECLS
+
+#define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
+    static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
+    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__, plain, \
+                                                     sized,      threaded, low,    high};         \
+    PERF_CASE_ADD_(name)                                                                          \
+    static void PERF_CAT_(perf_case_run_, name) parameters
+
+PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
+{
+#if PERF_DISABLE
+    (void)b;
+    (void)bytes;
+    (void)items;
+#else
+    if (!b || !PERF_LOOP_IS_ONE_(b->state))
+        return;
+    b->state->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+    b->state->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
+#endif
+}
+
+PERF_FN double perf_growth_(int k, double n)
+{
+    double log2 = perf_log(n) * 1.44269504088896340736;
+
+    return k == 0 ? 1.0 : k == 1 ? log2 : k == 2 ? n : k == 3 ? n * log2 : k == 4 ? n * n
+                                                                                  : n * n * n;
+}
+
+PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count)
+{
+    static const char *const name[] = {"O(1)", "O(log n)", "O(n)", "O(n log n)", "O(n^2)", "O(n^3)"};
+    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 1.0};
+    double          error[6], factor, sum, squares, x, low, high;
+    size_t          i;
+    int             k, best = 0, second = -1;
+
+    if (!n || !ns || count < 5)
+        return r;
+    low = high = n[0];
+    for (i = 0; i < count; i++) {
+        if (!perf_is_duration_(n[i]) || !perf_is_duration_(ns[i]))
+            return r;
+        low = n[i] < low ? n[i] : low;
+        high = n[i] > high ? n[i] : high;
+    }
+    if (high < 8.0 * low)
+        return r;
+    for (k = 0; k < 6; k++) {
+        sum = squares = 0.0;
+        for (i = 0; i < count; i++) {           /* the factor with the smallest sum of            */
+            x = perf_growth_(k, n[i]) / ns[i];  /* (1 - factor * f(n) / ns)^2                     */
+            sum += x;
+            squares += x * x;
+        }
+        factor = squares > 0.0 ? sum / squares : 0.0;
+        error[k] = 0.0;
+        for (i = 0; i < count; i++) {
+            x = 1.0 - factor * perf_growth_(k, n[i]) / ns[i];
+            error[k] += x * x / PERF_CAST_(double, count);
+        }
+        error[k] = perf_sqrt(error[k]);
+        if (k == 0 || error[k] < error[best]) {
+            best = k;
+            r.factor = factor;
+        }
+    }
+    for (k = 0; k < 6; k++)
+        if (k != best && (second < 0 || error[k] < error[second]))
+            second = k;
+    r.closest = name[best];
+    r.error = error[best];
+    if (r.error <= 0.15) {
+        r.name = r.closest;
+        if (error[second] < 1.5 * r.error && error[second] <= 0.15)
+            r.rival = name[second];
+    }
+    return r;
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_MAIN_H */
+
+/* >>main: the program itself, in the file that asks for it ------------------------------------ */
+
+#if defined(PERF_MAIN) && !defined(PERF_MAIN_DONE_)
+#define PERF_MAIN_DONE_ 1
+#if PERF_MAIN
+
+#include "perf_results.h"
+
+PERF_BEGIN_DECLS
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+#if (PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))) && !PERF_TCC_
+#define PERF_PTHREAD_ 1
+/* In the C library since glibc 2.34 and always in musl's and Apple's: no -lpthread.  Elsewhere the
+ * functions are weak, and without them threads are refused with a sentence.                      */
+#if defined(__APPLE__) || (defined(__linux__) && !defined(__GLIBC__)) ||                          \
+    (defined(__GLIBC__) && __GLIBC_MINOR__ >= 34)
+#define PERF_PTHREAD_ATTR_
+#define PERF_PTHREAD_THERE_ 1
+#else
+#define PERF_PTHREAD_ATTR_  PERF_ATTR_((__weak__))
+#define PERF_PTHREAD_THERE_ (perf_pthread_create_ && perf_pthread_join_)
+#endif
+extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *(*)(void *), void *)
+    __asm__(PERF_SYM_("pthread_create"));
+extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **) __asm__(PERF_SYM_("pthread_join"));
+#else
+#define PERF_PTHREAD_       0
+#define PERF_PTHREAD_THERE_ 0
+#endif
+
+#if PERF_LP64_UNIX_
+extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
+#else
+#define perf_isatty_(fd) 0
+#endif
+
+#define PERF_MAIN_SIZES_   64
+#define PERF_MAIN_THREADS_ 256
+
+typedef struct perf_main_ {
+    const char *program, *filter, *compare, *save, *add, *accept, *output, *named;  /* --format  */
+    perf_results_format format;
+    int         list, no_env, repeat, bad;
+    double      budget;
+    double      sizes[PERF_MAIN_SIZES_];
+    size_t      size_count, threads;
+    FILE       *out;            /* the table; standard output unless the results go there         */
+    size_t      todo, done, failed;
+    int         terminal;
+} perf_main_;
+
+PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
+{
+    (void)fprintf(f, "usage: %s [OPTION...]\n", program);
+    (void)fputs(
+        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with * or ?\n"
+        "                     a pattern for the whole name\n"
+        "  --list             print the names and end\n"
+        "  --repeat N         measure each N times, in N rounds; default 1\n"
+        "  --budget SECONDS   for one measurement at most; default 1\n"
+        "  --sizes N,N,...    these sizes instead of those of PERF_BENCH_N\n"
+        "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
+        "  --json FILE        write all results; - is standard output\n"
+        "  --output FILE      the same, in the format that --format names\n"
+        "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp\n"
+        "  --save FILE        make FILE a baseline of this run alone\n"
+        "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
+        "  --compare FILE     hold this run against the baseline FILE\n"
+        "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
+        "  --no-env           no line about the environment; also PERF_NO_ENV=1\n"
+        "  --help             this text\n"
+        "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
+        "             2 wrong usage, a file that cannot be read or written, nothing measured\n", f);
+}
+
+/* ---- options ---- */
+
+PERF_COLD_FN_ int perf_main_wrong_(perf_main_ *m, const char *what, const char *value)
+{
+    (void)fprintf(stderr, "%s: %s '%s'\n", m->program, what, value);
+    m->bad = 1;
+    return 0;
+}
+
+/* A number above zero that ends at `end`; 0: none. */
+PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end)
+{
+    double x;
+
+    *end = perf_skip_number_(s, &x);
+    return *end && x > 0.0 ? x : 0.0;
+}
+
+PERF_COLD_FN_ double perf_main_positive_(perf_main_ *m, const char *option, const char *value,
+                                         double most, int whole)
+{
+    const char *end = value;
+    double      x = perf_main_number_(value, &end);
+
+    if (!(x > 0.0) || x > most || *end ||
+        (whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x))
+        return perf_main_wrong_(m, option, value);
+    return x;
+}
+
+PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
+{
+    const char *s = value, *end;
+
+    for (m->size_count = 0;; s = end + 1) {
+        double x = perf_main_number_(s, &end);
+        if (!(x >= 1.0) || x > 1e15 || m->size_count >= PERF_MAIN_SIZES_ ||
+            PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x || (*end && *end != ',')) {
+            (void)perf_main_wrong_(m, "--sizes needs whole numbers like 64,256,1024, not", value);
+            return;
+        }
+        m->sizes[m->size_count++] = x;
+        if (!*end)
+            return;
+    }
+}
+
+/* The value of option i, behind '=' or in the next argument; NULL: it has none. */
+PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
+{
+    size_t n = strlen(option);
+
+    if (strncmp(argv[*i], option, n) != 0 || (argv[*i][n] && argv[*i][n] != '='))
+        return PERF_CAST_(const char *, PERF_NULL_);
+    if (argv[*i][n] == '=')
+        return argv[*i] + n + 1;
+    return *i + 1 < argc ? argv[++*i] : "";
+}
+
+PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
+{
+    const char *v;
+    int         f;
+
+#define PERF_IF_(option) else if ((v = perf_main_value_(option, argc, argv, i)) != PERF_NULL_)
+    if (!strcmp(argv[*i], "--list"))
+        m->list = 1;
+    else if (!strcmp(argv[*i], "--no-env"))
+        m->no_env = 1;
+    PERF_IF_("--filter") m->filter = v;
+    PERF_IF_("--repeat")
+        m->repeat = PERF_CAST_(int, perf_main_positive_(m, "--repeat needs a count, not", v, 1e4, 1));
+    PERF_IF_("--budget")
+        m->budget = perf_main_positive_(m, "--budget needs seconds, not", v, 1e6, 0);
+    PERF_IF_("--sizes") perf_main_sizes_(m, v);
+    PERF_IF_("--threads")
+        m->threads = PERF_CAST_(size_t, perf_main_positive_(m, "--threads needs 1 .. 256, not", v,
+                                                            PERF_MAIN_THREADS_, 1));
+    PERF_IF_("--json") {
+        if (m->output || m->named)
+            return perf_main_wrong_(m, "one output at a time: --json or --output with --format, not also", v);
+        m->output = m->named = v;
+        m->format = PERF_RESULTS_JSON;
+        return *v || perf_main_wrong_(m, "--json needs a file, not", v);
+    }
+    PERF_IF_("--output") {
+        if (m->output)
+            return perf_main_wrong_(m, "one output at a time, not also", v);
+        m->output = v;
+    }
+    PERF_IF_("--format") {
+        if (m->named)
+            return perf_main_wrong_(m, "one format at a time, not also", v);
+        m->named = v;
+        for (f = 0; f < PERF_RESULTS_FORMATS_; f++)
+            if (!strcmp(v, perf_results_format_name(PERF_CAST_(perf_results_format, f)))) {
+                m->format = PERF_CAST_(perf_results_format, f);
+                return 1;
+            }
+        return perf_main_wrong_(m, "--format does not know", v);
+    }
+    PERF_IF_("--save") m->save = v;
+    PERF_IF_("--add") m->add = v;
+    PERF_IF_("--compare") m->compare = v;
+    PERF_IF_("--accept") m->accept = v;
+    else
+        return perf_main_wrong_(m, "unknown option", argv[*i]);
+#undef PERF_IF_
+    if (m->filter && !*m->filter)
+        return perf_main_wrong_(m, "--filter needs a text, not", "");
+    if ((m->output && !*m->output) || (m->save && !*m->save) || (m->add && !*m->add) ||
+        (m->compare && !*m->compare))
+        return perf_main_wrong_(m, "this option needs a file:", argv[*i]);
+    return 1;
+}
+
+/* A pattern with * and ? against a whole name; without them, text that the name contains. */
+PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
+{
+    const char *star = PERF_CAST_(const char *, PERF_NULL_), *from = name;
+
+    if (!pattern)
+        return 1;
+    if (!strpbrk(pattern, "*?"))
+        return strstr(name, pattern) != PERF_NULL_;
+    while (*name) {                             /* back to the last star when something differs   */
+        if (*pattern == '*') {
+            star = pattern++;
+            from = name;
+        } else if (*pattern == '?' || *pattern == *name) {
+            pattern++;
+            name++;
+        } else if (star) {
+            pattern = star + 1;
+            name = ++from;
+        } else {
+            return 0;
+        }
+    }
+    while (*pattern == '*')
+        pattern++;
+    return !*pattern;
+}
+
+/* ---- the environment in one line ---- */
+
+PERF_COLD_FN_ void perf_env_put_(perf_out_ *o, const char *text)
+{
+    perf_put_(o, o->len ? ", " : "");
+    perf_put_(o, text);
+}
+
+/* Time of all processors so far, and what the hypervisor took of it; 0: unknown. */
+PERF_COLD_FN_ double perf_env_steal_(double *all)
+{
+    char        line[256];
+    const char *s;
+    double      x = 0.0, steal = 0.0;
+    int         i;
+
+    *all = 0.0;
+    if (!perf_first_line_("/proc/stat", line, sizeof line) || strncmp(line, "cpu ", 4) != 0)
+        return 0.0;
+    for (s = line + 4, i = 0; s && i < 8; i++) {    /* user nice system idle iowait irq soft steal */
+        s = perf_skip_number_(s, &x);
+        if (s)
+            *all += x;
+        if (s && i == 7)
+            steal = x;
+    }
+    return steal;
+}
+
+PERF_COLD_FN_ int perf_env_virtual_(void)
+{
+    char  line[4096];
+    FILE *f = fopen("/proc/cpuinfo", "rb");
+    int   found = 0;
+
+    while (f && !found && fgets(line, sizeof line, f))
+        found = !strncmp(line, "flags", 5) && strstr(line, " hypervisor") != PERF_NULL_;
+    if (f)
+        (void)fclose(f);
+    return found;
+}
+
+/* What may disturb the numbers, as one line; "" when nothing is known. */
+PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
+{
+    perf_results_opts none = PERF_ZERO;
+    perf_run_         r = perf_run_here_(&none);
+    char              line[256];
+    double            load = 0.0;
+
+    perf_put_u64_(o, PERF_CAST_(uint64_t, r.cores > 0 ? r.cores : 1));
+    perf_put_(o, " x ");
+    perf_put_cut_(o, r.cpu, 40);
+    if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line)) {
+        perf_env_put_(o, "governor ");
+        perf_put_cut_(o, line, 20);
+    }
+    if (perf_first_line_("/sys/devices/system/cpu/intel_pstate/no_turbo", line, sizeof line))
+        perf_env_put_(o, *line == '0' ? "turbo on" : "turbo off");
+    else if (perf_first_line_("/sys/devices/system/cpu/cpufreq/boost", line, sizeof line))
+        perf_env_put_(o, *line == '1' ? "turbo on" : "turbo off");
+    if (perf_env_virtual_())
+        perf_env_put_(o, "virtual machine");
+    if (perf_first_line_("/proc/sys/kernel/randomize_va_space", line, sizeof line))
+        perf_env_put_(o, *line == '0' ? "ASLR off" : "ASLR on");
+    if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
+        perf_env_put_(o, "load ");
+        perf_put_fixed_(o, load, 1);
+        if (r.cores && load > 0.5 * r.cores)
+            perf_put_(o, " (busy)");
+    }
+    perf_env_put_(o, r.compiler);
+#if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
+    perf_env_put_(o, "NOT OPTIMISED");
+#endif
+#if PERF_SANITIZED_
+    perf_env_put_(o, "WITH A SANITIZER");
+#endif
+}
+
+/* ---- the table ---- */
+
+PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
+{
+    (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
+}
+
+PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
+{
+    if (!m->terminal)
+        return;
+    if (name)
+        (void)fprintf(stderr, "\r\033[K[%lu/%lu] %s", PERF_CAST_(unsigned long, m->done + 1),
+                      PERF_CAST_(unsigned long, m->todo), name);
+    else
+        (void)fputs("\r\033[K", stderr);
+    (void)fflush(stderr);
+}
+
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
+{
+    char      text[1024], cell[96];
+    perf_out_ o = PERF_ZERO, c = PERF_ZERO;
+
+    o.p = text;
+    o.cap = sizeof text;
+    c.p = cell;
+    c.cap = sizeof cell;
+    perf_put_name_(&o, name, 32);
+    if (!r->time.count) {
+        perf_put_(&o, "  not measured: ");
+        perf_put_(&o, perf_status_text(r->status));
+        perf_put_(&o, "\n");
+        perf_main_print_(m, &o);
+        m->failed++;
+        return;
+    }
+    perf_put_time_(&c, r->time.p50);
+    perf_put_(&c, " [");
+    if (perf_is_finite_(r->time.p50_low) && perf_is_finite_(r->time.p50_high)) {
+        perf_put_time_(&c, r->time.p50_low);
+        perf_put_(&c, ", ");
+        perf_put_time_(&c, r->time.p50_high);
+    } else {
+        perf_put_(&c, "too few slices");
+    }
+    perf_put_(&c, "]");
+    perf_put_cell_(&o, cell, 32);
+    perf_put_time_cell_(&o, r->time.p95, 10);
+    perf_put_time_cell_(&o, r->time.p99, 10);
+    perf_put_time_cell_(&o, r->cold_ns, 10);
+    if (r->opts.bytes > 0.0)
+        perf_put_number_cell_(&o, r->opts.bytes / r->time.p50, 3, " GB/s", 14);
+    if (r->opts.items > 0.0)
+        perf_put_number_cell_(&o, r->opts.items / r->time.p50 * 1e3, 3, " M items/s", 19);
+    perf_put_(&o, "\n");
+    perf_put_warnings_(&o, r->warnings);
+    perf_main_print_(m, &o);
+    (void)fflush(m->out);
+}
+
+/* ---- running ---- */
+
+PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+
+    o.max_seconds = m->budget;
+    return o;
+}
+
+/* name/suffix number */
+PERF_COLD_FN_ void perf_main_name_(char *to, size_t cap, const char *name, const char *suffix,
+                                   uint64_t number)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = to;
+    o.cap = cap;
+    perf_put_(&o, name);
+    perf_put_(&o, suffix);
+    perf_put_u64_(&o, number);
+}
+
+PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
+                                         size_t n)
+{
+    perf_bench_opts o = perf_main_opts_(m);
+    perf_bench      b;
+    perf_result     r;
+
+    perf_main_progress_(m, name);
+    b = perf_bench_begin(name, &o);
+    if (c->plain)
+        c->plain(b);
+    else
+        c->sized(b, n);
+    b.left = -1;                                /* the body counted in its own copy               */
+    r = perf_bench_end(&b);
+    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
+    perf_main_row_(m, name, &r);
+    m->done++;
+    return r;
+}
+
+/* The sizes of a sweep into n[]: by the smallest power of two that needs at most 12 of them. */
+PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
+{
+    double low = PERF_CAST_(double, c->low ? c->low : 1), high = PERF_CAST_(double, c->high), x;
+    size_t factor, count;
+
+    if (m->size_count) {
+        memcpy(n, m->sizes, m->size_count * sizeof *n);
+        return m->size_count;
+    }
+    for (factor = 2;; factor *= 2) {
+        for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
+            n[count++] = x;
+        if (count <= 12)
+            break;
+    }
+    return count;
+}
+
+PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
+{
+    double          n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
+    size_t          i, count = perf_main_plan_(m, c, n), got = 0;
+    char            name[160], text[200];
+    perf_complexity fit;
+    perf_out_       o = PERF_ZERO;
+
+    for (i = 0; i < count; i++) {
+        perf_result r;
+        perf_main_name_(name, sizeof name, c->name, "/", PERF_CAST_(uint64_t, n[i]));
+        r = perf_main_one_(m, c, name, PERF_CAST_(size_t, n[i]));
+        if (!r.time.count)
+            continue;
+        used[got] = n[i];
+        ns[got++] = r.time.p50;
+    }
+    if (got < 5)
+        return;
+    fit = perf_complexity_fit(used, ns, got);
+    o.p = text;
+    o.cap = sizeof text;
+    perf_put_(&o, "  ");
+    perf_put_cut_(&o, c->name, 60);
+    perf_put_(&o, ": ");
+    perf_put_(&o, fit.name);
+    if (fit.rival) {
+        perf_put_(&o, " or ");
+        perf_put_(&o, fit.rival);
+        perf_put_(&o, ": these sizes cannot tell");
+    } else if (fit.error < 1.0 && fit.name != fit.closest) {
+        perf_put_(&o, "; the closest, ");
+        perf_put_(&o, fit.closest);
+        perf_put_(&o, ", is off by ");
+    } else if (fit.error < 1.0) {
+        perf_put_(&o, ", off by ");
+    }
+    if (fit.error < 1.0 && !fit.rival) {
+        perf_put_fixed_(&o, fit.error * 100.0, 0);
+        perf_put_(&o, " %");
+    }
+    perf_put_(&o, "\n");
+    perf_main_print_(m, &o);
+}
+
+#if PERF_PTHREAD_
+typedef struct perf_crew_ {
+    const perf_case_      *c;
+    const perf_bench_opts *opts;
+    const char            *name;
+    size_t                 threads;
+    uint32_t               ready, go;   /* go: 1 run, 2 give up                                   */
+} perf_crew_;
+
+typedef struct perf_hand_ {
+    perf_crew_        *crew;
+    size_t             number;
+    void              *thread;
+    perf_bench_state_ *state;
+    perf_result        result;
+} perf_hand_;
+
+PERF_COLD_FN_ void *perf_hand_run_(void *with)
+{
+    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
+    perf_crew_ *crew = h->crew;
+    perf_bench  b;
+    char        name[160];
+
+    perf_main_name_(name, sizeof name, crew->name, " #", h->number);
+    (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
+    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
+        (void)perf_sched_yield_();
+    if (PERF_ACQ_(&crew->go) == 2u)
+        return PERF_NULL_;
+    b = perf_bench_begin(name, crew->opts);
+#if !PERF_DISABLE
+    h->state = PERF_LOOP_IS_ONE_(b.state) ? b.state : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+#endif
+    crew->c->threaded(b, h->number, crew->threads);
+    b.left = -1;
+    h->result = perf_bench_end(&b);
+    return PERF_NULL_;
+}
+
+/* All slices of all threads as one result, which the report and the files then have as well. */
+PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads)
+{
+    perf_result        r = h[0].result;
+    perf_bench_state_ *s;
+    size_t             i, n = 0;
+
+    for (i = 0; i < threads; i++) {
+        if (h[i].result.status != PERF_OK)
+            r.status = h[i].result.status;
+        n += h[i].state ? h[i].state->slice.count : 0;
+    }
+    memset(&r.time, 0, sizeof r.time);
+    memset(&r.cpu, 0, sizeof r.cpu);
+    r.decides = PERF_DECIDES_WALL;
+    r.iterations = 0;
+    s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, n + 1));
+    if (!s || r.status != PERF_OK) {
+        r.status = s ? r.status : PERF_ENOMEM;
+        return r;
+    }
+    s->slice.ns = PERF_PTR_(double *, s + 1);
+    r.cold_ns = 0.0;
+    for (i = 0; i < threads; i++) {
+        const perf_slice_ *p = &h[i].state->slice;
+        memcpy(s->slice.ns + s->slice.count, p->ns, p->count * sizeof(double));
+        s->slice.count += p->count;
+        r.iterations += h[i].result.iterations;
+        r.warnings |= h[i].result.warnings;
+        r.cold_ns = h[i].result.cold_ns > r.cold_ns ? h[i].result.cold_ns : r.cold_ns;
+    }
+    /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
+    r.time = perf_bench_summary_(s->slice.ns, s->slice.count);
+    s->result = r;
+    perf_loop_add_(&s->loop, 1, name);
+    PERF_REL_(&s->loop.done, 1);
+    return r;
+}
+
+/* Starts them all, waits for all.  Fewer than wanted: then none of them ran. */
+PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
+{
+    size_t i, made = 0;
+
+    for (i = 0; i < crew->threads; i++) {
+        h[i].crew = crew;
+        h[i].number = i;
+        if (perf_pthread_create_(&h[i].thread, PERF_NULL_, perf_hand_run_, &h[i]) != 0)
+            break;
+        made++;
+    }
+    while (PERF_ACQ_(&crew->ready) < made)
+        (void)perf_sched_yield_();
+    PERF_REL_(&crew->go, made == crew->threads ? 1u : 2u);
+    for (i = 0; i < made; i++)
+        (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
+    return made;
+}
+#endif
+
+PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, size_t threads)
+{
+    char name[160];
+
+    perf_main_name_(name, sizeof name, c->name, "/threads:", threads);
+    perf_main_progress_(m, name);
+#if PERF_PTHREAD_
+    if (PERF_PTHREAD_THERE_) {
+        perf_bench_opts o = perf_main_opts_(m);
+        perf_crew_      crew;
+        perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
+        perf_result     r;
+        size_t          i, made;
+
+        memset(&crew, 0, sizeof crew);
+        crew.c = c;
+        crew.opts = &o;
+        crew.name = name;
+        crew.threads = threads;
+        o.samples = 1000000;                    /* until the budget ends: none stops earlier      */
+        o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
+        if (h)
+            memset(h, 0, threads * sizeof *h);
+        made = h ? perf_crew_run_(&crew, h) : 0;
+        perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
+        if (made == threads) {
+            r = perf_crew_merge_(name, h, made);
+            perf_main_row_(m, name, &r);
+            for (i = 0; i < made && made > 1; i++) {
+                char one[40];
+                perf_main_name_(one, sizeof one, "", "  thread ", i);
+                perf_main_row_(m, one, &h[i].result);
+            }
+        } else {
+            (void)fprintf(m->out, "%s  not measured: no more threads to be had\n", name);
+            m->failed++;
+        }
+        PERF_FREE(h);
+        m->done++;
+        return;
+    }
+#endif
+    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
+    (void)fprintf(m->out, "%s  not measured: no threads here (older C libraries: link with "
+                          "-lpthread)\n", name);
+    m->failed++;
+    m->done++;
+}
+
+PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
+{
+    size_t t;
+
+    if (c->plain) {
+        (void)perf_main_one_(m, c, c->name, 0);
+    } else if (c->sized) {
+        perf_main_sweep_(m, c);
+    } else if (m->threads) {
+        perf_main_crew_(m, c, m->threads);
+    } else {
+        for (t = c->low ? c->low : 1; t <= c->high && t <= PERF_MAIN_THREADS_; t *= 2)
+            perf_main_crew_(m, c, t);
+    }
+}
+
+/* How many measurements that makes. */
+PERF_COLD_FN_ size_t perf_main_count_(const perf_main_ *m, const perf_case_ *c)
+{
+    double n[PERF_MAIN_SIZES_];
+    size_t t, count = 0;
+
+    if (c->sized)
+        return perf_main_plan_(m, c, n);
+    if (c->plain || m->threads)
+        return 1;
+    for (t = c->low ? c->low : 1; t <= c->high && t <= PERF_MAIN_THREADS_; t *= 2)
+        count++;
+    return count;
+}
+
+PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
+{
+    perf_case_ *c;
+    int         round;
+
+    for (c = perf_cases_v1_; c; c = c->next)
+        if (perf_main_match_(m->filter, c->name))
+            m->todo += perf_main_count_(m, c) * PERF_CAST_(size_t, m->repeat);
+    if (m->todo)
+        (void)fputs("benchmark                                  median [95 % interval]"
+                    "       p95       p99      cold\n", m->out);
+    for (round = 0; round < m->repeat; round++)
+        for (c = perf_cases_v1_; c; c = c->next)
+            if (perf_main_match_(m->filter, c->name))
+                perf_main_case_(m, c);
+}
+
+/* ---- files ---- */
+
+PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_status status)
+{
+    if (status == PERF_OK)
+        return 1;
+    (void)fprintf(stderr, "%s: %s: %s\n", m->program, path, perf_status_text(status));
+    return 0;
+}
+
+/* Compares, then writes; returns the exit status. */
+PERF_COLD_FN_ int perf_main_files_(perf_main_ *m, const perf_rule *rule)
+{
+    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline      b;
+    int                result = 0;
+
+    if (m->compare) {
+        o.accept.rule = *rule;
+        b = perf_baseline_check(m->compare, &o);
+        if (b.status != PERF_OK) {
+            (void)fprintf(stderr, "%s: %s: %s", m->program, m->compare,
+                          b.status == PERF_ENODATA ? "no such file" : perf_status_text(b.status));
+            if (b.error_at)
+                (void)fprintf(stderr, " at byte %lu", PERF_CAST_(unsigned long, b.error_at));
+            (void)fputs("\n", stderr);
+            result = 2;
+        } else {
+            (void)fputs("\n", m->out);
+            (void)perf_baseline_print(m->out, &b);
+            result = b.decision == PERF_REJECT;
+        }
+        perf_baseline_free(&b);
+    }
+    if (m->output && !strcmp(m->output, "-")) {
+        if (!perf_main_wrote_(m, "standard output",
+                              perf_results_write(stdout, m->format, PERF_NULL_)))
+            result = 2;
+    } else if (m->output &&
+               !perf_main_wrote_(m, m->output,
+                                 perf_results_save(m->output, m->format, PERF_NULL_))) {
+        result = 2;
+    }
+    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, PERF_NULL_)))
+        result = 2;
+    if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, PERF_NULL_)))
+        result = 2;
+    return result;
+}
+
+PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
+{
+    perf_main_  m;
+    perf_rule   rule = PERF_ZERO;
+    perf_case_ *c;
+    perf_out_   o = PERF_ZERO;
+    char        text[512];
+    double      all[2] = {0.0, 0.0}, steal[2] = {0.0, 0.0};
+    int         i, result;
+
+    memset(&m, 0, sizeof m);
+    m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
+    m.repeat = 1;
+    m.no_env = getenv("PERF_NO_ENV") && *getenv("PERF_NO_ENV") && strcmp(getenv("PERF_NO_ENV"), "0");
+    for (i = 1; i < argc && !m.bad; i++) {
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
+            perf_main_usage_(stdout, m.program);
+            return 0;
+        }
+        (void)perf_main_option_(&m, argc, argv, &i);
+    }
+    if (!m.bad && m.named && !m.output)
+        (void)perf_main_wrong_(&m, "--format needs --output FILE (- is standard output) beside", m.named);
+    if (!m.bad && m.accept && perf_rule_parse(m.accept, &rule) != PERF_OK)
+        (void)perf_main_wrong_(&m, "--accept does not understand", m.accept);
+    if (m.bad) {
+        perf_main_usage_(stderr, m.program);
+        return 2;
+    }
+    m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
+    if (m.list) {
+        for (c = perf_cases_v1_; c; c = c->next)
+            if (perf_main_match_(m.filter, c->name))
+                (void)printf("%s\n", c->name);
+        return fflush(stdout) || ferror(stdout) ? 2 : 0;
+    }
+    if (PERF_DISABLE) {
+        (void)fprintf(stderr, "%s: %s\n", m.program, perf_status_text(PERF_EDISABLED));
+        return 2;
+    }
+    m.terminal = perf_isatty_(2);
+    o.p = text;
+    o.cap = sizeof text;
+    if (!m.no_env) {
+        perf_env_text_(&o);
+        (void)fprintf(m.out, "environment: %s\n", text);
+    }
+    steal[0] = perf_env_steal_(&all[0]);
+    perf_main_all_(&m);
+    steal[1] = perf_env_steal_(&all[1]);
+    if (!m.no_env && steal[1] - steal[0] > 0.01 * (all[1] - all[0]))
+        (void)fprintf(m.out, "note: the hypervisor took %.0f %% of the processors meanwhile\n",
+                      100.0 * (steal[1] - steal[0]) / (all[1] - all[0]));
+    if (!m.todo) {
+        (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,
+                      m.filter ? " is called like " : " in this program", m.filter ? m.filter : "");
+        return 2;
+    }
+    result = perf_main_files_(&m, &rule);
+    if (fflush(m.out) || ferror(m.out)) {
+        (void)fprintf(stderr, "%s: standard output: %s\n", m.program, perf_status_text(PERF_EIO));
+        result = 2;
+    }
+    return result == 0 && m.failed ? 2 : result;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+int main(int argc, char **argv)
+{
+    return perf_main_run_(argc, argv);
+}
+
+#endif
+#endif

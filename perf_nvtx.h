@@ -1,0 +1,640 @@
+/* perf_nvtx.h - every scope of the program as a range in Nsight Systems (NVTX) or rocprof (roctx).
+ *
+ *     #define PERF_NVTX 1                  // in one file of the program, whichever you like
+ *     #include "perf.h"
+ *
+ * That is all: perf.h brings this file, and every PERF_SCOPE of every file, C, C++, CUDA or Cython,
+ * is a range from then on; the other files need not even find the headers of NVTX.  Nothing is
+ * linked (glibc before 2.34 needs -ldl).  While no profiler is attached a scope costs what it costs
+ * without this file, to the instruction (tests/nvtx/idle.sh).
+ *     PERF_SCOPE, PERF_WAIT        push and pop; payload: calls of that name before, in this thread
+ *     perf_async_begin, _end       start and end, across threads; payload: the id of the span
+ *     PERF_COUNT, PERF_LAP         a mark with the value, with the length of the phase in ns
+ *     PERF_INSTANT                 a mark
+ *     perf_thread_name             the name of the thread
+ * Domain "perf.h"; a registered string a name; a category a kind; one colour for all names that are
+ * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
+ * forgotten end leaves open is closed with the scope around it.  Of PERF_SCOPE_SAMPLED only the
+ * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and what that takes.
+ * Sections (search for ">>"):  config  calls  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+#ifndef PERF_NVTX_H
+#define PERF_NVTX_H
+
+#include "perf.h"
+#if !defined(PERF_VERSION) || !defined(PERF_NVTX)
+#error "perf_nvtx.h: found another or an older perf.h; keep the files of one release together"
+#endif
+
+/* >>config ------------------------------------------------------------------------------------
+ * PERF_NVTX 1 in one file: NVTX.  PERF_ROCTX 1 in one file: libroctx64.so, opened at the first
+ * scope; no header needed.  Both: NVTX when a tool listens there, else roctx.  hipcc knows no NVTX,
+ * so PERF_NVTX 1 means PERF_ROCTX 1 there.                                                       */
+
+#ifndef PERF_NVTX_DOMAIN                /* name of the NVTX domain                                */
+#define PERF_NVTX_DOMAIN "perf.h"
+#endif
+#if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
+#define PERF_USE_NVTX_  0
+#define PERF_USE_ROCTX_ ((PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
+#else
+#define PERF_USE_NVTX_  (PERF_NVTX && !PERF_DISABLE)
+#define PERF_USE_ROCTX_ (PERF_ROCTX && !PERF_DISABLE)
+#endif
+
+#if PERF_USE_NVTX_
+#if defined(__has_include)
+#if !__has_include(<nvtx3/nvToolsExt.h>)
+#error "PERF_NVTX 1 needs nvtx3/nvToolsExt.h: add the CUDA toolkit's include folder to this file"
+#endif
+#endif
+#if !defined(NVTX_AS_SYSTEM_HEADER)
+#define NVTX_AS_SYSTEM_HEADER           /* it has pedantic warnings                               */
+#define PERF_NVTX_SYSTEM_ 1
+#endif
+#include <nvtx3/nvToolsExt.h>
+#if defined(PERF_NVTX_SYSTEM_)
+#undef NVTX_AS_SYSTEM_HEADER
+#undef PERF_NVTX_SYSTEM_
+#endif
+#endif
+
+/* >>calls: ranges without scopes --------------------------------------------------------------
+ * For any file, with or without PERF_NVTX: include perf_nvtx.h and call.  They reach the profiler
+ * only and appear in no report.  Any thread; names are not kept; NULL reads "(null)".  Without a
+ * listener a push and a pop are six instructions.                                                */
+
+PERF_BEGIN_DECLS
+
+/* 1: a profiler is attached (the first call looks for one, which may load it); 0: none, or no file
+ * of the program has PERF_NVTX 1.                                                                */
+PERF_FN int perf_nvtx_listening(void);
+
+/* Opens a range in this thread, to be closed by perf_nvtx_pop in this thread, or by the end of the
+ * scope in which it was opened.                                                                  */
+PERF_FN void perf_nvtx_push(const char *name);
+PERF_FN void perf_nvtx_push_value(const char *name, double value);      /* with a payload         */
+
+/* Closes the innermost range that perf_nvtx_push opened; without one it is counted as misuse.  If
+ * scopes opened since are still open, it closes with them.                                       */
+PERF_FN void perf_nvtx_pop(void);
+
+PERF_FN void perf_nvtx_mark(const char *name);          /* a moment                               */
+PERF_FN void perf_nvtx_mark_value(const char *name, double value);      /* with a payload         */
+
+/* A range that may end in another thread or overlap others.  May be copied; all zero is "none". */
+typedef struct perf_nvtx_range {
+    uint64_t id;                        /* private                                                */
+    uint32_t open;
+} perf_nvtx_range;
+
+/* name: as above.  Without a profiler the range is "none". */
+PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name);
+PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range);   /* NULL and a second end: nothing     */
+
+PERF_FN void perf_nvtx_name_thread(const char *name);   /* the calling thread, in the profiler    */
+
+/* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
+ * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
+ * installed one, which serves this one too; PERF_EINVAL: not in a file with PERF_NVTX 1.         */
+PERF_FN perf_status perf_nvtx_start(void);
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+/* ---- calls ---- */
+
+#define PERF_KIND_RANGE_   63u          /* perf_nvtx_push: the last category                      */
+#define PERF_RANGE_FREE_   (1u << 31)   /* in a thread's list of ranges: of perf_nvtx_push, not   */
+#define PERF_RANGE_CLOSED_ (1u << 30)   /* of a scope; popped, but under a scope's range          */
+
+/* The recorder of this thread and the sink, if somebody listens there. */
+PERF_COLD_FN_ perf_recorder_ *perf_nvtx_find_(const perf_sink_ **sink)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_recorder_ *t;
+
+    *sink = r ? PERF_ACQ_(&r->sink) : PERF_CAST_(const perf_sink_ *, PERF_NULL_);
+    if (!*sink || !(*sink)->listens()) {
+        if (r && !PERF_ACQ_(&r->sink))
+            PERF_SET_(&perf_anchor_v1_.deaf, 1u);
+        return PERF_NULL_;
+    }
+    t = perf_recorder_get_();
+    return t && !t->sinking ? t : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+}
+
+#if PERF_DISABLE
+#define PERF_NVTX_HEARD_() 0
+#else
+#define PERF_NVTX_HEARD_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.deaf))
+#endif
+
+PERF_COLD_FN_ perf_label_ perf_nvtx_label_(const char *name, uint32_t type, double value)
+{
+    perf_label_ l;
+
+    l.text = name ? name : "(null)";
+    l.name = PERF_NULL_;
+    l.kind = PERF_KIND_RANGE_;
+    l.type = type;
+    l.bits = perf_bits_(value);
+    return l;
+}
+
+PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value)
+{
+    const perf_sink_ *sink;
+    perf_recorder_   *t = perf_nvtx_find_(&sink);
+    perf_label_       l = perf_nvtx_label_(name, type, value);
+
+    if (t)
+        sink->begin(t, &l, t->depth | PERF_RANGE_FREE_);
+}
+
+PERF_COLD_FN_ void perf_nvtx_pop_(void)
+{
+    const perf_sink_ *sink;
+    perf_recorder_   *t = perf_nvtx_find_(&sink);
+
+    if (t)
+        sink->end(t, PERF_RANGE_FREE_);
+}
+
+PERF_COLD_FN_ void perf_nvtx_mark_(const char *name, uint32_t type, double value)
+{
+    const perf_sink_ *sink;
+    perf_label_       l = perf_nvtx_label_(name, type, value);
+
+    if (perf_nvtx_find_(&sink))
+        sink->mark(&l);
+}
+
+PERF_FN int perf_nvtx_listening(void)
+{
+    const perf_sink_ *sink;
+
+    return PERF_NVTX_HEARD_() && perf_nvtx_find_(&sink) != PERF_NULL_;
+}
+
+PERF_FN void perf_nvtx_push(const char *name)
+{
+    if (PERF_NVTX_HEARD_())
+        perf_nvtx_push_(name, 0, 0.0);
+}
+
+PERF_FN void perf_nvtx_push_value(const char *name, double value)
+{
+    if (PERF_NVTX_HEARD_())
+        perf_nvtx_push_(name, 2, value);
+}
+
+PERF_FN void perf_nvtx_pop(void)
+{
+    if (PERF_NVTX_HEARD_())
+        perf_nvtx_pop_();
+}
+
+PERF_FN void perf_nvtx_mark(const char *name)
+{
+    if (PERF_NVTX_HEARD_())
+        perf_nvtx_mark_(name, 0, 0.0);
+}
+
+PERF_FN void perf_nvtx_mark_value(const char *name, double value)
+{
+    if (PERF_NVTX_HEARD_())
+        perf_nvtx_mark_(name, 2, value);
+}
+
+PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name)
+{
+    perf_nvtx_range   range = PERF_ZERO;
+    const perf_sink_ *sink;
+
+    if (PERF_NVTX_HEARD_() && perf_nvtx_find_(&sink)) {
+        perf_label_ l = perf_nvtx_label_(name, 0, 0.0);
+        range.open = PERF_CAST_(uint32_t, sink->open(&l, &range.id));
+    }
+    return range;
+}
+
+PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range)
+{
+    const perf_sink_ *sink;
+
+    if (PERF_NVTX_HEARD_() && range && range->open && perf_nvtx_find_(&sink))
+        sink->close(range->id);
+    if (range)
+        range->open = 0;
+}
+
+PERF_FN void perf_nvtx_name_thread(const char *name)
+{
+    const perf_sink_ *sink;
+
+    if (PERF_NVTX_HEARD_() && name && perf_nvtx_find_(&sink))
+        sink->thread(name);
+}
+
+#if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
+PERF_FN perf_status perf_nvtx_start(void)
+{
+    return PERF_DISABLE ? PERF_EDISABLED : PERF_EINVAL;
+}
+#else
+
+/* ---- the sink ---- */
+
+/* What the files of one image with PERF_NVTX 1 share. */
+typedef struct perf_nvtx_state_ {
+    uint32_t state;                     /* 0 fresh, 1 somebody is at it, 2 listens, 3 nobody does */
+    uint32_t starter;                   /* thread that is at it                                   */
+    uint32_t lock;                      /* of the registration of strings                         */
+    uint32_t nvtx;                      /* 1: NVTX; 0: roctx                                      */
+    void    *domain;
+    int      (*push)(const char *);     /* roctx                                                  */
+    int      (*pop)(void);
+    void     (*mark)(const char *);
+    uint64_t (*open)(const char *);
+    void     (*close)(uint64_t);
+    int      (*thread)(const char *);
+} perf_nvtx_state_;
+
+#if !PERF_MSVC_ && !PERF_TCC_
+extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
+#endif
+PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
+
+#if PERF_USE_NVTX_
+
+/* Twelve colours that a viewer's dark and light background both carry. */
+PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *l)
+{
+    static const uint32_t color[12] = {
+        0xff4e79a7, 0xfff28e2b, 0xff59a14f, 0xffb07aa1, 0xff76b7b2, 0xffedc948,
+        0xff9c755f, 0xff86bcb6, 0xffd37295, 0xff499894, 0xffa0cbe8, 0xffbab0ac,
+    };
+    uint32_t    hash = UINT32_C(2166136261);
+    const char *s;
+
+    if (l->kind == PERF_KIND_WAIT_)
+        return 0xffe15759;
+    for (s = l->text; *s && *s != ':'; s++)
+        hash = (hash ^ PERF_CAST_(unsigned char, *s)) * UINT32_C(16777619);
+    return color[(hash >> 16) % 12];
+}
+
+/* The tool's handle of a name, asked for once; NULL when it has none to give. */
+PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
+{
+    void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&n->handle);
+
+    if (!handle) {
+        while (!perf_claim_(&perf_nvtx_v1_.lock, 0, 1)) {
+        }
+        handle = PERF_ACQ_(&n->handle);
+        if (!handle) {
+            handle = nvtxDomainRegisterStringA(
+                PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
+            if (!handle)
+                handle = none;
+            PERF_REL_(&n->handle, handle);
+        }
+        PERF_REL_(&perf_nvtx_v1_.lock, 0u);
+    }
+    return handle == none ? PERF_CAST_(nvtxStringHandle_t, PERF_NULL_)
+                          : PERF_CAST_(nvtxStringHandle_t, handle);
+}
+
+PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
+{
+    nvtxEventAttributes_t a;
+    nvtxStringHandle_t    handle = PERF_NULL_;
+
+    memset(&a, 0, sizeof a);
+    a.version = NVTX_VERSION;
+    a.size = NVTX_EVENT_ATTRIB_STRUCT_SIZE;
+    a.category = l->kind + 1;
+    a.colorType = NVTX_COLOR_ARGB;
+    a.color = perf_nvtx_color_(l);
+    if (l->type == 1) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_UNSIGNED_INT64;
+        a.payload.ullValue = l->bits;
+    } else if (l->type == 2) {
+        a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
+        a.payload.dValue = perf_from_bits_(l->bits);
+    }
+    if (l->name)
+        handle = perf_nvtx_handle_(l->name);
+    if (handle) {
+        a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+        a.message.registered = handle;
+    } else {
+        a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+        a.message.ascii = l->text;
+    }
+    return a;
+}
+
+#define PERF_NVTX_DOMAIN_() PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain)
+
+/* 1: a tool has taken the push of ranges or the marks, so that it will see something. */
+PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
+{
+    static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "sync"};
+    uint32_t                 i;
+
+    nvtxInitialize(PERF_NULL_);
+    if (!NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainRangePushEx_impl_fnptr &&
+        !NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainMarkEx_impl_fnptr)
+        return 0;
+    perf_nvtx_v1_.nvtx = 1;
+    perf_nvtx_v1_.domain = nvtxDomainCreateA(PERF_NVTX_DOMAIN);
+    for (i = 0; i < sizeof kind / sizeof *kind; i++)
+        nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
+    nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), PERF_KIND_RANGE_ + 1, "range");
+    return 1;
+}
+#endif
+
+#if PERF_USE_ROCTX_
+#if defined(_WIN32)
+PERF_COLD_FN_ int perf_nvtx_attach_roctx_(void)
+{
+    return 0;
+}
+#else
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen"));
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym"));
+
+PERF_COLD_FN_ int perf_nvtx_symbol_(void *library, const char *name, void *function, size_t size)
+{
+    void *p = perf_dlsym_(library, name);
+
+    memcpy(function, &p, size);
+    return p != PERF_NULL_;
+}
+#define PERF_NVTX_SYMBOL_(name, field)                                                            \
+    perf_nvtx_symbol_(library, name, &perf_nvtx_v1_.field, sizeof perf_nvtx_v1_.field)
+
+/* The library a profiler has loaded already comes first; else whichever is installed. */
+PERF_COLD_FN_ int perf_nvtx_attach_roctx_(void)
+{
+    static const char *const file[] = {"librocprofiler-sdk-roctx.so.1",
+                                       "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
+                                       "libroctx64.so"};
+    void                    *library = PERF_NULL_;
+    uint32_t                 i;
+
+#if defined(__linux__)
+    for (i = 0; i < 4 && !library; i++)
+        library = perf_dlopen_(file[i], 0x4 | 0x2);     /* RTLD_NOLOAD | RTLD_NOW                 */
+#endif
+    for (i = 4; i > 0 && !library; i--)
+        library = perf_dlopen_(file[i - 1], 0x2);
+    if (!library || !PERF_NVTX_SYMBOL_("roctxRangePushA", push) ||
+        !PERF_NVTX_SYMBOL_("roctxRangePop", pop) || !PERF_NVTX_SYMBOL_("roctxMarkA", mark) ||
+        !PERF_NVTX_SYMBOL_("roctxRangeStartA", open) || !PERF_NVTX_SYMBOL_("roctxRangeStop", close))
+        return 0;
+    (void)PERF_NVTX_SYMBOL_("roctxNameOsThread", thread);
+    return 1;
+}
+#endif
+#endif
+
+PERF_COLD_FN_ int perf_nvtx_attach_(void)
+{
+#if PERF_USE_NVTX_
+    if (perf_nvtx_attach_nvtx_())
+        return 1;
+#endif
+#if PERF_USE_ROCTX_
+    if (perf_nvtx_attach_roctx_())
+        return 1;
+#endif
+    return 0;
+}
+
+/* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away. */
+PERF_COLD_FN_ int perf_nvtx_listens_(void)
+{
+    perf_nvtx_state_ *v = &perf_nvtx_v1_;
+    perf_registry_   *r;
+    uint32_t          me, ok;
+
+    if (PERF_LIKELY_(PERF_ACQ_(&v->state) == 2))
+        return 1;
+    me = perf_thread_id_();
+    if (perf_claim_(&v->state, 0, 1)) {
+        PERF_SET_(&v->starter, me);
+        ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
+        PERF_REL_(&v->state, ok ? 2u : 3u);
+        r = perf_registry_get_();
+        if (!ok && r)
+            (void)perf_sink_set_(PERF_ACQ_(&r->sink), PERF_NULL_);
+        return ok != 0;
+    }
+    while (PERF_ACQ_(&v->state) == 1) {
+        if (PERF_GET_(&v->starter) == me)       /* the tool itself uses scopes                    */
+            return 0;
+#if PERF_LP64_UNIX_
+        (void)perf_sched_yield_();
+#endif
+    }
+    return PERF_ACQ_(&v->state) == 2;
+}
+
+PERF_COLD_FN_ void perf_nvtx_pop_one_(perf_recorder_ *t)
+{
+    t->ranges--;
+#if PERF_USE_NVTX_
+    if (perf_nvtx_v1_.nvtx) {
+        (void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_());
+        return;
+    }
+#endif
+    if (perf_nvtx_v1_.pop)
+        (void)perf_nvtx_v1_.pop();
+}
+
+/* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
+ * stack knows no names, so what one side leaves open must be closed by the other.                */
+PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
+{
+    if (t->sinking)                             /* a scope in the tool                            */
+        return;
+    t->sinking = 1;
+    if (perf_nvtx_listens_()) {
+        if (t->ranges == t->ranges_room) {
+            uint32_t  room = t->ranges_room ? 2 * t->ranges_room : 64;
+            uint32_t *more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end,
+                                                               room * sizeof *more, 262144, 1));
+            if (!more) {
+                perf_fail_(t->home, PERF_ENOMEM);
+                t->sinking = 0;
+                return;
+            }
+            if (t->ranges)
+                memcpy(more, t->range, t->ranges * sizeof *more);
+            t->range = more;
+            t->ranges_room = room;
+        }
+        t->range[t->ranges++] = depth;
+#if PERF_USE_NVTX_
+        if (perf_nvtx_v1_.nvtx) {
+            nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+            (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a);
+        }
+#endif
+        if (perf_nvtx_v1_.push)
+            (void)perf_nvtx_v1_.push(l->text);
+    }
+    t->sinking = 0;
+}
+
+PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
+{
+    uint32_t i = t->ranges;
+
+    if (t->sinking)
+        return;
+    t->sinking = 1;
+    if (depth & PERF_RANGE_FREE_) {             /* the innermost open one of perf_nvtx_push       */
+        while (i && (t->range[i - 1] >> 30) != PERF_RANGE_FREE_ >> 30)
+            i--;
+        if (i)
+            t->range[i - 1] |= PERF_RANGE_CLOSED_;
+        else
+            perf_misuse_();
+    } else {
+        while (t->ranges && (t->range[t->ranges - 1] & PERF_DEPTH_) >= depth)
+            perf_nvtx_pop_one_(t);
+    }
+    while (t->ranges && t->range[t->ranges - 1] & PERF_RANGE_CLOSED_)
+        perf_nvtx_pop_one_(t);
+    t->sinking = 0;
+}
+
+PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *l, uint64_t *range)
+{
+    if (!perf_nvtx_listens_())
+        return 0;
+#if PERF_USE_NVTX_
+    if (perf_nvtx_v1_.nvtx) {
+        nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+        *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a);
+        return 1;
+    }
+#endif
+    *range = perf_nvtx_v1_.open ? perf_nvtx_v1_.open(l->text) : 0;
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_nvtx_close_(uint64_t range)
+{
+#if PERF_USE_NVTX_
+    if (perf_nvtx_v1_.nvtx) {
+        nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range);
+        return;
+    }
+#endif
+    if (perf_nvtx_v1_.close)
+        perf_nvtx_v1_.close(range);
+}
+
+PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *l)
+{
+    if (!perf_nvtx_listens_())
+        return;
+#if PERF_USE_NVTX_
+    if (perf_nvtx_v1_.nvtx) {
+        nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+        nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a);
+        return;
+    }
+#endif
+    if (perf_nvtx_v1_.mark) {                   /* roctx has no payload: "queue = 3.000"          */
+        char      text[PERF_NAME_MAX_ + 64];
+        perf_out_ o = PERF_ZERO;
+        double    value = perf_from_bits_(l->bits);
+        o.p = text;
+        o.cap = sizeof text;
+        perf_put_(&o, l->text);
+        if (l->type == 2 && perf_is_finite_(value)) {
+            perf_put_(&o, " = ");
+            perf_put_fixed_(&o, value, 3);
+        }
+        perf_nvtx_v1_.mark(text);
+    }
+}
+
+PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
+{
+    if (!perf_nvtx_listens_())
+        return;
+#if PERF_USE_NVTX_
+    if (perf_nvtx_v1_.nvtx) {
+        nvtxNameOsThreadA(perf_thread_id_(), name);
+        return;
+    }
+#endif
+    if (perf_nvtx_v1_.thread)
+        (void)perf_nvtx_v1_.thread(name);
+}
+
+static const perf_sink_ perf_nvtx_sink_ = {
+    sizeof(perf_sink_), perf_nvtx_listens_, perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
+    perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_,
+};
+
+/* 3: has found no tool, for good. */
+PERF_FN perf_status perf_nvtx_start(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (!r)
+        return PERF_ENOMEM;
+    if (PERF_ACQ_(&r->sink) == &perf_nvtx_sink_ || PERF_ACQ_(&perf_nvtx_v1_.state) == 3)
+        return PERF_OK;
+    return perf_sink_set_(PERF_NULL_, &perf_nvtx_sink_);
+}
+
+#if defined(__GNUC__) && !PERF_TCC_
+PERF_ATTR_((__constructor__, __used__)) static void perf_nvtx_at_start_(void)
+{
+    (void)perf_nvtx_start();
+}
+
+/* dlclose of the shared object that holds this: nobody may call it any more. */
+PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
+{
+    (void)perf_sink_set_(&perf_nvtx_sink_, PERF_NULL_);
+}
+#endif
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
+
+#if PERF_DISABLE
+#define perf_nvtx_push(name)              PERF_OFF_((perf_nvtx_push)(name))
+#define perf_nvtx_push_value(name, value) PERF_OFF_((perf_nvtx_push_value)(name, value))
+#define perf_nvtx_pop()                   PERF_OFF_((perf_nvtx_pop)())
+#define perf_nvtx_mark(name)              PERF_OFF_((perf_nvtx_mark)(name))
+#define perf_nvtx_mark_value(name, value) PERF_OFF_((perf_nvtx_mark_value)(name, value))
+#define perf_nvtx_range_end(range)        PERF_OFF_((perf_nvtx_range_end)(range))
+#define perf_nvtx_name_thread(name)       PERF_OFF_((perf_nvtx_name_thread)(name))
+#define perf_nvtx_start()                 PERF_OFF_CODE_((perf_nvtx_start)())
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_NVTX_H */

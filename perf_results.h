@@ -1,0 +1,3073 @@
+/* perf_results.h - results in files: our own JSON, other tools' formats, baselines to check against.
+ *
+ *     #include "perf.h"
+ *     #include "perf_results.h"
+ *     perf_results_save("now.json", PERF_RESULTS_JSON, NULL);     // all benches, A/B loops, scopes
+ *
+ *     perf_baseline_add("baseline.json", NULL);       // one run more; six or more make a baseline
+ *     perf_baseline b = perf_baseline_check("baseline.json", NULL);
+ *     perf_baseline_print(stdout, &b);                // a line an entry: ACCEPT, REJECT, ...
+ *     perf_baseline_free(&b);
+ *
+ * Optional: only files that save or check results include it.  Files appear whole or not at all
+ * (written beside, then renamed).  docs/results.md has the formats and the rules of a check.
+ * Everything here allocates and may do I/O; nothing here is for a hot path.
+ * Sections (search for ">>"):  results  baseline  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+#ifndef PERF_RESULTS_H
+#define PERF_RESULTS_H
+
+#include "perf.h"
+#if !defined(PERF_VERSION) || PERF_VERSION < 100
+#error "perf_results.h: found another or an older perf.h; keep all files of one release together"
+#endif
+
+#include <stdlib.h>             /* getenv                                                         */
+#include <time.h>               /* time                                                           */
+
+PERF_BEGIN_DECLS
+
+/* >>results -----------------------------------------------------------------------------------
+ * What is written: every bench and A/B loop that has ended, with each slice as measured, and every
+ * scope with its histogram.  Values that are no positive numbers are left out.                   */
+
+typedef enum perf_results_format {
+    PERF_RESULTS_JSON,          /* our own, with everything; perf-ab and baselines read it        */
+    PERF_RESULTS_GOOGLE,        /* Google Benchmark: compare.py and the trackers that read it     */
+    PERF_RESULTS_GO,            /* Go benchmark text: benchstat; a line a slice                   */
+    PERF_RESULTS_HYPERFINE,     /* hyperfine --export-json                                        */
+    PERF_RESULTS_PYPERF,        /* python -m pyperf stats, compare_to                             */
+    PERF_RESULTS_OPENMETRICS,   /* scopes as histograms, counters and medians; Prometheus reads it */
+    PERF_RESULTS_OTLP,          /* the same as OpenTelemetry's metrics in JSON                    */
+    PERF_RESULTS_FORMATS_
+} perf_results_format;
+
+typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
+    const char        *name;    /* any text; NULL reads "(unnamed)"                               */
+    const perf_result *result;  /* NULL: left out                                                 */
+    const double      *samples; /* ns an iteration in the order of time; NULL: its median alone   */
+    size_t             count;   /* of samples                                                     */
+} perf_results_item;
+
+typedef struct perf_results_opts {  /* zero = default                                             */
+    const perf_results_item *items; /* NULL: all that this process has finished                   */
+    size_t      count;          /* of items                                                       */
+    int         no_scopes;      /* 1: benches and A/B loops only; items bring no scopes anyway    */
+    const char *run;            /* id of this run among others; NULL: made of time and process    */
+    const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
+    double      time_s;         /* since the epoch; 0: now                                        */
+} perf_results_opts;
+
+PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++11 and Cython     */
+
+/* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
+ * PERF_EINVAL: no path or format, PERF_EIO, PERF_ENOMEM.                                         */
+PERF_FN perf_status perf_results_save(const char *path, perf_results_format format,
+                                      const perf_results_opts *opts);
+
+/* The same to an open stream, which stays open. */
+PERF_FN perf_status perf_results_write(FILE *file, perf_results_format format,
+                                       const perf_results_opts *opts);
+
+/* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
+ * snprintf does; 0: without memory, or no such format.                                           */
+PERF_FN size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
+                                 const perf_results_opts *opts);
+
+/* "json", "google", "go", "hyperfine", "pyperf", "openmetrics", "otlp"; NULL for any other number,
+ * so that a loop over the names ends by itself.                                                  */
+PERF_FN const char *perf_results_format_name(perf_results_format format);
+
+/* >>baseline ----------------------------------------------------------------------------------
+ * A saved run and this one were not measured in turns, and the same program gives other times an
+ * hour later.  So the run is what counts as one value: with 6 or more saved runs of this machine
+ * and build their spread is known, and a run that lies beyond it is a change.  With fewer runs the
+ * ratio is shown, and the verdict stays INCONCLUSIVE.  What is compared for each name:
+ *   bench   the median of its slices (rules on p95, p99, mean: those)
+ *   A/B     the median ratio candidate / baseline of its pairs
+ *   scope   the median of its calls, from the histogram: good to 3 %
+ * A run that comes later than twice the distance of the saved ones gets the interval of a random
+ * walk: its variance is that of the saved runs times 2 + 6 * age / span.                         */
+
+/* Replaces the file by this run; see perf_results_opts for what a run is. */
+PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
+
+/* Adds this run to the file, or makes it.  The newest 30 runs are kept; a run of the same id is
+ * replaced.  PERF_EFORMAT, PERF_ERANGE, PERF_ELIMIT: the file is no baseline, and is left as it is.
+ * Two processes that add at once: one of them is lost.                                           */
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
+
+/* What was measured under a name. */
+typedef enum perf_baseline_kind {
+    PERF_BASELINE_BENCH = 1,
+    PERF_BASELINE_AB,
+    PERF_BASELINE_SCOPE
+} perf_baseline_kind;
+
+typedef struct perf_baseline_opts { /* zero = default                                             */
+    perf_results_opts now;      /* what to check; zero: this process                              */
+    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %.  design RANDOM
+                                   with a single saved run: you vouch for both, it is judged      */
+    int    any_machine;         /* 1: runs of other machines and builds count like ours           */
+} perf_baseline_opts;
+
+typedef struct perf_baseline_entry {
+    const char        *name;    /* belongs to the perf_baseline                                   */
+    perf_baseline_kind kind;
+    size_t             runs;    /* saved runs that it was held against; 0: it is new              */
+    int                missing; /* 1: saved, but not measured in this run                         */
+    double             before;  /* geometric mean of the saved runs, ns (A/B: a ratio); 0: none   */
+    double             now;     /* this run; 0: missing                                           */
+    perf_verdict       verdict; /* by itself                                                      */
+    perf_decision      decision;/* as one of the family: this is the one that counts              */
+    double             p;       /* two-sided, before the correction; 1: no claim                  */
+} perf_baseline_entry;
+
+typedef struct perf_baseline {
+    perf_decision        decision;      /* of all: REJECT if any is, ACCEPT if all are            */
+    perf_status          status;        /* PERF_OK, or why there is nothing here                  */
+    size_t               error_at;      /* byte offset, for PERF_EFORMAT, ERANGE, ELIMIT          */
+    perf_baseline_entry *entry;         /* those of this run, then the missing ones               */
+    size_t               entries;
+    size_t               accepted, rejected, fresh, missing;   /* how many of them                */
+    size_t               runs;          /* in the file                                            */
+    size_t               other_runs;    /* of them, of another machine or build: not used         */
+    char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
+    double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
+    perf_rule            rule;          /* as held against                                        */
+    double               confidence;
+    char                *memory_;       /* private                                                */
+} perf_baseline;
+
+PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++11 and Cython     */
+
+/* Holds what this process has measured against the file.  Every pair of entries is one question of
+ * a family, corrected after Holm.  opts NULL: defaults.  Any file is safe to read: what is not a
+ * baseline gives a status and the byte.  Free it, whatever the status.                           */
+PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
+
+/* The same for a text in memory, which need not end with NUL. */
+PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
+                                               const perf_baseline_opts *opts);
+PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
+
+/* The verdicts as a table for people; as perf_results_text and perf_results_write. */
+PERF_FN size_t      perf_baseline_text(char *buf, size_t cap, const perf_baseline *b);
+PERF_FN perf_status perf_baseline_print(FILE *file, const perf_baseline *b);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+/* ---- text ---- */
+
+/* A number with 12 significant digits; null for what JSON has no number for. */
+PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
+{
+    char     d[24];
+    uint64_t m;
+    int      n = 0, e = 0, i, point;
+
+    if (perf_is_nan_(x) || !perf_is_finite_(x)) {
+        perf_put_(o, "null");
+        return;
+    }
+    if (x < 0.0) {
+        perf_put_char_(o, '-');
+        x = -x;
+    }
+    if (!(x > 0.0)) {
+        perf_put_char_(o, '0');
+        return;
+    }
+    for (; x >= 1e28; e += 16)
+        x /= 1e16;
+    for (; x < 1e-5; e -= 16)
+        x *= 1e16;
+    for (; x >= 1e12; e++)
+        x /= 10.0;
+    for (; x < 1e11; e--)
+        x *= 10.0;
+    m = PERF_CAST_(uint64_t, x + 0.5);
+    for (; m % 10 == 0; e++)
+        m /= 10;
+    for (; m; m /= 10)
+        d[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, m % 10));
+    point = n + e;                              /* digits before the point                        */
+    if (point < -5 || point > 17) {
+        perf_put_char_(o, d[n - 1]);
+        if (n > 1)
+            perf_put_char_(o, '.');
+        for (i = n - 2; i >= 0; i--)
+            perf_put_char_(o, d[i]);
+        perf_put_(o, point > 0 ? "e+" : "e-");
+        perf_put_u64_(o, PERF_CAST_(uint64_t, point > 0 ? point - 1 : 1 - point));
+        return;
+    }
+    if (point <= 0)
+        perf_put_(o, "0.");
+    for (i = point; i < 0; i++)
+        perf_put_char_(o, '0');
+    for (i = n - 1; i >= 0; i--) {
+        perf_put_char_(o, d[i]);
+        if (n - i == point && i > 0)
+            perf_put_char_(o, '.');
+    }
+    for (i = n; i < point; i++)
+        perf_put_char_(o, '0');
+}
+
+PERF_COLD_FN_ void perf_put_member_(perf_out_ *o, const char *key, double x)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":");
+    perf_put_real_(o, x);
+}
+
+PERF_COLD_FN_ void perf_put_text_member_(perf_out_ *o, const char *key, const char *text)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":");
+    perf_put_json_(o, text);
+}
+
+/* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
+PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
+{
+    size_t i;
+
+    for (i = 0; from[i] && i + 1 < cap; i++)
+        to[i] = from[i];
+    to[i] = '\0';
+}
+
+/* Seconds since the epoch as "2026-11-21T12:00:00" (and `end`).  Days to a date after the rule that
+ * a year which begins in March has its leap day last.                                            */
+PERF_COLD_FN_ void perf_put_date_(perf_out_ *o, double time_s, const char *end)
+{
+    uint64_t s = time_s > 0.0 && time_s < 2e11 ? PERF_CAST_(uint64_t, time_s) : 0;
+    uint64_t days = s / 86400 + 719468, era = days / 146097, day = days % 146097, year, month, f[6];
+    int      i;
+
+    year = (day - day / 1460 + day / 36524 - day / 146096) / 365;
+    day -= 365 * year + year / 4 - year / 100;
+    month = (5 * day + 2) / 153;
+    f[2] = day - (153 * month + 2) / 5 + 1;
+    f[1] = month < 10 ? month + 3 : month - 9;
+    f[0] = year + 400 * era + (f[1] <= 2);
+    f[3] = s % 86400 / 3600;
+    f[4] = s % 3600 / 60;
+    f[5] = s % 60;
+    for (i = 0; i < 6; i++) {
+        if (i)
+            perf_put_char_(o, i < 3 ? '-' : i == 3 ? 'T' : ':');
+        if (i && f[i] < 10)
+            perf_put_char_(o, '0');
+        perf_put_u64_(o, f[i]);
+    }
+    perf_put_(o, end);
+}
+
+/* ---- where and how this was measured ---- */
+
+typedef struct perf_run_ {
+    char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200];
+    int    cores;
+    double time_s;
+} perf_run_;
+
+#if defined(__clang__)
+#define PERF_COMPILER_ "clang " __clang_version__
+#elif PERF_TCC_
+#define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
+#elif defined(__GNUC__)
+#define PERF_COMPILER_ "gcc " __VERSION__
+#elif defined(_MSC_VER)
+#define PERF_COMPILER_ "msvc " PERF_STR_(_MSC_VER)
+#else
+#define PERF_COMPILER_ "unknown"
+#endif
+
+#if defined(__x86_64__) || defined(_M_X64)
+#define PERF_ARCH_NAME_ "x86_64"
+#elif defined(__i386__) || defined(_M_IX86)
+#define PERF_ARCH_NAME_ "i386"
+#elif defined(__aarch64__)
+#define PERF_ARCH_NAME_ "aarch64"
+#elif defined(__riscv)
+#define PERF_ARCH_NAME_ "riscv"
+#else
+#define PERF_ARCH_NAME_ "other"
+#endif
+
+#if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
+#define PERF_SANITIZED_ 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(memory_sanitizer)
+#define PERF_SANITIZED_ 1
+#endif
+#endif
+#ifndef PERF_SANITIZED_
+#define PERF_SANITIZED_ 0
+#endif
+
+/* What the compiler's macros tell about its options. */
+#define PERF_BUILD_ PERF_ARCH_NAME_ PERF_BUILD_OPT_ PERF_BUILD_CPU_ PERF_BUILD_REST_
+#if defined(__OPTIMIZE_SIZE__)
+#define PERF_BUILD_OPT_ ", optimised for size"
+#elif defined(__OPTIMIZE__)
+#define PERF_BUILD_OPT_ ", optimised"
+#elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
+#define PERF_BUILD_OPT_ ", release"
+#else
+#define PERF_BUILD_OPT_ ", not optimised"
+#endif
+#if defined(__AVX512F__)
+#define PERF_BUILD_CPU_ ", AVX-512"
+#elif defined(__AVX2__)
+#define PERF_BUILD_CPU_ ", AVX2"
+#elif defined(__AVX__)
+#define PERF_BUILD_CPU_ ", AVX"
+#elif defined(__ARM_FEATURE_SVE)
+#define PERF_BUILD_CPU_ ", SVE"
+#else
+#define PERF_BUILD_CPU_ ""
+#endif
+#if defined(__FAST_MATH__)
+#define PERF_BUILD_MATH_ ", fast-math"
+#else
+#define PERF_BUILD_MATH_ ""
+#endif
+#if defined(NDEBUG)
+#define PERF_BUILD_DEBUG_ ", NDEBUG"
+#else
+#define PERF_BUILD_DEBUG_ ""
+#endif
+#if PERF_SANITIZED_
+#define PERF_BUILD_SAN_ ", sanitizer"
+#else
+#define PERF_BUILD_SAN_ ""
+#endif
+#define PERF_BUILD_REST_ PERF_BUILD_MATH_ PERF_BUILD_DEBUG_ PERF_BUILD_SAN_
+
+/* The first line of a small file, without its newline; 0: there is none. */
+PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
+{
+    FILE  *f = fopen(path, "rb");
+    size_t n = 0;
+
+    if (!f)
+        return 0;
+    n = fread(line, 1, cap - 1, f);
+    (void)fclose(f);
+    line[n] = '\0';
+    line[strcspn(line, "\n")] = '\0';
+    return n > 0;
+}
+
+/* The model and the number of processors, where Linux tells. */
+PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
+{
+    char  line[256], *value;
+    FILE *f = fopen("/proc/cpuinfo", "rb");
+
+    perf_copy_text_(r->cpu, sizeof r->cpu, "unknown");
+    if (!f)
+        return;
+    while (fgets(line, sizeof line, f)) {
+        value = strchr(line, ':');
+        if (!value)
+            continue;
+        value += value[1] == ' ' ? 2 : 1;
+        value[strcspn(value, "\n")] = '\0';
+        r->cores += !strncmp(line, "processor", 9);
+        if (!strcmp(r->cpu, "unknown") &&
+            (!strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
+             !strncmp(line, "uarch", 5)))
+            perf_copy_text_(r->cpu, sizeof r->cpu, value);
+    }
+    (void)fclose(f);
+}
+
+PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
+{
+    perf_run_   r;
+    perf_out_   o = PERF_ZERO;
+    char        line[80];
+    const char *machine = opts->machine ? opts->machine : getenv("PERF_MACHINE");
+
+    memset(&r, 0, sizeof r);
+    r.time_s = opts->time_s > 0.0 && opts->time_s < 2e11 ? opts->time_s
+                                                         : PERF_CAST_(double, time(PERF_NULL_));
+    perf_run_cpu_(&r);
+    perf_copy_text_(r.os, sizeof r.os, "unknown");
+    if (perf_first_line_("/proc/sys/kernel/ostype", line, sizeof line)) {
+        o.p = r.os;
+        o.cap = sizeof r.os;
+        perf_put_(&o, line);
+        if (perf_first_line_("/proc/sys/kernel/osrelease", line, sizeof line)) {
+            perf_put_char_(&o, ' ');
+            perf_put_(&o, line);
+        }
+    }
+#if defined(_WIN32)
+    perf_copy_text_(r.os, sizeof r.os, "Windows");
+    if (getenv("PROCESSOR_IDENTIFIER"))
+        perf_copy_text_(r.cpu, sizeof r.cpu, getenv("PROCESSOR_IDENTIFIER"));
+    if (!machine)
+        machine = getenv("COMPUTERNAME");
+#endif
+    if ((!machine || !*machine) && perf_first_line_("/proc/sys/kernel/hostname", line, sizeof line))
+        machine = line;
+    perf_copy_text_(r.machine, sizeof r.machine, machine && *machine ? machine : "unknown");
+    perf_copy_text_(r.compiler, sizeof r.compiler, PERF_COMPILER_);
+    perf_copy_text_(r.build, sizeof r.build, PERF_BUILD_);
+    if (opts->run) {
+        perf_copy_text_(r.id, sizeof r.id, opts->run);
+    } else {
+        o.p = r.id;
+        o.cap = sizeof r.id;
+        o.len = 0;
+        perf_put_date_(&o, r.time_s, "Z ");
+        perf_put_u64_(&o, perf_process_id_());
+    }
+    return r;
+}
+
+/* ---- what there is to write ---- */
+
+typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is the baseline     */
+    const char           *name;
+    const perf_result    *bench;
+    const perf_ab_result *ab;
+    const double         *x[2];         /* ns an iteration, by slice                              */
+    size_t                n;
+} perf_saved_;
+
+typedef struct perf_saved_bucket_ {
+    uint32_t index;
+    uint64_t count;
+} perf_saved_bucket_;
+
+typedef struct perf_saved_scope_ {      /* a scope or a counter                                   */
+    perf_row_ row;
+    size_t    bucket, buckets;          /* its part of the list of buckets                        */
+} perf_saved_scope_;
+
+typedef struct perf_saving_ {           /* all of it, at one moment                               */
+    perf_run_           run;
+    perf_clock_info     clock;
+    perf_saved_        *loop;
+    perf_saved_scope_  *scope;
+    perf_saved_bucket_ *bucket;
+    size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
+    perf_status         status;
+} perf_saving_;
+
+/* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
+PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size)
+{
+    void  *list, *more;
+    size_t next = *room ? 2 * *room : 16;
+
+    if (used < *room)
+        return 1;
+    memcpy(&list, list_, sizeof list);
+    if (next > PERF_CAST_(size_t, -1) / 4 / size)
+        return 0;
+    more = PERF_MALLOC(next * size);
+    if (!more)
+        return 0;
+    if (used)
+        memcpy(more, list, used * size);
+    PERF_FREE(list);
+    memcpy(list_, &more, sizeof more);
+    *room = next;
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, const perf_saved_ *loop)
+{
+    if (!perf_more_(&s->loop, &s->loop_room, s->loops, sizeof *s->loop)) {
+        s->status = PERF_ENOMEM;
+        return;
+    }
+    s->loop[s->loops++] = *loop;
+}
+
+/* The finished loops of the process, oldest first. */
+PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
+{
+    perf_loop_ *l = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
+    perf_saved_ one;
+    size_t      i;
+
+    for (; l && s->status == PERF_OK; l = l->next) {
+        if (!PERF_ACQ_(&l->done))
+            continue;
+        memset(&one, 0, sizeof one);
+        one.name = l->name;
+        if (l->kind == 1) {
+            const perf_bench_state_ *b = PERF_PTR_(const perf_bench_state_ *, l);
+            one.bench = &b->result;
+            one.x[0] = b->slice.ns;
+            one.n = b->result.time.count ? b->slice.count : 0;
+        } else if (l->kind != 2) {
+            continue;
+        } else {
+            const perf_ab_state_ *a = PERF_PTR_(const perf_ab_state_ *, l);
+            one.ab = &a->result;
+            one.x[0] = a->arm[0].ns;
+            one.x[1] = a->arm[1].ns;
+            one.n = a->arm[0].count < a->arm[1].count ? a->arm[0].count : a->arm[1].count;
+            one.n = a->result.baseline.count ? one.n : 0;
+        }
+        perf_saving_loop_(s, &one);
+    }
+    for (i = 0; i < s->loops / 2; i++) {
+        one = s->loop[i];
+        s->loop[i] = s->loop[s->loops - 1 - i];
+        s->loop[s->loops - 1 - i] = one;
+    }
+}
+
+PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *s, perf_registry_ *r)
+{
+    perf_cell_ *sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
+    uint32_t    id, i, names = PERF_ACQ_(&r->count);
+
+    if (!sum)
+        s->status = PERF_ENOMEM;
+    for (id = 1; id < names && s->status == PERF_OK; id++) {
+        perf_saved_scope_ *one;
+        if (!perf_more_(&s->scope, &s->scope_room, s->scopes, sizeof *s->scope)) {
+            s->status = PERF_ENOMEM;
+            break;
+        }
+        one = &s->scope[s->scopes];
+        perf_row_fill_(&one->row, r, id, sum);
+        one->bucket = s->buckets;
+        one->buckets = 0;
+        if (!one->row.count)
+            continue;
+        for (i = 0; i < PERF_CELL_BUCKETS_ && one->row.kind < PERF_KIND_COUNT_; i++) {
+            if (!sum->bucket[i])
+                continue;
+            if (!perf_more_(&s->bucket, &s->bucket_room, s->buckets, sizeof *s->bucket)) {
+                s->status = PERF_ENOMEM;
+                break;
+            }
+            s->bucket[s->buckets].index = i;
+            s->bucket[s->buckets++].count = sum->bucket[i];
+            one->buckets++;
+        }
+        s->scopes++;
+    }
+    PERF_FREE(sum);
+}
+
+PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *s)
+{
+    PERF_FREE(s->loop);
+    PERF_FREE(s->scope);
+    PERF_FREE(s->bucket);
+}
+
+PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
+{
+    perf_results_opts o = opts ? *opts : perf_results_opts_default();
+    perf_registry_   *r;
+    perf_saving_      s;
+    perf_saved_       one;
+    size_t            i;
+
+    memset(&s, 0, sizeof s);
+    s.run = perf_run_here_(&o);
+    s.clock = perf_clock();
+    for (i = 0; o.items && i < o.count; i++) {
+        memset(&one, 0, sizeof one);
+        one.name = o.items[i].name ? o.items[i].name : "(unnamed)";
+        one.bench = o.items[i].result;
+        one.x[0] = o.items[i].samples;
+        one.n = o.items[i].samples ? o.items[i].count : 0;
+        if (one.bench)
+            perf_saving_loop_(&s, &one);
+    }
+    r = perf_registry_get_();
+    if (o.items || !r)
+        return s;
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
+    perf_saving_loops_(&s, r);
+    if (!o.no_scopes)
+        perf_saving_scopes_(&s, r);
+    return s;
+}
+
+/* Value i of a bench, by slice; without slices its median, as the only one.  0: none such. */
+PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
+{
+    double x = 0.0;
+
+    if (l->n)
+        x = i < l->n ? l->x[arm][i] : 0.0;
+    else if (i == 0 && l->bench && l->bench->time.count)
+        x = l->bench->time.p50;
+    return perf_is_duration_(x) && x > 1e-200 && x < 1e200 ? x : 0.0;
+}
+
+PERF_FN size_t perf_saved_count_(const perf_saved_ *l)
+{
+    return l->n ? l->n : l->bench && l->bench->time.count;
+}
+
+/* Pairs count only whole. */
+PERF_FN int perf_saved_whole_(const perf_saved_ *l, size_t i)
+{
+    return perf_saved_value_(l, 0, i) > 0.0 && (!l->ab || perf_saved_value_(l, 1, i) > 0.0);
+}
+
+PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const perf_saved_ *l, int arm, double unit)
+{
+    size_t i, written = 0;
+
+    perf_put_char_(o, '[');
+    for (i = 0; i < perf_saved_count_(l); i++) {
+        if (!perf_saved_whole_(l, i))
+            continue;
+        if (written++)
+            perf_put_char_(o, ',');
+        perf_put_real_(o, perf_saved_value_(l, arm, i) * unit);
+    }
+    perf_put_char_(o, ']');
+}
+
+/* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
+ * for each thing with values, with its name and summary.                                         */
+typedef struct perf_arm_ {
+    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
+    const perf_saved_  *loop;
+    const perf_summary *time;
+    int                 arm;
+    uint64_t            batch, iterations;
+    double              cold_ns, bytes, items;
+} perf_arm_;
+
+PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
+{
+    const perf_saved_ *l = &s->loop[k / 2];
+
+    memset(a, 0, sizeof *a);
+    a->loop = l;
+    a->name = l->name;
+    a->suffix = "";
+    a->arm = PERF_CAST_(int, k % 2);
+    if (l->ab) {
+        a->suffix = a->arm ? "/candidate" : "/baseline";
+        a->time = a->arm ? &l->ab->candidate : &l->ab->baseline;
+        a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
+        a->cold_ns = a->arm ? l->ab->cold_candidate_ns : l->ab->cold_baseline_ns;
+        a->iterations = a->batch * a->time->count;
+    } else if (a->arm) {
+        return 0;
+    } else {
+        a->time = &l->bench->time;
+        a->batch = l->bench->batch;
+        a->iterations = l->bench->iterations;
+        a->cold_ns = l->bench->cold_ns;
+        a->bytes = l->bench->opts.bytes;
+        a->items = l->bench->opts.items;
+    }
+    if (!a->batch)
+        a->batch = 1;
+    return a->time->count > 0 && perf_saved_count_(l) > 0;
+}
+
+/* "name/suffix" as JSON. */
+PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a)
+{
+    size_t n;
+
+    perf_put_json_(o, a->name);
+    if (!*a->suffix)
+        return;
+    n = o->len - 1;                             /* over the closing quote                         */
+    o->len = n;
+    perf_put_(o, a->suffix);
+    perf_put_char_(o, '"');
+}
+
+/* ---- our own JSON ---- */
+
+PERF_COLD_FN_ void perf_put_run_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_put_(o, "{\"run\":");
+    perf_put_json_(o, s->run.id);
+    perf_put_(o, ",\"date\":\"");
+    perf_put_date_(o, s->run.time_s, "Z\"");
+    perf_put_member_(o, "time", s->run.time_s);
+    perf_put_text_member_(o, "machine", s->run.machine);
+    perf_put_text_member_(o, "cpu", s->run.cpu);
+    perf_put_member_(o, "cores", s->run.cores);
+    perf_put_text_member_(o, "os", s->run.os);
+    perf_put_text_member_(o, "compiler", s->run.compiler);
+    perf_put_text_member_(o, "build", s->run.build);
+    perf_put_member_(o, "perf_h", PERF_VERSION);
+    perf_put_text_member_(o, "clock", s->clock.name);
+    perf_put_member_(o, "clock_resolution_ns", s->clock.resolution_ns);
+    perf_put_member_(o, "clock_error_ppm", s->clock.error_ppm);
+    perf_put_char_(o, '}');
+}
+
+PERF_COLD_FN_ void perf_put_summary_(perf_out_ *o, const char *key, const perf_summary *t)
+{
+    perf_put_(o, ",\n  \"");
+    perf_put_(o, key);
+    perf_put_(o, "\":{\"count\":");
+    perf_put_u64_(o, t->count);
+    perf_put_member_(o, "min", t->min);
+    perf_put_member_(o, "mean", t->mean);
+    perf_put_member_(o, "std", t->std);
+    perf_put_member_(o, "p50", t->p50);
+    perf_put_member_(o, "p50_low", t->p50_low);
+    perf_put_member_(o, "p50_high", t->p50_high);
+    perf_put_member_(o, "p95", t->p95);
+    perf_put_member_(o, "p99", t->p99);
+    perf_put_member_(o, "max", t->max);
+    perf_put_char_(o, '}');
+}
+
+PERF_COLD_FN_ void perf_put_warning_list_(perf_out_ *o, uint32_t warnings)
+{
+    uint32_t bit, any = 0;
+
+    perf_put_(o, ",\"warnings\":[");
+    for (bit = 1; bit && bit <= warnings; bit <<= 1)
+        if (warnings & bit) {
+            if (any++)
+                perf_put_char_(o, ',');
+            perf_put_json_(o, perf_warning_text(bit));
+        }
+    perf_put_char_(o, ']');
+}
+
+PERF_COLD_FN_ void perf_put_interval_member_(perf_out_ *o, const char *key, perf_interval x)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":[");
+    perf_put_real_(o, x.low);
+    perf_put_char_(o, ',');
+    perf_put_real_(o, x.estimate);
+    perf_put_char_(o, ',');
+    perf_put_real_(o, x.high);
+    perf_put_char_(o, ']');
+}
+
+PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
+{
+    const perf_result *r = l->bench;
+
+    perf_put_(o, ",\"unit\":\"ns\",\"design\":\"separate\"");
+    perf_put_text_member_(o, "status", perf_status_text(r->status));
+    perf_put_warning_list_(o, r->warnings);
+    perf_put_member_(o, "cold_ns", r->cold_ns);
+    perf_put_member_(o, "overhead_ns", r->overhead_ns);
+    perf_put_member_(o, "batch", PERF_CAST_(double, r->batch));
+    perf_put_member_(o, "iterations", PERF_CAST_(double, r->iterations));
+    perf_put_(o, ",\n  \"settings\":{\"warmup\":");
+    perf_put_real_(o, r->opts.warmup);
+    perf_put_member_(o, "samples", r->opts.samples);
+    perf_put_member_(o, "rel_ci", r->opts.rel_ci);
+    perf_put_member_(o, "max_seconds", r->opts.max_seconds);
+    perf_put_member_(o, "slice_ns", r->opts.slice_ns);
+    perf_put_member_(o, "bytes", r->opts.bytes);
+    perf_put_member_(o, "items", r->opts.items);
+    perf_put_char_(o, '}');
+    if (r->time.count)
+        perf_put_summary_(o, "summary", &r->time);
+    perf_put_(o, ",\n  \"samples\":");
+    perf_put_samples_(o, l, 0, 1.0);
+}
+
+PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
+{
+    const perf_ab_result *r = l->ab;
+    perf_out_             rule = PERF_ZERO;
+    char                  text[80];
+
+    rule.p = text;
+    rule.cap = sizeof text;
+    perf_put_rule_(&rule, &r->verdict.rule);
+    perf_put_(o, ",\"unit\":\"ns\",\"design\":\"pairs\"");
+    perf_put_text_member_(o, "status", perf_status_text(r->status));
+    perf_put_warning_list_(o, r->warnings);
+    perf_put_member_(o, "overhead_ns", r->overhead_ns);
+    perf_put_member_(o, "seconds", r->seconds);
+    perf_put_(o, ",\n  \"settings\":{\"min_pairs\":");
+    perf_put_real_(o, r->opts.min_pairs);
+    perf_put_member_(o, "max_pairs", r->opts.max_pairs);
+    perf_put_member_(o, "max_seconds", r->opts.max_seconds);
+    perf_put_member_(o, "slice_ns", r->opts.slice_ns);
+    perf_put_(o, "},\n  \"verdict\":{\"decision\":");
+    perf_put_json_(o, perf_decision_text(r->verdict.decision));
+    perf_put_text_member_(o, "rule", text);
+    perf_put_text_member_(o, "reason", r->verdict.reason ? r->verdict.reason : "");
+    perf_put_member_(o, "confidence", r->verdict.confidence);
+    perf_put_interval_member_(o, "ratio", r->verdict.ratio);
+    perf_put_interval_member_(o, "speedup", r->verdict.speedup);
+    perf_put_char_(o, '}');
+    if (r->baseline.count) {
+        perf_put_summary_(o, "summary_baseline", &r->baseline);
+        perf_put_summary_(o, "summary_candidate", &r->candidate);
+    }
+    perf_put_(o, ",\n  \"baseline\":");
+    perf_put_samples_(o, l, 0, 1.0);
+    perf_put_(o, ",\n  \"candidate\":");
+    perf_put_samples_(o, l, 1, 1.0);
+}
+
+/* Every loop of s; `some` says whether a comma is due. */
+PERF_COLD_FN_ void perf_put_loops_json_(perf_out_ *o, const perf_saving_ *s, int some)
+{
+    size_t i;
+
+    for (i = 0; i < s->loops; i++) {
+        perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
+        perf_put_json_(o, s->loop[i].name);
+        perf_put_text_member_(o, "run", s->run.id);
+        if (s->loop[i].ab)
+            perf_put_ab_json_(o, &s->loop[i]);
+        else
+            perf_put_bench_json_(o, &s->loop[i]);
+        perf_put_char_(o, '}');
+    }
+}
+
+/* Scopes, times in ns; a bucket is the middle of it and the calls in it. */
+PERF_COLD_FN_ void perf_put_scopes_json_(perf_out_ *o, const perf_saving_ *s, int some)
+{
+    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
+    static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
+                                                      "p95", "p99", "max", "last"};
+    double tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry)), x[PERF_COLUMNS_];
+    size_t i, k;
+
+    for (i = 0; i < s->scopes; i++) {
+        const perf_saved_scope_ *p = &s->scope[i];
+        perf_row_numbers_(&p->row, tick, x);
+        perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
+        perf_put_json_(o, p->row.name);
+        perf_put_text_member_(o, "run", s->run.id);
+        perf_put_text_member_(o, "kind", kind[p->row.kind]);
+        if (p->row.kind < PERF_KIND_COUNT_)
+            perf_put_text_member_(o, "unit", "ns");
+        perf_put_member_(o, "calls", PERF_CAST_(double, p->row.count));
+        for (k = 0; k < PERF_COLUMNS_; k++)
+            if (p->row.kind < PERF_KIND_COUNT_ ? k < 8
+                                               : p->row.kind == PERF_KIND_COUNT_ &&
+                                                     (k == 2 || k == 3 || k >= 7))
+                perf_put_member_(o, column[k], x[k]);
+        if (p->buckets) {
+            perf_put_(o, ",\n  \"buckets\":[");
+            for (k = 0; k < p->buckets; k++) {
+                const perf_saved_bucket_ *b = &s->bucket[p->bucket + k];
+                perf_put_(o, k ? ",[" : "[");
+                perf_put_real_(o, perf_bucket_value_(b->index) * tick);
+                perf_put_char_(o, ',');
+                perf_put_u64_(o, b->count);
+                perf_put_char_(o, ']');
+            }
+            perf_put_char_(o, ']');
+        }
+        perf_put_char_(o, '}');
+    }
+}
+
+PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_put_(o, "{\"perf_results\":1,\n\"runs\":[\n ");
+    perf_put_run_(o, s);
+    perf_put_(o, "],\n\"benchmarks\":[");
+    perf_put_loops_json_(o, s, 0);
+    perf_put_(o, "],\n\"scopes\":[");
+    perf_put_scopes_json_(o, s, 0);
+    perf_put_(o, "]}\n");
+}
+
+/* ---- Google Benchmark ---- */
+
+/* One entry: a repetition (i), or an aggregate of that name. */
+PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
+                                          const char *aggregate, double ns)
+{
+    perf_put_(o, "{\"name\":");
+    perf_put_arm_name_(o, a);
+    if (aggregate) {
+        o->len--;                               /* over the closing quote                         */
+        perf_put_char_(o, '_');
+        perf_put_(o, aggregate);
+        perf_put_char_(o, '"');
+    }
+    perf_put_member_(o, "family_index", PERF_CAST_(double, family));
+    perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
+    perf_put_arm_name_(o, a);
+    perf_put_(o, aggregate ? ",\"run_type\":\"aggregate\"" : ",\"run_type\":\"iteration\"");
+    perf_put_member_(o, "repetitions", PERF_CAST_(double, perf_saved_count_(a->loop)));
+    if (!aggregate)
+        perf_put_member_(o, "repetition_index", PERF_CAST_(double, i));
+    perf_put_(o, ",\"threads\":1");
+    if (aggregate) {
+        perf_put_text_member_(o, "aggregate_name", aggregate);
+        perf_put_(o, ",\"aggregate_unit\":\"time\"");
+    }
+    perf_put_member_(o, "iterations", PERF_CAST_(double, a->batch));
+    perf_put_member_(o, "real_time", ns);
+    perf_put_member_(o, "cpu_time", ns);
+    perf_put_(o, ",\"time_unit\":\"ns\"");
+    if (a->bytes > 0.0)
+        perf_put_member_(o, "bytes_per_second", a->bytes / ns * 1e9);
+    if (a->items > 0.0)
+        perf_put_member_(o, "items_per_second", a->items / ns * 1e9);
+    perf_put_char_(o, '}');
+}
+
+PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, i, family = 0, some = 0;
+
+    perf_put_(o, "{\"context\":{\"date\":\"");
+    perf_put_date_(o, s->run.time_s, "+00:00\"");
+    perf_put_text_member_(o, "host_name", s->run.machine);
+    perf_put_text_member_(o, "executable", "");
+    perf_put_member_(o, "num_cpus", s->run.cores);
+    perf_put_member_(o, "mhz_per_cpu", PERF_CAST_(double, PERF_CAST_(int64_t, s->clock.hz * 1e-6)));
+    perf_put_(o, ",\"cpu_scaling_enabled\":false,\"caches\":[],\"load_avg\":[]");
+    perf_put_text_member_(o, "library_version", "perf.h");
+#if defined(__OPTIMIZE__) || defined(NDEBUG)
+    perf_put_text_member_(o, "library_build_type", "release");
+#else
+    perf_put_text_member_(o, "library_build_type", "debug");
+#endif
+    perf_put_text_member_(o, "cpu_model", s->run.cpu);
+    perf_put_text_member_(o, "compiler", s->run.compiler);
+    perf_put_text_member_(o, "build", s->run.build);
+    perf_put_(o, "},\n\"benchmarks\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a)) {
+            const perf_result *r = s->loop[k / 2].bench;
+            if (k % 2 || !r || r->time.count)
+                continue;
+            perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
+            perf_put_arm_name_(o, &a);
+            perf_put_member_(o, "family_index", PERF_CAST_(double, family++));
+            perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
+            perf_put_arm_name_(o, &a);
+            perf_put_(o, ",\"run_type\":\"iteration\",\"repetitions\":1,\"repetition_index\":0,"
+                         "\"threads\":1,\"error_occurred\":true");
+            perf_put_text_member_(o, "error_message", perf_status_text(r->status));
+            perf_put_(o, ",\"iterations\":0,\"real_time\":0,\"cpu_time\":0,\"time_unit\":\"ns\"}");
+            continue;
+        }
+        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+            if (!perf_saved_whole_(a.loop, i))
+                continue;
+            perf_put_(o, some++ ? ",\n " : "\n ");
+            perf_put_google_entry_(o, &a, family, i, PERF_CAST_(const char *, PERF_NULL_),
+                                   perf_saved_value_(a.loop, a.arm, i));
+        }
+        if (a.time->count > 1 && a.time->std > 0.0) {
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "mean", a.time->mean);
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "median", a.time->p50);
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "stddev", a.time->std);
+        }
+        family++;
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* ---- Go benchmark text ---- */
+
+/* Length of the white space of Unicode at s beyond ASCII's; 0: none. */
+PERF_COLD_FN_ int perf_wide_space_(const char *s)
+{
+    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0),
+                  c = PERF_CAST_(unsigned char, b ? s[2] : 0);
+
+    if (a == 0xc2 && (b == 0x85 || b == 0xa0))
+        return 2;
+    if ((a == 0xe1 && b == 0x9a && c == 0x80) || (a == 0xe3 && b == 0x80 && c == 0x80) ||
+        (a == 0xe2 && b == 0x81 && c == 0x9f) ||
+        (a == 0xe2 && b == 0x80 && ((c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf)))
+        return 3;
+    return 0;
+}
+
+/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks, no control characters, no lower case first. */
+PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
+{
+    const char *s;
+    int         n;
+
+    perf_put_(o, "Benchmark");
+    for (s = a->name; *s; s += n) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\xef\xbf\xbd");
+            n = 1;
+        } else if (c <= 0x20 || c == 0x7f || perf_wide_space_(s)) {
+            perf_put_char_(o, '_');
+        } else if (s == a->name && c >= 'a' && c <= 'z') {
+            perf_put_char_(o, PERF_CAST_(char, c - 32));
+        } else {
+            int i;
+            for (i = 0; i < n; i++)
+                perf_put_char_(o, s[i]);
+        }
+    }
+    perf_put_(o, a->suffix);
+}
+
+/* A line "key: value" of the head; the value must not end it early. */
+PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *o, const char *key, const char *value)
+{
+    perf_put_(o, key);
+    for (; *value; value++)
+        perf_put_char_(o, PERF_CAST_(unsigned char, *value) < 0x20 ? ' ' : *value);
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, i;
+
+#if defined(__linux__)
+    perf_put_go_line_(o, "goos: ", "linux");
+#elif defined(_WIN32)
+    perf_put_go_line_(o, "goos: ", "windows");
+#elif defined(__APPLE__)
+    perf_put_go_line_(o, "goos: ", "darwin");
+#endif
+#if defined(__x86_64__) || defined(_M_X64)
+    perf_put_go_line_(o, "goarch: ", "amd64");
+#elif defined(__aarch64__)
+    perf_put_go_line_(o, "goarch: ", "arm64");
+#endif
+    perf_put_go_line_(o, "cpu: ", s->run.cpu);
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+            double ns = perf_saved_value_(a.loop, a.arm, i);
+            if (!perf_saved_whole_(a.loop, i))
+                continue;
+            perf_put_go_name_(o, &a);
+            perf_put_char_(o, '\t');
+            perf_put_u64_(o, a.batch);
+            perf_put_char_(o, '\t');
+            perf_put_real_(o, ns);
+            perf_put_(o, " ns/op");
+            if (a.bytes > 0.0) {
+                perf_put_char_(o, '\t');
+                perf_put_real_(o, a.bytes / ns * 1e3);
+                perf_put_(o, " MB/s");
+            }
+            if (a.items > 0.0) {
+                perf_put_char_(o, '\t');
+                perf_put_real_(o, a.items / ns * 1e9);
+                perf_put_(o, " items/s");
+            }
+            perf_put_char_(o, '\n');
+        }
+    }
+}
+
+/* ---- hyperfine, pyperf ---- */
+
+PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, i, n, some = 0;
+
+    perf_put_(o, "{\"results\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        perf_put_(o, some++ ? ",\n {\"command\":" : "\n {\"command\":");
+        perf_put_arm_name_(o, &a);
+        perf_put_member_(o, "mean", a.time->mean * 1e-9);
+        if (a.time->count > 1)
+            perf_put_member_(o, "stddev", a.time->std * 1e-9);
+        else
+            perf_put_(o, ",\"stddev\":null");
+        perf_put_member_(o, "median", a.time->p50 * 1e-9);
+        perf_put_member_(o, "user", 0.0);       /* not measured apart                             */
+        perf_put_member_(o, "system", 0.0);
+        perf_put_member_(o, "min", a.time->min * 1e-9);
+        perf_put_member_(o, "max", a.time->max * 1e-9);
+        perf_put_(o, ",\"times\":");
+        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        perf_put_(o, ",\"exit_codes\":[");
+        for (i = n = 0; i < perf_saved_count_(a.loop); i++)
+            if (perf_saved_whole_(a.loop, i))
+                perf_put_(o, n++ ? ",0" : "0");
+        perf_put_(o, "]}");
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* A JSON string in one line without blanks at its ends: pyperf takes nothing else. */
+PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *suffix)
+{
+    const char *end = s + strlen(s);
+
+    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
+        s++;
+    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
+        end--;
+    perf_put_char_(o, '"');
+    if (s == end)
+        perf_put_(o, "(unnamed)");
+    while (s < end) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        int           n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\\ufffd");
+            s++;
+        } else if (c < 0x20 || c == 0x7f) {
+            perf_put_char_(o, ' ');
+            s++;
+        } else {
+            if (c == '"' || c == '\\')
+                perf_put_char_(o, '\\');
+            while (n--)
+                perf_put_char_(o, *s++);
+        }
+    }
+    perf_put_(o, suffix);
+    perf_put_char_(o, '"');
+}
+
+PERF_COLD_FN_ void perf_put_line_member_(perf_out_ *o, const char *key, const char *text)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":");
+    perf_put_line_json_(o, text, "");
+}
+
+PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, some = 0;
+
+    perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
+    perf_put_line_member_(o, "hostname", s->run.machine);
+    perf_put_line_member_(o, "cpu_model_name", s->run.cpu);
+    perf_put_line_member_(o, "platform", s->run.os);
+    perf_put_line_member_(o, "compiler", s->run.compiler);
+    perf_put_line_member_(o, "build", s->run.build);
+    if (s->run.cores)
+        perf_put_member_(o, "cpu_count", s->run.cores);
+    perf_put_(o, "},\n\"benchmarks\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        perf_put_(o, some++ ? ",\n {\"metadata\":{\"name\":" : "\n {\"metadata\":{\"name\":");
+        perf_put_line_json_(o, a.name, a.suffix);
+        perf_put_member_(o, "loops", PERF_CAST_(double, a.batch));
+        perf_put_(o, "},\"runs\":[{\"metadata\":{\"date\":\"");
+        perf_put_date_(o, s->run.time_s, "\"}");
+        if (a.cold_ns > 0.0) {
+            perf_put_(o, ",\"warmups\":[[1,");
+            perf_put_real_(o, a.cold_ns * 1e-9);
+            perf_put_(o, "]]");
+        }
+        perf_put_(o, ",\"values\":");
+        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        perf_put_(o, "}]}");
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* ---- OpenMetrics and OTLP: histograms with fixed bounds ---- */
+
+/* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
+#define PERF_BOUNDS_ 31
+PERF_COLD_FN_ double perf_metric_bound_(int i)
+{
+    static const double step[3] = {1.0, 2.0, 5.0};
+    double              x = step[i % 3];
+
+    for (i /= 3; i < 8; i++)
+        x /= 10.0;
+    for (; i > 8; i--)
+        x *= 10.0;
+    return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
+}
+
+/* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
+PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_scope_ *p, double tick,
+                                      uint64_t *count)
+{
+    size_t k;
+    int    i;
+
+    memset(count, 0, (PERF_BOUNDS_ + 1) * sizeof *count);
+    for (k = 0; k < p->buckets; k++) {
+        double sec = perf_bucket_value_(s->bucket[p->bucket + k].index) * tick * 1e-9;
+        for (i = 0; i < PERF_BOUNDS_ && sec > perf_metric_bound_(i); i++)
+            ;
+        count[i] += s->bucket[p->bucket + k].count;
+    }
+}
+
+/* name{scope="..." with the label's text escaped, up to its closing quote. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
+                                   const char *value, const char *suffix)
+{
+    perf_put_(o, name);
+    perf_put_char_(o, '{');
+    perf_put_(o, label);
+    perf_put_(o, "=\"");
+    while (*value) {
+        int n = perf_utf8_(value);
+        if (n == 0) {
+            perf_put_(o, "\xef\xbf\xbd");
+            value++;
+            continue;
+        }
+        if (*value == '"' || *value == '\\')
+            perf_put_char_(o, '\\');
+        if (*value == '\n')
+            perf_put_(o, "\\n");
+        else if (PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f)
+            perf_put_char_(o, '?');
+        else
+            for (; n > 1; n--)
+                perf_put_char_(o, *value++);
+        if (*value != '\n' && !(PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f))
+            perf_put_char_(o, *value);
+        value++;
+    }
+    perf_put_(o, suffix);
+    perf_put_char_(o, '"');
+}
+
+/* A sample's value and the end of its line. */
+PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, double x)
+{
+    perf_put_(o, "} ");
+    perf_put_real_(o, perf_is_finite_(x) ? x : 0.0);
+    perf_put_char_(o, '\n');
+}
+
+PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *type,
+                                    const char *unit, const char *help)
+{
+    perf_put_(o, "# HELP ");
+    perf_put_(o, name);
+    perf_put_char_(o, ' ');
+    perf_put_(o, help);
+    perf_put_(o, "\n# TYPE ");
+    perf_put_(o, name);
+    perf_put_char_(o, ' ');
+    perf_put_(o, type);
+    if (*unit) {
+        perf_put_(o, "\n# UNIT ");
+        perf_put_(o, name);
+        perf_put_char_(o, ' ');
+        perf_put_(o, unit);
+    }
+    perf_put_char_(o, '\n');
+}
+
+/* 1 when this name came up before among the loops (or scopes): one series each, the first counts. */
+PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, size_t k)
+{
+    size_t i;
+
+    for (i = 0; i < k; i++)
+        if (!strcmp(s->loop[i].name, s->loop[k].name) && !s->loop[i].ab == !s->loop[k].ab)
+            return 1;
+    return 0;
+}
+
+/* "0.00001", "1.0": bounds want a point or an exponent. */
+PERF_COLD_FN_ void perf_put_metric_bound_(perf_out_ *o, double x)
+{
+    perf_put_real_(o, x);
+    if (x >= 1.0)
+        perf_put_(o, ".0");
+}
+
+PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
+                                                uint32_t to, const char *family, const char *help)
+{
+    double   tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry));
+    uint64_t count[PERF_BOUNDS_ + 1], total;
+    size_t   k, some = 0;
+    int      i;
+    char     name[48];
+
+    for (k = 0; k < s->scopes; k++) {
+        const perf_saved_scope_ *p = &s->scope[k];
+        if (p->row.kind < from || p->row.kind > to || !p->buckets)
+            continue;
+        if (!some++)
+            perf_put_family_(o, family, "histogram", "seconds", help);
+        perf_bound_counts_(s, p, tick, count);
+        perf_copy_text_(name, sizeof name - 8, family);
+        memcpy(name + strlen(name), "_bucket", 8);
+        for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
+            total += count[i];
+            perf_put_label_(o, name, "scope", p->row.name, "\",le=\"");
+            o->len--;                           /* over the quote that closes the label           */
+            if (i < PERF_BOUNDS_)
+                perf_put_metric_bound_(o, perf_metric_bound_(i));
+            else
+                perf_put_(o, "+Inf");
+            perf_put_char_(o, '"');
+            perf_put_sample_(o, PERF_CAST_(double, total));
+        }
+        memcpy(name + strlen(family), "_count", 7);
+        perf_put_label_(o, name, "scope", p->row.name, "");
+        perf_put_sample_(o, PERF_CAST_(double, total));
+        memcpy(name + strlen(family), "_sum", 5);
+        perf_put_label_(o, name, "scope", p->row.name, "");
+        perf_put_sample_(o, PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+    }
+}
+
+/* A gauge for each loop with values. */
+PERF_COLD_FN_ void perf_put_openmetrics_loops_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, some = 0;
+
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
+            continue;
+        if (!some++)
+            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
+                             "Median time of one iteration.");
+        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix);
+        perf_put_sample_(o, a.time->p50 * 1e-9);
+    }
+}
+
+PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const perf_saving_ *s)
+{
+    size_t k, some = 0;
+
+    perf_put_openmetrics_scopes_(o, s, PERF_KIND_SCOPE_, PERF_KIND_WAIT_, "perf_scope_seconds",
+                                 "Time between the begin and the end of a scope.");
+    perf_put_openmetrics_scopes_(o, s, PERF_KIND_ASYNC_, PERF_KIND_ASYNC_, "perf_async_seconds",
+                                 "Time between the begin and the end of an asynchronous span.");
+    for (k = 0; k < s->scopes; k++) {
+        const perf_saved_scope_ *p = &s->scope[k];
+        if (p->row.kind != PERF_KIND_COUNT_)
+            continue;
+        if (!some++)
+            perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
+        perf_put_label_(o, "perf_value", "counter", p->row.name, "");
+        perf_put_sample_(o, p->row.last);
+    }
+    perf_put_openmetrics_loops_(o, s);
+    perf_put_(o, "# EOF\n");
+}
+
+PERF_COLD_FN_ void perf_put_otlp_attribute_(perf_out_ *o, const char *key, const char *value,
+                                            const char *suffix)
+{
+    perf_arm_ a;
+
+    memset(&a, 0, sizeof a);
+    a.name = value;
+    a.suffix = suffix;
+    perf_put_(o, "{\"key\":\"");
+    perf_put_(o, key);
+    perf_put_(o, "\",\"value\":{\"stringValue\":");
+    perf_put_arm_name_(o, &a);
+    perf_put_(o, "}}");
+}
+
+PERF_COLD_FN_ void perf_put_otlp_time_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_put_(o, ",\"timeUnixNano\":\"");
+    perf_put_u64_(o, PERF_CAST_(uint64_t, s->run.time_s));
+    perf_put_(o, "000000000\"");
+}
+
+PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
+                                        const perf_saved_scope_ *p)
+{
+    double   tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry));
+    uint64_t count[PERF_BOUNDS_ + 1], total = 0;
+    int      i;
+
+    perf_bound_counts_(s, p, tick, count);
+    for (i = 0; i <= PERF_BOUNDS_; i++)
+        total += count[i];
+    perf_put_(o, "{\"attributes\":[");
+    perf_put_otlp_attribute_(o, "scope", p->row.name, "");
+    perf_put_char_(o, ']');
+    perf_put_otlp_time_(o, s);
+    perf_put_(o, ",\"count\":\"");
+    perf_put_u64_(o, total);
+    perf_put_char_(o, '"');
+    perf_put_member_(o, "sum", PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+    perf_put_member_(o, "min", PERF_CAST_(double, p->row.min) * tick * 1e-9);
+    perf_put_member_(o, "max", PERF_CAST_(double, p->row.max) * tick * 1e-9);
+    perf_put_(o, ",\"bucketCounts\":[");
+    for (i = 0; i <= PERF_BOUNDS_; i++) {
+        perf_put_(o, i ? ",\"" : "\"");
+        perf_put_u64_(o, count[i]);
+        perf_put_char_(o, '"');
+    }
+    perf_put_(o, "],\"explicitBounds\":[");
+    for (i = 0; i < PERF_BOUNDS_; i++) {
+        if (i)
+            perf_put_char_(o, ',');
+        perf_put_real_(o, perf_metric_bound_(i));
+    }
+    perf_put_(o, "]}");
+}
+
+PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const perf_saving_ *s)
+{
+    perf_arm_ a;
+    size_t    k, some;
+
+    perf_put_(o, "{\"resourceMetrics\":[{\"resource\":{\"attributes\":[");
+    perf_put_otlp_attribute_(o, "host.name", s->run.machine, "");
+    perf_put_char_(o, ',');
+    perf_put_otlp_attribute_(o, "host.cpu.model.name", s->run.cpu, "");
+    perf_put_char_(o, ',');
+    perf_put_otlp_attribute_(o, "process.runtime.description", s->run.compiler, "");
+    perf_put_(o, "]},\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},\"metrics\":[\n"
+                 "{\"name\":\"perf.scope\",\"unit\":\"s\",\"histogram\":{"
+                 "\"aggregationTemporality\":2,\"dataPoints\":[");
+    for (k = some = 0; k < s->scopes; k++)
+        if (s->scope[k].buckets) {
+            perf_put_(o, some++ ? ",\n" : "\n");
+            perf_put_otlp_scope_(o, s, &s->scope[k]);
+        }
+    perf_put_(o, "]}},\n{\"name\":\"perf.value\",\"gauge\":{\"dataPoints\":[");
+    for (k = some = 0; k < s->scopes; k++) {
+        if (s->scope[k].row.kind != PERF_KIND_COUNT_)
+            continue;
+        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
+        perf_put_otlp_attribute_(o, "counter", s->scope[k].row.name, "");
+        perf_put_char_(o, ']');
+        perf_put_otlp_time_(o, s);
+        perf_put_member_(o, "asDouble", perf_is_finite_(s->scope[k].row.last)
+                                            ? s->scope[k].row.last : 0.0);
+        perf_put_char_(o, '}');
+    }
+    perf_put_(o, "]}},\n{\"name\":\"perf.benchmark\",\"unit\":\"s\",\"gauge\":{\"dataPoints\":[");
+    for (k = some = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
+            continue;
+        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
+        perf_put_otlp_attribute_(o, "benchmark", a.name, a.suffix);
+        perf_put_char_(o, ']');
+        perf_put_otlp_time_(o, s);
+        perf_put_member_(o, "asDouble", a.time->p50 * 1e-9);
+        perf_put_char_(o, '}');
+    }
+    perf_put_(o, "]}}\n]}]}]}\n");
+}
+
+/* ---- writing ---- */
+
+PERF_FN perf_results_opts perf_results_opts_default(void)
+{
+    perf_results_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN const char *perf_results_format_name(perf_results_format format)
+{
+    static const char *const name[] = {"json", "google", "go", "hyperfine", "pyperf", "openmetrics",
+                                       "otlp"};
+
+    return PERF_CAST_(unsigned, format) < PERF_RESULTS_FORMATS_ ? name[format]
+                                                : PERF_CAST_(const char *, PERF_NULL_);
+}
+
+PERF_COLD_FN_ void perf_results_put_(perf_out_ *o, const perf_saving_ *s, perf_results_format format)
+{
+    switch (format) {
+    case PERF_RESULTS_JSON: perf_put_own_(o, s); break;
+    case PERF_RESULTS_GOOGLE: perf_put_google_(o, s); break;
+    case PERF_RESULTS_GO: perf_put_go_(o, s); break;
+    case PERF_RESULTS_HYPERFINE: perf_put_hyperfine_(o, s); break;
+    case PERF_RESULTS_PYPERF: perf_put_pyperf_(o, s); break;
+    case PERF_RESULTS_OPENMETRICS: perf_put_openmetrics_(o, s); break;
+    case PERF_RESULTS_OTLP: perf_put_otlp_(o, s); break;
+    case PERF_RESULTS_FORMATS_: break;
+    }
+}
+
+/* The whole text in memory of its own; PERF_FREE it.  NULL: *status says why. */
+PERF_COLD_FN_ char *perf_results_make_(perf_results_format format, const perf_results_opts *opts,
+                                       size_t *len, perf_status *status)
+{
+    perf_saving_ s;
+    perf_out_    o = PERF_ZERO;
+    char        *text = PERF_CAST_(char *, PERF_NULL_);
+
+    *len = 0;
+    *status = PERF_EINVAL;
+    if (!perf_results_format_name(format))
+        return text;
+    s = perf_saving_take_(opts);
+    *status = s.status;
+    if (s.status == PERF_OK) {
+        perf_results_put_(&o, &s, format);
+        o.cap = o.len + 1;
+        text = PERF_CAST_(char *, PERF_MALLOC(o.cap));
+        *status = text ? PERF_OK : PERF_ENOMEM;
+    }
+    if (text) {
+        o.p = text;
+        o.len = 0;
+        text[0] = '\0';
+        perf_results_put_(&o, &s, format);
+        *len = o.len;
+    }
+    perf_saving_free_(&s);
+    return text;
+}
+
+typedef struct perf_text_file_ {
+    perf_file_  file;
+    const char *text;
+    size_t      len;
+} perf_text_file_;
+
+PERF_COLD_FN_ void perf_text_go_(void *with)
+{
+    perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
+
+    if (fwrite(w->text, 1, w->len, w->file.file) != w->len)
+        w->file.failed = 1;
+}
+
+PERF_COLD_FN_ perf_status perf_text_save_(const char *path, const char *text, size_t len)
+{
+    perf_text_file_ w;
+
+    memset(&w, 0, sizeof w);
+    w.text = text;
+    w.len = len;
+    return perf_file_save_(path, &w.file, perf_text_go_, &w);
+}
+
+PERF_FN perf_status perf_results_save(const char *path, perf_results_format format,
+                                      const perf_results_opts *opts)
+{
+#if PERF_DISABLE
+    (void)path;
+    (void)format;
+    (void)opts;
+    return PERF_EDISABLED;
+#else
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    text = perf_results_make_(format, opts, &len, &status);
+    if (text)
+        status = perf_text_save_(path, text, len);
+    PERF_FREE(text);
+    return status;
+#endif
+}
+
+PERF_FN perf_status perf_results_write(FILE *file, perf_results_format format,
+                                       const perf_results_opts *opts)
+{
+#if PERF_DISABLE
+    (void)file;
+    (void)format;
+    (void)opts;
+    return PERF_EDISABLED;
+#else
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_results_make_(format, opts, &len, &status);
+    if (text && (fwrite(text, 1, len, file) != len || fflush(file)))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
+#endif
+}
+
+PERF_FN size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
+                                 const perf_results_opts *opts)
+{
+    perf_out_    o = PERF_ZERO;
+    perf_saving_ s;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    if (o.cap)
+        buf[0] = '\0';
+    if (PERF_DISABLE || !perf_results_format_name(format))
+        return 0;
+    s = perf_saving_take_(opts);
+    if (s.status == PERF_OK)
+        perf_results_put_(&o, &s, format);
+    perf_saving_free_(&s);
+    return o.len;
+}
+
+/* ---- reading: a strict JSON reader that walks once, without recursion ---- */
+
+#define PERF_READ_BYTES_   (UINT64_C(256) << 20)    /* of a file                                  */
+#define PERF_READ_DEPTH_   64u
+#define PERF_READ_RUNS_    100u                     /* of a baseline; writers keep 30             */
+#define PERF_READ_ENTRIES_ 1000000u
+#define PERF_KEEP_RUNS_    30u
+
+typedef struct perf_read_entry_ {
+    const char *name, *run;
+    int         kind;                   /* perf_baseline_kind; 0: a counter, or nothing measured  */
+    int         of_run;                 /* index, or -1                                           */
+    int         scope;                  /* it stands among the scopes                             */
+    size_t      from, to;               /* its text                                               */
+    size_t      value, values;          /* its part of the numbers; pairs: as many again behind   */
+    double      min, max, mean;         /* scopes                                                 */
+} perf_read_entry_;
+
+typedef struct perf_read_run_ {
+    const char *id, *machine, *cpu, *compiler, *build;
+    double      time_s;
+    size_t      from, to;
+    int         usable;
+} perf_read_run_;
+
+typedef struct perf_read_ {
+    const char       *text;             /* never changed: its parts are copied when a run is added */
+    char             *decoded;          /* strings, each at the place where it stands in the text */
+    size_t            size, at;
+    perf_status       status;           /* the first failure, with its place                      */
+    size_t            error_at;
+    double           *value;
+    perf_read_entry_ *entry;
+    uint32_t         *order;            /* entries by kind, name, run                             */
+    perf_read_run_   *run;
+    size_t            values, entries, runs, value_room, entry_room, run_room;
+} perf_read_;
+
+PERF_COLD_FN_ int perf_read_fail_(perf_read_ *r, perf_status why)
+{
+    if (r->status == PERF_OK) {
+        r->status = why;
+        r->error_at = r->at < r->size ? r->at : r->size;
+    }
+    r->at = r->size;
+    return 0;
+}
+
+/* The next character that is no blank; 0 at the end or after a failure. */
+PERF_FN char perf_read_peek_(perf_read_ *r)
+{
+    while (r->at < r->size && (r->text[r->at] == ' ' || r->text[r->at] == '\n' ||
+                               r->text[r->at] == '\t' || r->text[r->at] == '\r'))
+        r->at++;
+    return r->at < r->size ? r->text[r->at] : '\0';
+}
+
+PERF_FN int perf_read_this_(perf_read_ *r, char c)
+{
+    if (perf_read_peek_(r) != c || !c)
+        return 0;
+    r->at++;
+    return 1;
+}
+
+PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
+{
+    int i;
+
+    *out = 0;
+    for (i = 0; i < 4; i++, r->at++) {
+        char c = r->at < r->size ? r->text[r->at] : '\0';
+        int  v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
+               : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+        if (v < 0)
+            return perf_read_fail_(r, PERF_EFORMAT);
+        *out = *out << 4 | PERF_CAST_(uint32_t, v);
+    }
+    return 1;
+}
+
+/* A code point as UTF-8; never longer than the \u that it was.  NUL and lone halves: U+FFFD. */
+PERF_COLD_FN_ char *perf_read_utf8_(char *to, uint32_t c)
+{
+    if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
+        c = 0xfffd;
+    if (c < 0x80) {
+        *to++ = PERF_CAST_(char, c);
+        return to;
+    }
+    if (c < 0x800) {
+        *to++ = PERF_CAST_(char, 0xc0 | c >> 6);
+    } else {
+        if (c < 0x10000) {
+            *to++ = PERF_CAST_(char, 0xe0 | c >> 12);
+        } else {
+            *to++ = PERF_CAST_(char, 0xf0 | c >> 18);
+            *to++ = PERF_CAST_(char, 0x80 | (c >> 12 & 63));
+        }
+        *to++ = PERF_CAST_(char, 0x80 | (c >> 6 & 63));
+    }
+    *to++ = PERF_CAST_(char, 0x80 | (c & 63));
+    return to;
+}
+
+PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
+{
+    static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
+    char        c = r->at < r->size ? r->text[r->at] : '\0';
+    const char *p = c ? strchr(from, c) : PERF_CAST_(const char *, PERF_NULL_);
+    uint32_t    code, low;
+
+    if (p) {
+        r->at++;
+        *to++ = into[p - from];
+        return to;
+    }
+    if (c != 'u') {
+        (void)perf_read_fail_(r, PERF_EFORMAT);
+        return to;
+    }
+    r->at++;
+    if (!perf_read_hex_(r, &code))
+        return to;
+    if (code >= 0xd800 && code < 0xdc00 && r->size - r->at >= 6 && r->text[r->at] == '\\' &&
+        r->text[r->at + 1] == 'u') {
+        size_t back = r->at;
+        r->at += 2;
+        if (!perf_read_hex_(r, &low))
+            return to;
+        if (low >= 0xdc00 && low < 0xe000)
+            code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        else
+            r->at = back;
+    }
+    return perf_read_utf8_(to, code);
+}
+
+/* A string, ended by NUL, valid as long as r; "" after a failure. */
+PERF_COLD_FN_ const char *perf_read_string_(perf_read_ *r)
+{
+    char *begin, *to;
+
+    if (!perf_read_this_(r, '"')) {
+        (void)perf_read_fail_(r, PERF_EFORMAT);
+        return "";
+    }
+    begin = to = r->decoded + (r->at - 1);
+    while (r->at < r->size) {
+        char c = r->text[r->at];
+        if (c == '"') {
+            r->at++;
+            *to = '\0';
+            return begin;
+        }
+        if (PERF_CAST_(unsigned char, c) < 0x20)
+            break;
+        r->at++;
+        if (c == '\\')
+            to = perf_read_escape_(r, to);
+        else
+            *to++ = c;
+    }
+    (void)perf_read_fail_(r, PERF_EFORMAT);
+    return "";
+}
+
+/* A number as JSON spells it.  PERF_ERANGE: beyond 1e290.  Good to 1e-15. */
+PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
+{
+    uint64_t m = 0;
+    double   x;
+    int      digits = 0, e = 0, power = 0, minus, sign = 1;
+    size_t   first;
+
+    (void)perf_read_peek_(r);
+    minus = r->at < r->size && r->text[r->at] == '-';
+    r->at += PERF_CAST_(size_t, minus);
+    first = r->at;
+#define PERF_READ_DIGIT_ (r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9')
+#define PERF_READ_IS_(c) (r->at < r->size && r->text[r->at] == (c))
+    for (; PERF_READ_DIGIT_; r->at++, digits++) {
+        if (m < UINT64_C(100000000000000000))
+            m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
+        else
+            e += e < 100000;
+    }
+    if (!digits || (digits > 1 && r->text[first] == '0'))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    if (PERF_READ_IS_('.')) {
+        r->at++;
+        for (digits = 0; PERF_READ_DIGIT_; r->at++, digits++)
+            if (m < UINT64_C(100000000000000000)) {
+                m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
+                e -= e > -100000;
+            }
+        if (!digits)
+            return perf_read_fail_(r, PERF_EFORMAT);
+    }
+    if (PERF_READ_IS_('e') || PERF_READ_IS_('E')) {
+        r->at++;
+        if (PERF_READ_IS_('+') || PERF_READ_IS_('-')) {
+            sign = PERF_READ_IS_('-') ? -1 : 1;
+            r->at++;
+        }
+        for (digits = 0; PERF_READ_DIGIT_; r->at++, digits++)
+            power = power < 100000 ? 10 * power + (r->text[r->at] - '0') : power;
+        if (!digits)
+            return perf_read_fail_(r, PERF_EFORMAT);
+        e += sign * power;
+    }
+#undef PERF_READ_DIGIT_
+#undef PERF_READ_IS_
+    x = PERF_CAST_(double, m);
+    if (m && e > 290)
+        return perf_read_fail_(r, PERF_ERANGE);
+    for (; m && e > 0; e--)
+        x *= 10.0;
+    if (x > 1e290)
+        return perf_read_fail_(r, PERF_ERANGE);
+    for (; x > 0.0 && e <= -16; e += 16)
+        x /= 1e16;
+    for (; x > 0.0 && e < 0; e++)
+        x /= 10.0;
+    return minus ? -x : x;
+}
+
+/* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
+PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
+{
+    if (!*n && !perf_read_this_(r, '{'))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    if (perf_read_this_(r, '}'))
+        return 0;
+    if (*n && !perf_read_this_(r, ','))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    ++*n;
+    (void)perf_read_peek_(r);
+    *key = perf_read_string_(r);
+    if (!perf_read_this_(r, ':'))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    (void)perf_read_peek_(r);
+    return r->status == PERF_OK;
+}
+
+/* The same for the elements of a list. */
+PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
+{
+    if (!*n && !perf_read_this_(r, '['))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    if (perf_read_this_(r, ']'))
+        return 0;
+    if (*n && !perf_read_this_(r, ','))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    ++*n;
+    (void)perf_read_peek_(r);
+    return r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
+}
+
+PERF_COLD_FN_ int perf_read_word_(perf_read_ *r, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (r->size - r->at < n || memcmp(r->text + r->at, word, n) != 0)
+        return perf_read_fail_(r, PERF_EFORMAT);
+    r->at += n;
+    return 1;
+}
+
+/* Any value, not kept.  What is open (1: an object) are the bits of a number. */
+PERF_COLD_FN_ void perf_read_skip_(perf_read_ *r)
+{
+    uint64_t open = 0;
+    unsigned depth = 0;
+    char     c;
+
+    for (;;) {
+        c = perf_read_peek_(r);
+        if (c == '{' || c == '[') {
+            r->at++;
+            if (depth == PERF_READ_DEPTH_) {
+                r->at--;
+                (void)perf_read_fail_(r, PERF_ELIMIT);
+                return;
+            }
+            depth++;
+            open = open << 1 | (c == '{');
+            if (!perf_read_this_(r, c == '{' ? '}' : ']')) {
+                if (c == '{') {
+                    (void)perf_read_peek_(r);
+                    (void)perf_read_string_(r);
+                    if (!perf_read_this_(r, ':'))
+                        (void)perf_read_fail_(r, PERF_EFORMAT);
+                }
+                if (r->status != PERF_OK)
+                    return;
+                continue;
+            }
+            depth--;
+            open >>= 1;
+        } else if (c == '"') {
+            (void)perf_read_string_(r);
+        } else if (c == 't') {
+            (void)perf_read_word_(r, "true");
+        } else if (c == 'f') {
+            (void)perf_read_word_(r, "false");
+        } else if (c == 'n') {
+            (void)perf_read_word_(r, "null");
+        } else {
+            (void)perf_read_number_(r);
+        }
+        while (depth && r->status == PERF_OK && perf_read_this_(r, open & 1 ? '}' : ']')) {
+            depth--;
+            open >>= 1;
+        }
+        if (!depth || r->status != PERF_OK)
+            return;
+        if (!perf_read_this_(r, ',')) {
+            (void)perf_read_fail_(r, PERF_EFORMAT);
+            return;
+        }
+        if (open & 1) {
+            (void)perf_read_peek_(r);
+            (void)perf_read_string_(r);
+            if (!perf_read_this_(r, ':')) {
+                (void)perf_read_fail_(r, PERF_EFORMAT);
+                return;
+            }
+        }
+    }
+}
+
+/* ---- reading: results ---- */
+
+/* One bit a member: a second one of the same name is an error.  Returns 1 if it is the first. */
+PERF_COLD_FN_ int perf_read_once_(perf_read_ *r, uint32_t *seen, uint32_t bit)
+{
+    if (*seen & bit)
+        return perf_read_fail_(r, PERF_EFORMAT);
+    *seen |= bit;
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_read_push_(perf_read_ *r, double x)
+{
+    if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value))
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+    else
+        r->value[r->values++] = x;
+}
+
+/* A list of times; returns how many. */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
+{
+    size_t n = 0, count = 0, at;
+    double x;
+
+    while (perf_read_element_(r, &n)) {
+        at = r->at;
+        x = perf_read_number_(r);
+        if (r->status != PERF_OK)
+            return 0;
+        if (!(x > 1e-290)) {
+            r->at = at;
+            (void)perf_read_fail_(r, PERF_ERANGE);
+            return 0;
+        }
+        perf_read_push_(r, x);
+        count++;
+    }
+    return count;
+}
+
+/* [[middle, calls], ...] in ascending order. */
+PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
+{
+    size_t n = 0, count = 0, pair, at;
+    double x[2] = {0.0, 0.0}, last = 0.0;
+
+    while (perf_read_element_(r, &n)) {
+        at = r->at;
+        for (pair = 0; perf_read_element_(r, &pair);)
+            if (pair <= 2)
+                x[pair - 1] = perf_read_number_(r);
+            else
+                perf_read_skip_(r);
+        if (r->status == PERF_OK && (pair < 2 || !(x[0] > last) || !(x[1] >= 1.0))) {
+            r->at = at;
+            (void)perf_read_fail_(r, PERF_ERANGE);
+        }
+        if (r->status != PERF_OK)
+            return 0;
+        last = x[0];
+        perf_read_push_(r, x[0]);
+        perf_read_push_(r, x[1]);
+        count++;
+    }
+    return count;
+}
+
+PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
+{
+    perf_read_entry_ e;
+    const char      *key, *kind = "";
+    size_t           n = 0, candidates = 0, candidate = 0;
+    uint32_t         seen = 0;
+
+    memset(&e, 0, sizeof e);
+    e.from = r->at;
+    e.scope = scope;
+    e.run = "";
+    e.of_run = -1;
+    while (perf_read_member_(r, &n, &key)) {
+        if (!strcmp(key, "name") && perf_read_once_(r, &seen, 1)) {
+            e.name = perf_read_string_(r);
+        } else if (!strcmp(key, "run") && perf_read_once_(r, &seen, 2)) {
+            e.run = perf_read_string_(r);
+        } else if (!scope && !strcmp(key, "samples") && perf_read_once_(r, &seen, 4)) {
+            e.value = r->values;
+            e.values = perf_read_times_(r);
+            e.kind = e.values ? PERF_BASELINE_BENCH : 0;
+        } else if (!scope && !strcmp(key, "baseline") && perf_read_once_(r, &seen, 4)) {
+            e.value = r->values;
+            e.values = perf_read_times_(r);
+        } else if (!scope && !strcmp(key, "candidate") && perf_read_once_(r, &seen, 8)) {
+            candidate = r->values;
+            candidates = perf_read_times_(r);
+        } else if (scope && !strcmp(key, "kind") && perf_read_once_(r, &seen, 16)) {
+            kind = perf_read_string_(r);
+        } else if (scope && !strcmp(key, "buckets") && perf_read_once_(r, &seen, 4)) {
+            e.value = r->values;
+            e.values = perf_read_buckets_(r);
+        } else if (scope && !strcmp(key, "min") && perf_read_once_(r, &seen, 32)) {
+            e.min = perf_read_number_(r);
+        } else if (scope && !strcmp(key, "max") && perf_read_once_(r, &seen, 64)) {
+            e.max = perf_read_number_(r);
+        } else if (scope && !strcmp(key, "mean") && perf_read_once_(r, &seen, 128)) {
+            e.mean = perf_read_number_(r);
+        } else if (r->status == PERF_OK) {
+            perf_read_skip_(r);
+        }
+    }
+    e.to = r->at;
+    if (r->status == PERF_OK && !e.name) {
+        r->at = e.from;
+        (void)perf_read_fail_(r, PERF_EFORMAT);
+    }
+    if (scope && e.values && strcmp(kind, "counter") && strcmp(kind, "instant"))
+        e.kind = PERF_BASELINE_SCOPE;
+    if (seen & 8) {                             /* pairs: the candidate's directly behind         */
+        if (candidates != e.values || candidate != e.value + e.values) {
+            r->at = e.from;
+            (void)perf_read_fail_(r, PERF_EFORMAT);
+        }
+        e.kind = e.values ? PERF_BASELINE_AB : 0;
+    }
+    if (r->status != PERF_OK)
+        return;
+    if (r->entries >= PERF_READ_ENTRIES_)
+        (void)perf_read_fail_(r, PERF_ELIMIT);
+    else if (!perf_more_(&r->entry, &r->entry_room, r->entries, sizeof *r->entry))
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+    else
+        r->entry[r->entries++] = e;
+}
+
+PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *r)
+{
+    perf_read_run_ one;
+    const char    *key;
+    size_t         n = 0;
+    uint32_t       seen = 0;
+
+    memset(&one, 0, sizeof one);
+    one.id = one.machine = one.cpu = one.compiler = one.build = "";
+    one.from = r->at;
+    while (perf_read_member_(r, &n, &key)) {
+        if (!strcmp(key, "run") && perf_read_once_(r, &seen, 1))
+            one.id = perf_read_string_(r);
+        else if (!strcmp(key, "machine") && perf_read_once_(r, &seen, 2))
+            one.machine = perf_read_string_(r);
+        else if (!strcmp(key, "cpu") && perf_read_once_(r, &seen, 4))
+            one.cpu = perf_read_string_(r);
+        else if (!strcmp(key, "compiler") && perf_read_once_(r, &seen, 8))
+            one.compiler = perf_read_string_(r);
+        else if (!strcmp(key, "build") && perf_read_once_(r, &seen, 16))
+            one.build = perf_read_string_(r);
+        else if (!strcmp(key, "time") && perf_read_once_(r, &seen, 32))
+            one.time_s = perf_read_number_(r);
+        else if (r->status == PERF_OK)
+            perf_read_skip_(r);
+    }
+    one.to = r->at;
+    if (r->status != PERF_OK)
+        return;
+    if (r->runs >= PERF_READ_RUNS_)
+        (void)perf_read_fail_(r, PERF_ELIMIT);
+    else if (!perf_more_(&r->run, &r->run_room, r->runs, sizeof *r->run))
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+    else
+        r->run[r->runs++] = one;
+}
+
+/* By kind, name and run. */
+PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_entry_ *b)
+{
+    int c = a->kind - b->kind;
+
+    return c ? c : strcmp(a->name, b->name);
+}
+
+PERF_COLD_FN_ int perf_read_before_(const perf_read_ *r, uint32_t x, uint32_t y)
+{
+    const perf_read_entry_ *a = &r->entry[x], *b = &r->entry[y];
+    int                     c = perf_read_compare_(a, b);
+
+    c = c ? c : a->of_run - b->of_run;
+    return c ? c < 0 : x < y;
+}
+
+/* Heap sort: any file takes n log n. */
+PERF_COLD_FN_ void perf_read_sort_(perf_read_ *r)
+{
+    size_t   n = r->entries, i = n / 2, end = n, root, child;
+    uint32_t moved;
+
+    while (end > 1) {
+        if (i > 0) {
+            moved = r->order[--i];
+        } else {
+            moved = r->order[--end];
+            r->order[end] = r->order[0];
+        }
+        for (root = i; (child = 2 * root + 1) < end; root = child) {
+            if (child + 1 < end && perf_read_before_(r, r->order[child], r->order[child + 1]))
+                child++;
+            if (!perf_read_before_(r, moved, r->order[child]))
+                break;
+            r->order[root] = r->order[child];
+        }
+        r->order[root] = moved;
+    }
+}
+
+/* Finds the run of each entry, then sorts. */
+PERF_COLD_FN_ void perf_read_link_(perf_read_ *r)
+{
+    size_t i, k;
+
+    r->order = PERF_CAST_(uint32_t *, PERF_MALLOC((r->entries + 1) * sizeof *r->order));
+    if (!r->order) {
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+        return;
+    }
+    for (i = 0; i < r->entries; i++) {
+        perf_read_entry_ *e = &r->entry[i];
+        r->order[i] = PERF_CAST_(uint32_t, i);
+        if (i && !strcmp(e->run, e[-1].run)) {
+            e->of_run = e[-1].of_run;
+            continue;
+        }
+        for (k = 0; k < r->runs && strcmp(r->run[k].id, e->run) != 0; k++)
+            ;
+        e->of_run = k < r->runs ? PERF_CAST_(int, k) : -1;
+    }
+    perf_read_sort_(r);
+}
+
+/* The whole document.  r->status says how it went; perf_read_free_ whatever it says. */
+PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t size)
+{
+    const char *key;
+    size_t      n = 0, k;
+    uint32_t    seen = 0;
+    double      version;
+
+    memset(r, 0, sizeof *r);
+    r->text = text;
+    r->size = size;
+    if (size > PERF_READ_BYTES_) {
+        (void)perf_read_fail_(r, PERF_ELIMIT);
+        return;
+    }
+    r->decoded = PERF_CAST_(char *, PERF_MALLOC(size + 1));
+    if (!r->decoded) {
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+        return;
+    }
+    if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
+        r->at = 3;
+    while (perf_read_member_(r, &n, &key)) {
+        if (!strcmp(key, "perf_results") && perf_read_once_(r, &seen, 1)) {
+            version = perf_read_number_(r);
+            if (r->status == PERF_OK && !(version >= 1.0 && version < 2.0))
+                (void)perf_read_fail_(r, PERF_EFORMAT);
+        } else if (!strcmp(key, "runs") && perf_read_once_(r, &seen, 2)) {
+            for (k = 0; perf_read_element_(r, &k);)
+                perf_read_run_of_(r);
+        } else if (!strcmp(key, "benchmarks") && perf_read_once_(r, &seen, 4)) {
+            for (k = 0; perf_read_element_(r, &k);)
+                perf_read_entry_of_(r, 0);
+        } else if (!strcmp(key, "scopes") && perf_read_once_(r, &seen, 8)) {
+            for (k = 0; perf_read_element_(r, &k);)
+                perf_read_entry_of_(r, 1);
+        } else if (r->status == PERF_OK) {
+            perf_read_skip_(r);
+        }
+    }
+    if (r->status == PERF_OK && perf_read_peek_(r))
+        (void)perf_read_fail_(r, PERF_EFORMAT); /* something behind the end                       */
+    if (r->status == PERF_OK && !(seen & 1)) {
+        r->at = 0;
+        (void)perf_read_fail_(r, PERF_EFORMAT);
+    }
+    if (r->status == PERF_OK)
+        perf_read_link_(r);
+}
+
+PERF_COLD_FN_ void perf_read_free_(perf_read_ *r)
+{
+    PERF_FREE(r->decoded);
+    PERF_FREE(r->value);
+    PERF_FREE(r->entry);
+    PERF_FREE(r->order);
+    PERF_FREE(r->run);
+}
+
+/* Is there such a file?  Not by errno: <errno.h> is what a gcc -m32 most often lacks. */
+#if defined(_WIN32)
+PERF_BEGIN_DECLS
+extern int _access(const char *, int);
+PERF_END_DECLS
+#define perf_access_ _access
+#else
+PERF_BEGIN_DECLS
+extern int perf_access_(const char *, int) __asm__(PERF_SYM_("access"));
+PERF_END_DECLS
+#endif
+
+/* A file in memory; PERF_FREE it.  NULL: *status says why, PERF_ENODATA when there is no such file. */
+PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
+{
+    char  *text = PERF_CAST_(char *, PERF_NULL_);
+    FILE  *f;
+    size_t room = 0, used = 0;
+
+    *size = 0;
+    *status = PERF_EINVAL;
+    if (!path || !*path)
+        return text;
+    f = fopen(path, "rb");
+    *status = f ? PERF_OK : perf_access_(path, 0) ? PERF_ENODATA : PERF_EIO;
+    if (!f)
+        return text;
+    for (;;) {
+        size_t n;
+        if (!perf_more_(&text, &room, used, 4096)) {    /* in pages: room and used count those    */
+            *status = PERF_ENOMEM;
+            break;
+        }
+        n = fread(text + *size, 1, 4096, f);
+        *size += n;
+        used += n == 4096;
+        if (n < 4096)
+            break;
+        if (*size > PERF_READ_BYTES_) {
+            *status = PERF_ELIMIT;
+            break;
+        }
+    }
+    if (ferror(f))
+        *status = PERF_EIO;
+    (void)fclose(f);
+    if (*status != PERF_OK) {
+        PERF_FREE(text);
+        text = PERF_CAST_(char *, PERF_NULL_);
+    }
+    return text;
+}
+
+/* ---- adding a run ---- */
+
+PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const char *from, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, *from++);
+}
+
+/* What of `r` is kept when s is added: not the same run, and the newest ones. */
+PERF_COLD_FN_ int perf_keep_run_(const perf_read_ *r, const perf_saving_ *s, int run)
+{
+    size_t i, later = 0;
+
+    if (run < 0)
+        return 1;
+    if (!strcmp(r->run[run].id, s->run.id))
+        return 0;
+    for (i = PERF_CAST_(size_t, run) + 1; i < r->runs; i++)
+        later += strcmp(r->run[i].id, s->run.id) != 0;
+    return later + 1 < PERF_KEEP_RUNS_;
+}
+
+PERF_COLD_FN_ int perf_put_kept_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s, int scope)
+{
+    size_t i;
+    int    some = 0;
+
+    for (i = 0; i < r->entries; i++) {
+        const perf_read_entry_ *e = &r->entry[i];
+        if (e->scope != scope || !perf_keep_run_(r, s, e->of_run))
+            continue;
+        perf_put_(o, some++ ? ",\n " : "\n ");
+        perf_put_part_(o, r->text + e->from, e->to - e->from);
+    }
+    return some;
+}
+
+/* The file with s added: what is kept is copied as it stood there. */
+PERF_COLD_FN_ void perf_put_added_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s)
+{
+    size_t i;
+
+    perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
+    for (i = 0; i < r->runs; i++)
+        if (perf_keep_run_(r, s, PERF_CAST_(int, i))) {
+            perf_put_(o, "\n ");
+            perf_put_part_(o, r->text + r->run[i].from, r->run[i].to - r->run[i].from);
+            perf_put_char_(o, ',');
+        }
+    perf_put_(o, "\n ");
+    perf_put_run_(o, s);
+    perf_put_(o, "],\n\"benchmarks\":[");
+    perf_put_loops_json_(o, s, perf_put_kept_(o, r, s, 0));
+    perf_put_(o, "],\n\"scopes\":[");
+    perf_put_scopes_json_(o, s, perf_put_kept_(o, r, s, 1));
+    perf_put_(o, "]}\n");
+}
+
+PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts)
+{
+    return perf_results_save(path, PERF_RESULTS_JSON, opts);
+}
+
+PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
+{
+#if PERF_DISABLE
+    (void)path;
+    (void)opts;
+    return PERF_EDISABLED;
+#else
+    perf_read_   r;
+    perf_saving_ s;
+    perf_out_    o = PERF_ZERO;
+    perf_status  status;
+    size_t       size;
+    char        *old = perf_read_file_(path, &size, &status);
+
+    if (status == PERF_ENODATA)
+        return perf_baseline_save(path, opts);
+    if (!old)
+        return status;
+    perf_read_results_(&r, old, size);
+    status = r.status;
+    if (status == PERF_OK) {
+        s = perf_saving_take_(opts);
+        status = s.status;
+        if (status == PERF_OK) {
+            perf_put_added_(&o, &r, &s);
+            o.cap = o.len + 1;
+            o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
+            status = o.p ? PERF_OK : PERF_ENOMEM;
+        }
+        if (o.p) {
+            o.len = 0;
+            perf_put_added_(&o, &r, &s);
+            status = perf_text_save_(path, o.p, o.len);
+        }
+        PERF_FREE(o.p);
+        perf_saving_free_(&s);
+    }
+    perf_read_free_(&r);
+    PERF_FREE(old);
+    return status;
+#endif
+}
+
+/* ---- checking ---- */
+
+PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
+{
+    perf_baseline_opts o = PERF_ZERO;
+    return o;
+}
+
+#define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */
+
+/* The figure of one run that a rule compares.  0: none; `pool` has room for the largest entry.    */
+PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_entry_ *e,
+                                           perf_metric metric, double *pool)
+{
+    double p = perf_metric_p_(metric), want, seen = 0.0, all = 0.0, x = 0.0;
+    size_t i;
+
+    if (e->kind == PERF_BASELINE_SCOPE) {
+        if (metric == PERF_METRIC_MEAN)
+            return perf_is_duration_(e->mean) ? e->mean : 0.0;
+        for (i = 0; i < e->values; i++)
+            all += r->value[e->value + 2 * i + 1];
+        if (metric != PERF_METRIC_PAIR && all < PERF_CAST_(double, perf_quantile_min_count(p, 0.95)))
+            return 0.0;                         /* too few calls to know that percentile          */
+        want = p * all;
+        for (i = 0; i < e->values && seen < want; i++) {
+            x = r->value[e->value + 2 * i];
+            seen += r->value[e->value + 2 * i + 1];
+        }
+        x = e->max > 0.0 && x > e->max ? e->max : x;
+        return x < e->min ? e->min : x;
+    }
+    for (i = 0; i < e->values; i++) {
+        pool[i] = r->value[e->value + i];
+        if (e->kind == PERF_BASELINE_AB)
+            pool[i] = r->value[e->value + e->values + i] / pool[i];
+    }
+    if (metric == PERF_METRIC_MEAN) {
+        for (i = 0; i < e->values; i++)
+            all += pool[i] / PERF_CAST_(double, e->values);
+        return perf_is_duration_(all) ? all : 0.0;
+    }
+    if (metric != PERF_METRIC_PAIR && e->values < perf_quantile_min_count(p, 0.95))
+        return 0.0;
+    perf_sort_values(pool, e->values);
+    x = perf_quantile(pool, e->values, p);
+    return perf_is_duration_(x) ? x : 0.0;
+}
+
+/* How far two figures may differ for reasons of resolution alone, as a log. */
+PERF_FN double perf_baseline_tick_(int kind, perf_metric metric)
+{
+    return kind == PERF_BASELINE_SCOPE && metric != PERF_METRIC_MEAN ? 1.0 / 32 : 0.001;
+}
+
+/* Median; sorts x. */
+PERF_FN double perf_baseline_middle_(double *x, size_t n)
+{
+    perf_sort_values(x, n);
+    return perf_quantile(x, n, 0.5);
+}
+
+/* The geometric mean: what the change is measured from. */
+PERF_FN double perf_baseline_mean_(const double *x, size_t n)
+{
+    double sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        sum += perf_log(x[i]);
+    return n ? perf_exp(sum / PERF_CAST_(double, n)) : 0.0;
+}
+
+/* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
+ * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a span
+ * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
+ * quotient of the two.                                                                           */
+PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
+                                                double tick, double walk,
+                                                const perf_compare_opts *o, double *p)
+{
+    perf_verdict  v = perf_verdict_start_(o);
+    perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
+    double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap;
+    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;   /* a walk's variance is worth 2.5: */
+                                        /* with 4 it missed 4.3 % of 40,000 at most, nominal 5 %   */
+    size_t        j;
+
+    *p = 1.0;
+    mean = perf_log(perf_baseline_mean_(before, k));
+    for (j = 0; j < k; j++)
+        sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
+    i.estimate = perf_log(now) - mean;
+    if (k > 1) {
+        sd = perf_sqrt(sd / (n - 1.0) * (walk > 0.0 ? walk : 1.0 + 1.0 / n));
+        i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
+        i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
+    }
+    v.pairs = 1;
+    v.baseline_values = k;
+    v.candidate_values = 1;
+    perf_verdict_finish_(&v, perf_widen_(i, tick), n, o);
+    if (v.decision == PERF_INCONCLUSIVE)
+        v.more = PERF_INF_;                     /* one new run stays one, however many were saved */
+    if (k < PERF_BASELINE_RUNS_) {
+        v.decision = PERF_INCONCLUSIVE;
+        v.more = PERF_CAST_(double, PERF_BASELINE_RUNS_ - k);
+        v.reason = "fewer than 6 saved runs of this machine and build: add some";
+        return v;
+    }
+    gap = i.estimate - perf_log(v.threshold);
+    gap = (gap < 0.0 ? -gap : gap) - tick - 1e-12;
+    if (gap > 0.0)
+        *p = sd > 0.0 ? 2.0 * perf_t_cdf(-gap / sd, df) : 0.0;
+    return v;
+}
+
+/* A single saved run whose user vouches for it: the smallest p that decides. */
+PERF_COLD_FN_ double perf_baseline_p_(const double *a, size_t na, const double *b, size_t nb,
+                                      const perf_compare_opts *opts)
+{
+    perf_compare_opts o = *opts;
+    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;
+    int               i;
+
+    o.confidence = 0.5;
+    if (perf_compare(a, na, b, nb, &o).decision == PERF_INCONCLUSIVE)
+        return 1.0;
+    for (i = 0; i < 12; i++) {
+        mid = 0.5 * (lo + hi);
+        o.confidence = 1.0 - perf_exp(mid);
+        if (perf_compare(a, na, b, nb, &o).decision == PERF_INCONCLUSIVE)
+            lo = mid;
+        else
+            hi = mid;
+    }
+    return perf_exp(hi);
+}
+
+typedef struct perf_checking_ {
+    perf_read_         old, now;
+    perf_compare_opts  o;
+    double            *pool;
+    double             first, last;     /* of the saved runs that hold the present entry        */
+    perf_baseline     *b;
+    size_t             entry_room;
+    char              *names, *names_end;
+} perf_checking_;
+
+PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *b, perf_status why, size_t at)
+{
+    if (b->status != PERF_OK)
+        return;
+    b->status = why;
+    b->error_at = at;
+}
+
+/* Which saved runs count, and what they cover. */
+PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
+{
+    const perf_read_run_ *me = c->now.runs ? &c->now.run[0]
+                                           : PERF_CAST_(const perf_read_run_ *, PERF_NULL_);
+    double                first = 0.0, last = 0.0;
+    size_t                i, used = 0;
+    perf_out_             o = PERF_ZERO;
+
+    for (i = 0; me && i < c->old.runs; i++) {
+        perf_read_run_ *r = &c->old.run[i];
+        int machine = !strcmp(r->machine, me->machine) && !strcmp(r->cpu, me->cpu);
+        r->usable = any || (machine && !strcmp(r->compiler, me->compiler) &&
+                            !strcmp(r->build, me->build));
+        if (!strcmp(r->id, me->id))
+            r->usable = 0;                      /* this very run, added before it was checked     */
+        else if (!r->usable) {
+            c->b->other_runs++;
+            o.p = c->b->other;
+            o.cap = sizeof c->b->other;
+            o.len = 0;
+            perf_put_(&o, machine ? r->compiler : r->machine);
+            perf_put_(&o, ", ");
+            perf_put_(&o, machine ? r->build : r->cpu);
+        }
+        if (!r->usable)
+            continue;
+        first = !used || r->time_s < first ? r->time_s : first;
+        last = !used || r->time_s > last ? r->time_s : last;
+        used++;
+    }
+    c->b->runs = c->old.runs;
+    c->b->span_s = last - first;
+    c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
+}
+
+/* What a random walk makes of the variance of the k saved runs that hold an entry; 0: no walk. */
+PERF_COLD_FN_ double perf_baseline_walk_(const perf_checking_ *c, size_t k)
+{
+    double span = c->last - c->first, age = c->now.run[0].time_s - c->last;
+
+    return k > 1 && age > 2.0 * span / PERF_CAST_(double, k - 1)
+               ? 2.0 + 6.0 * age / (span > 1.0 ? span : 1.0) : 0.0;
+}
+
+/* The first in order of those that are not before *e. */
+PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *r, const perf_read_entry_ *e)
+{
+    size_t low = 0, high = r->entries, mid;
+
+    while (low < high) {
+        mid = low + (high - low) / 2;
+        if (perf_read_compare_(&r->entry[r->order[mid]], e) < 0)
+            low = mid + 1;
+        else
+            high = mid;
+    }
+    return low;
+}
+
+PERF_FN int perf_read_same_(const perf_read_ *r, size_t i, const perf_read_entry_ *e)
+{
+    return i < r->entries && !perf_read_compare_(&r->entry[r->order[i]], e);
+}
+
+PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *c, const perf_read_entry_ *e)
+{
+    perf_baseline       *b = c->b;
+    perf_baseline_entry *n;
+    size_t               len = strlen(e->name) + 1;
+
+    if (!perf_more_(&b->entry, &c->entry_room, b->entries, sizeof *b->entry)) {
+        perf_baseline_fail_(b, PERF_ENOMEM, 0);
+        return PERF_CAST_(perf_baseline_entry *, PERF_NULL_);
+    }
+    n = &b->entry[b->entries++];
+    memset(n, 0, sizeof *n);
+    memcpy(c->names, e->name, len);
+    n->name = c->names;
+    c->names += len;
+    n->kind = PERF_CAST_(perf_baseline_kind, e->kind);
+    n->verdict = perf_verdict_start_(&c->o);
+    n->p = 1.0;
+    return n;
+}
+
+/* The figures of the entries like e: one for each run that counts, the middle of its repeats.
+ * Returns how many; *last is the entry of the last.                                              */
+PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ *r,
+                                            const perf_read_entry_ *e, int saved, double *figure,
+                                            const perf_read_entry_ **last)
+{
+    double repeat[64], x;
+    size_t at = perf_read_find_(r, e), n = 0, repeats = 0;
+    int    run = -2;
+
+    for (; perf_read_same_(r, at, e); at++) {
+        const perf_read_entry_ *one = &r->entry[r->order[at]];
+        if (saved && (one->of_run < 0 || !r->run[one->of_run].usable))
+            continue;
+        x = perf_baseline_figure_(r, one, c->o.rule.metric, c->pool);
+        if (!(x > 0.0))
+            continue;
+        if (one->of_run != run) {
+            run = one->of_run;
+            repeats = 0;
+            n++;
+        }
+        if (repeats < 64) {
+            repeat[repeats++] = x;
+            figure[n - 1] = perf_baseline_middle_(repeat, repeats);
+        }
+        if (saved) {
+            double when = r->run[run].time_s;
+            c->first = n == 1 && repeats == 1 ? when : when < c->first ? when : c->first;
+            c->last = n == 1 && repeats == 1 ? when : when > c->last ? when : c->last;
+        }
+        *last = one;
+    }
+    return n;
+}
+
+PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ *e)
+{
+    double                  before[PERF_READ_RUNS_ + 1], now[PERF_READ_RUNS_ + 1];
+    const perf_read_entry_ *was = e, *is = e;
+    perf_baseline_entry    *n = perf_baseline_new_(c, e);
+    size_t                  k, any;
+
+    if (!n)
+        return;
+    any = PERF_CAST_(size_t, perf_read_same_(&c->old, perf_read_find_(&c->old, e), e));
+    k = perf_baseline_figures_(c, &c->old, e, 1, before, &was);
+    if (!perf_baseline_figures_(c, &c->now, e, 0, now, &is)) {
+        n->verdict.reason = "too few values for this rule";
+        return;
+    }
+    n->runs = k;
+    n->now = now[0];
+    if (!k) {
+        c->b->fresh += !any;
+        n->verdict.reason = any ? "saved on another machine or by another build only"
+                                : "new: not in the baseline";
+        return;
+    }
+    if (k == 1 && e->kind == PERF_BASELINE_BENCH) {     /* the slices of two runs                 */
+        const double *a = c->old.value + was->value, *b = c->now.value + is->value;
+        n->verdict = perf_compare(a, was->values, b, is->values, &c->o);
+        if (c->o.design == PERF_DESIGN_RANDOM)
+            n->p = perf_baseline_p_(a, was->values, b, is->values, &c->o);
+        else
+            n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
+    } else {
+        n->verdict = perf_baseline_judge_(before, k, n->now,
+                                          perf_baseline_tick_(e->kind, c->o.rule.metric),
+                                          perf_baseline_walk_(c, k),
+                                          &c->o, &n->p);
+    }
+    n->before = perf_baseline_mean_(before, k);         /* as in `change`                         */
+}
+
+/* Decisions within the family: Holm over those that make a claim at all. */
+PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *b)
+{
+    double *p = PERF_CAST_(double *, PERF_MALLOC((b->entries + 1) * sizeof *p));
+    size_t  i, n = 0;
+
+    if (!p) {
+        perf_baseline_fail_(b, PERF_ENOMEM, 0);
+        return;
+    }
+    for (i = 0; i < b->entries; i++)
+        if (b->entry[i].runs)
+            p[n++] = b->entry[i].p;
+    if (n && perf_adjust_holm(p, n, p) != PERF_OK)
+        perf_baseline_fail_(b, PERF_ENOMEM, 0);
+    for (i = n = 0; i < b->entries && b->status == PERF_OK; i++) {
+        perf_baseline_entry *e = &b->entry[i];
+        e->decision = PERF_INCONCLUSIVE;
+        if (e->runs && p[n++] <= 1.0 - b->confidence)
+            e->decision = e->verdict.decision;
+        b->accepted += e->decision == PERF_ACCEPT;
+        b->rejected += e->decision == PERF_REJECT;
+    }
+    b->decision = b->rejected ? PERF_REJECT
+                  : b->entries && b->accepted == b->entries ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    PERF_FREE(p);
+}
+
+PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
+{
+    size_t i, at;
+
+    for (i = 0; i < c->now.entries && c->b->status == PERF_OK; i++) {
+        const perf_read_entry_ *e = &c->now.entry[i];
+        at = perf_read_find_(&c->now, e);
+        if (e->kind && c->now.order[at] == i)   /* the first of its name                          */
+            perf_baseline_one_(c, e);
+    }
+    for (at = 0; at < c->old.entries && c->b->status == PERF_OK; at++) {
+        const perf_read_entry_ *e = &c->old.entry[c->old.order[at]];
+        perf_baseline_entry    *n;
+        if (!e->kind || (at && perf_read_same_(&c->old, at - 1, e)) ||
+            perf_read_same_(&c->now, perf_read_find_(&c->now, e), e))
+            continue;
+        n = perf_baseline_new_(c, e);
+        if (!n)
+            break;
+        n->missing = 1;
+        n->verdict.reason = "missing: saved, but not measured now";
+        c->b->missing++;
+    }
+}
+
+/* Room for the names and for the values of the largest entry. */
+PERF_COLD_FN_ void perf_checking_room_(perf_checking_ *c)
+{
+    const perf_read_ *r[2];
+    size_t            i, k, names = 1, most = 1;
+
+    r[0] = &c->old;
+    r[1] = &c->now;
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < r[k]->entries; i++) {
+            names += strlen(r[k]->entry[i].name) + 1;
+            most = r[k]->entry[i].values > most ? r[k]->entry[i].values : most;
+        }
+    c->b->memory_ = c->names = PERF_CAST_(char *, PERF_MALLOC(names));
+    c->pool = PERF_CAST_(double *, PERF_MALLOC(most * sizeof(double)));
+    if (!c->names || !c->pool)
+        perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
+}
+
+PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t size,
+                                      const perf_baseline_opts *opts)
+{
+    perf_baseline_opts o = opts ? *opts : perf_baseline_opts_default();
+    perf_checking_     c;
+    perf_status        status;
+    char              *now;
+    size_t             len;
+
+    memset(&c, 0, sizeof c);
+    c.b = b;
+    if (o.accept.rule.kind == PERF_RULE_SPEEDUP && !(o.accept.rule.amount > 0.0) &&
+        !perf_is_nan_(o.accept.rule.amount))
+        o.accept.rule = perf_rule_no_regression(5.0, o.accept.rule.metric);
+    c.o = perf_compare_opts_resolved(&o.accept);
+    b->rule = c.o.rule;
+    b->confidence = c.o.confidence;
+    if (perf_verdict_start_(&c.o).status != PERF_OK || c.o.rule.metric == PERF_METRIC_MEMORY ||
+        c.o.rule.metric == PERF_METRIC_THROUGHPUT) {
+        perf_baseline_fail_(b, PERF_EINVAL, 0);
+        return;
+    }
+    now = perf_results_make_(PERF_RESULTS_JSON, &o.now, &len, &status);
+    if (!now) {
+        perf_baseline_fail_(b, status, 0);
+        return;
+    }
+    perf_read_results_(&c.now, now, len);
+    perf_read_results_(&c.old, text, size);
+    if (c.old.status != PERF_OK)
+        perf_baseline_fail_(b, c.old.status, c.old.error_at);
+    else if (c.now.status != PERF_OK)
+        perf_baseline_fail_(b, c.now.status, 0);
+    if (b->status == PERF_OK)
+        perf_checking_room_(&c);
+    if (b->status == PERF_OK) {
+        perf_baseline_runs_(&c, o.any_machine);
+        perf_checking_entries_(&c);
+        perf_baseline_family_(b);
+    }
+    PERF_FREE(c.pool);
+    perf_read_free_(&c.old);
+    perf_read_free_(&c.now);
+    PERF_FREE(now);
+}
+
+PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
+                                               const perf_baseline_opts *opts)
+{
+    perf_baseline b;
+
+    memset(&b, 0, sizeof b);
+    if (PERF_DISABLE)
+        perf_baseline_fail_(&b, PERF_EDISABLED, 0);
+    else if (!text)
+        perf_baseline_fail_(&b, PERF_EINVAL, 0);
+    else
+        perf_baseline_run_(&b, text, size, opts);
+    return b;
+}
+
+PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
+{
+    perf_baseline b;
+    perf_status   status;
+    size_t        size;
+    char         *text = perf_read_file_(path, &size, &status);
+
+    if (text) {
+        b = perf_baseline_check_text(text, size, opts);
+        PERF_FREE(text);
+        return b;
+    }
+    memset(&b, 0, sizeof b);
+    perf_baseline_fail_(&b, PERF_DISABLE ? PERF_EDISABLED : status, 0);
+    return b;
+}
+
+PERF_FN void perf_baseline_free(perf_baseline *b)
+{
+    if (!b)
+        return;
+    PERF_FREE(b->entry);
+    PERF_FREE(b->memory_);
+    memset(b, 0, sizeof *b);
+}
+
+/* ---- the table ---- */
+
+PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, double x)
+{
+    if (!(x > 0.0))
+        perf_put_cell_(o, "-", 11);
+    else if (e->kind == PERF_BASELINE_AB)
+        perf_put_number_cell_(o, x, 3, "x", 11);
+    else
+        perf_put_time_cell_(o, x, 11);
+}
+
+/* "+2.1 % [-0.3 %, +4.6 %]" */
+PERF_COLD_FN_ void perf_put_change_(perf_out_ *o, const perf_verdict *v)
+{
+    char      text[96];
+    perf_out_ t = PERF_ZERO;
+    int       digits;
+
+    t.p = text;
+    t.cap = sizeof text;
+    if (perf_is_nan_(v->ratio.estimate)) {
+        perf_put_cell_(o, "", 30);
+        return;
+    }
+    digits = perf_is_finite_(v->ratio.high) ? perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low))
+                                            : 1;
+    perf_put_percent_(&t, v->ratio.estimate, digits);
+    if (v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high)) {
+        perf_put_(&t, " [");
+        perf_put_percent_(&t, v->ratio.low, digits);
+        perf_put_(&t, ", ");
+        perf_put_percent_(&t, v->ratio.high, digits);
+        perf_put_(&t, "]");
+    }
+    perf_put_cell_(o, text, 30);
+}
+
+PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entry *e)
+{
+    perf_put_(o, "  ");
+    perf_put_name_(o, e->name, 28);
+    perf_put_figure_(o, e, e->before);
+    perf_put_figure_(o, e, e->now);
+    perf_put_number_cell_(o, PERF_CAST_(double, e->runs), 0, "", 6);
+    perf_put_change_(o, &e->verdict);
+    perf_put_(o, "  ");
+    perf_put_(o, perf_decision_text(e->decision));
+    if (e->decision != e->verdict.decision) {
+        perf_put_(o, " (alone ");
+        perf_put_(o, perf_decision_text(e->verdict.decision));
+        perf_put_(o, ")");
+    } else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason) {
+        perf_put_(o, ": ");
+        perf_put_(o, e->verdict.reason);
+    }
+    perf_put_(o, "\n");
+}
+
+/* "3 hours" */
+PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, double s)
+{
+    double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
+    const char *name = s < 120 ? " seconds" : s < 7200 ? " minutes" : s < 172800 ? " hours" : " days";
+
+    perf_put_fixed_(o, s / unit, 0);
+    perf_put_(o, name);
+}
+
+PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const perf_baseline *b)
+{
+    size_t i;
+
+    if (b->status != PERF_OK) {
+        perf_put_(o, "baseline: ");
+        perf_put_(o, b->status == PERF_ENODATA ? "no such file" : perf_status_text(b->status));
+        if (b->error_at) {
+            perf_put_(o, " at byte ");
+            perf_put_u64_(o, b->error_at);
+        }
+        perf_put_(o, "\n");
+        return;
+    }
+    perf_put_(o, "baseline: ");
+    perf_put_u64_(o, b->runs - b->other_runs);
+    perf_put_(o, b->runs - b->other_runs == 1 ? " run" : " runs");
+    perf_put_(o, " of this machine and build");
+    if (b->span_s > 0.0) {
+        perf_put_(o, " within ");
+        perf_put_span_(o, b->span_s);
+    }
+    if (b->age_s > 0.0) {
+        perf_put_(o, ", the last ");
+        perf_put_span_(o, b->age_s);
+        perf_put_(o, " ago");
+    }
+    perf_put_(o, "; asked: ");
+    perf_put_rule_(o, &b->rule);
+    perf_put_(o, "\n");
+    if (b->other_runs) {
+        perf_put_(o, "warning: ");
+        perf_put_u64_(o, b->other_runs);
+        perf_put_(o, b->other_runs == 1 ? " run" : " runs");
+        perf_put_(o, " of another machine or build left out: ");
+        perf_put_(o, b->other);
+        perf_put_(o, "\n");
+    }
+    if (b->entries)
+        perf_put_(o, "  name                             before        now  runs"
+                     "             change [interval]  verdict\n");
+    for (i = 0; i < b->entries; i++)
+        perf_put_baseline_row_(o, &b->entry[i]);
+    perf_put_(o, perf_decision_text(b->decision));
+    perf_put_(o, ": ");
+    perf_put_u64_(o, b->entries);
+    perf_put_(o, b->entries == 1 ? " entry, " : " entries, ");
+    perf_put_u64_(o, b->accepted);
+    perf_put_(o, " ACCEPT, ");
+    perf_put_u64_(o, b->rejected);
+    perf_put_(o, " REJECT, ");
+    perf_put_u64_(o, b->entries - b->accepted - b->rejected);
+    perf_put_(o, " INCONCLUSIVE (");
+    perf_put_u64_(o, b->fresh);
+    perf_put_(o, " new, ");
+    perf_put_u64_(o, b->missing);
+    perf_put_(o, " missing)\n");
+}
+
+PERF_FN size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    if (o.cap)
+        buf[0] = '\0';
+    if (b)
+        perf_put_baseline_(&o, b);
+    return o.len;
+}
+
+PERF_FN perf_status perf_baseline_print(FILE *file, const perf_baseline *b)
+{
+    size_t      len;
+    char       *text;
+    perf_status status = PERF_OK;
+
+    if (!file || !b)
+        return PERF_EINVAL;
+    len = perf_baseline_text(PERF_CAST_(char *, PERF_NULL_), 0, b);
+    text = PERF_CAST_(char *, PERF_MALLOC(len + 1));
+    if (!text)
+        return PERF_ENOMEM;
+    (void)perf_baseline_text(text, len + 1, b);
+    if (fwrite(text, 1, len, file) != len || fflush(file))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_RESULTS_H */

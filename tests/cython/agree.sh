@@ -1,0 +1,23 @@
+#!/bin/sh
+# Are cython/perfh/*.pxd what the headers say now?  And does the check see a change?
+. "$(dirname "$0")/../lib.sh"
+need clang python3
+start_work
+
+try 'declarations and headers agree (else run cython/generate.py)' \
+    python3 "$root/cython/generate.py" --check
+
+# A copy in which one header changed: a function gone, a field added, a macro added.
+mkdir -p "$work/copy/tests"
+cp "$root"/perf*.h "$work/copy/"
+cp "$root/tests/api.py" "$work/copy/tests/"
+cp -r "$root/cython" "$work/copy/"
+for change in 's/perf_cpu_now/perf_cpu_then/' \
+              's/^    double rel_ci; /    double added; double rel_ci; /' \
+              's/^#define PERF_CLOCK_AUTO /#define PERF_ADDED 1\n&/'; do
+    sed "$change" "$root/perf.h" >"$work/copy/perf.h"
+    try "the change $change is seen" sh -c \
+        '! cmp -s "$1/perf.h" "$2/perf.h" && ! python3 "$2/cython/generate.py" --check' \
+        - "$root" "$work/copy"
+done
+finish

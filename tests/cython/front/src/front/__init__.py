@@ -1,0 +1,3 @@
+from front._front import Problem
+
+__all__ = ["Problem"]

@@ -1,0 +1,94 @@
+/* What a GPU scope costs, for cost.sh: ./cost KIND N on a driver that does nothing.
+ *
+ *     warm     N scopes and a collection: events exist, pages are touched
+ *     calls    and then N times what nobody can save: two records, is the stream being captured?
+ *     scope    and then N scopes instead
+ *     harvest  and their collection
+ *     asks     and instead of a collection N times the two questions it cannot do without          */
+#define PERF_GPU_SLOTS 65536
+#include "perf_cuda.h"
+#include <stdlib.h>
+
+static int event, context;
+static int ctx_get(void **c) { *c = &context; return 0; }
+static int event_create(void **e, unsigned f) { (void)f; *e = &event; return 0; }
+static int one_event(void *e) { (void)e; return 0; }
+static int event_record(void *e, void *s) { (void)e; (void)s; return 0; }
+static int capturing(void *s, int *c) { (void)s; *c = 0; return 0; }
+
+/* 10 us of work each 20 us. */
+static int event_elapsed(float *ms, void *start, void *stop)
+{
+    *ms = start == stop ? 0.01f : 0.02f;
+    return 0;
+}
+
+static perf_gpu_backend table;
+
+static PERF_ATTR_((__noinline__)) void calls(long n, void *stream)
+{
+    int status = 0;
+
+    for (; n; n--) {
+        (void)table.event_record(&event, stream);
+        (void)table.event_record(&event, stream);
+        (void)table.stream_capturing(stream, &status);
+        perf_clobber();
+    }
+}
+
+static PERF_ATTR_((__noinline__)) void asks(long n)
+{
+    float ms;
+
+    for (; n; n--) {
+        (void)table.event_elapsed(&ms, &event, &event);
+        (void)table.event_elapsed(&ms, &event, &event);
+        perf_clobber();
+    }
+}
+
+static PERF_ATTR_((__noinline__)) void scopes(long n, void *stream)
+{
+    for (; n; n--) {
+        PERF_GPU_SCOPE("scope", stream);
+        perf_clobber();
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char    *kind = argc > 1 ? argv[1] : "warm";
+    long           n = argc > 2 ? atol(argv[2]) : 1, expected = 0;
+    void          *stream = &table;
+    perf_gpu_stats a;
+
+    table.size = sizeof table;
+    table.name = "nothing";
+    table.ctx_get = ctx_get;
+    table.event_create = event_create;
+    table.event_destroy = table.event_query = table.event_sync = one_event;
+    table.event_record = event_record;
+    table.event_elapsed = event_elapsed;
+    table.stream_query = table.stream_sync = one_event;
+    table.stream_capturing = capturing;
+    if (perf_gpu_use(&table) != PERF_OK)
+        return 1;
+    scopes(n, stream);
+    (void)perf_gpu_collect();
+    scopes(n, stream);                          /* each slot once more: now nothing is new */
+    (void)perf_gpu_collect();
+    expected = 2 * n;
+    if (!strcmp(kind, "calls"))
+        calls(n, stream);
+    if (!strcmp(kind, "scope") || !strcmp(kind, "harvest") || !strcmp(kind, "asks"))
+        scopes(n, stream);
+    if (!strcmp(kind, "asks"))
+        asks(n);
+    if (!strcmp(kind, "harvest")) {
+        (void)perf_gpu_collect();
+        expected = 3 * n;
+    }
+    a = perf_gpu_stats_of(NULL);
+    _Exit(a.scopes != (uint64_t)expected || a.dropped || a.failed);    /* no handlers: they collect */
+}

@@ -1,0 +1,226 @@
+/* A plain C program on a fake driver, found at run time as the real one is: ./fake MODE, see fake.sh. */
+#define _GNU_SOURCE 1
+#include "sim.h"                        /* for its types; the device itself is in the library */
+
+#include "check.h"
+#include <dlfcn.h>
+
+static void            *library;
+static struct sim_state *there;
+static void (*fake_start)(void), (*fake_device)(int), (*fake_down)(void), (*fake_down_at_exit)(void);
+static void *(*fake_stream)(int);
+static int (*fake_work)(void *, unsigned long), (*get_current)(void **), (*init)(unsigned);
+static void (*fake_host)(unsigned long);
+
+static void find(const char *name, void *field)
+{
+    void *p = dlsym(library, name);
+    memcpy(field, &p, sizeof p);
+}
+
+static int open_library(const char *name)
+{
+    struct sim_state *(*fake_sim)(void) = NULL;
+
+    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (!library) {
+        printf("%s\n", dlerror());
+        return 0;
+    }
+    find("fake_start", &fake_start);
+    find("fake_device", &fake_device);
+    find("fake_stream", &fake_stream);
+    find("fake_work", &fake_work);
+    find("fake_host", &fake_host);
+    find("fake_down", &fake_down);
+    find("fake_down_at_exit", &fake_down_at_exit);
+    find("fake_sim", &fake_sim);
+    find("cuCtxGetCurrent", &get_current);
+    find("cuInit", &init);
+    there = fake_sim();
+    return 1;
+}
+
+static void step(void *stream)
+{
+    PERF_GPU_SCOPE("step", stream);
+    (void)fake_work(stream, 1000);
+}
+
+/* A million scopes on one stream. */
+static void many(void)
+{
+    const long     n = 1000000;
+    long           i;
+    void          *stream;
+    uint64_t       waits;
+    perf_gpu_stats a;
+
+    (void)init(0);
+    fake_start();
+    stream = fake_stream(0);
+    for (i = 0; i < n; i++) {
+        step(stream);
+        fake_host(4000);
+    }
+    CHECK(!there->calls[SIM_event_sync] && !there->calls[SIM_stream_sync] && !there->calls[SIM_ctx_sync], "a wait");
+    CHECK(!there->calls[SIM_event_query] && !there->calls[SIM_stream_query], "a query");
+    CHECK(there->calls[SIM_event_record] == 2 * (uint64_t)n, "%g records", (double)there->calls[SIM_event_record]);
+    CHECK(there->calls[SIM_event_create] <= 2 * PERF_GPU_SLOTS, "%g events", (double)there->calls[SIM_event_create]);
+    CHECK(there->calls[SIM_stream_ctx] < 10 && there->calls[SIM_ctx_get] < 20000, "%g questions about contexts",
+          (double)there->calls[SIM_ctx_get]);
+    waits = there->calls[SIM_event_sync] + there->calls[SIM_stream_sync] + there->calls[SIM_ctx_sync];
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());     /* this one waits */
+    a = perf_gpu_stats_of(NULL);
+    CHECK(a.scopes == (uint64_t)n && !a.dropped && !a.failed && !a.pending, "%g of a million", (double)a.scopes);
+    printf("%g scopes: %g events, %g questions for times, %g waits\n", (double)a.scopes,
+           (double)there->calls[SIM_event_create], (double)there->calls[SIM_event_elapsed],
+           (double)waits);
+    CHECK(!strcmp(perf_gpu_table()->name, "CUDA driver"), "%s", perf_gpu_table()->name);
+    CHECK(!there->wrong_context && !there->bad_handle && there->contexts == 1, "contexts");
+}
+
+/* Two devices; the current context is the same after every call. */
+static void two(void)
+{
+    void *stream[4], *before = NULL, *now = NULL;
+    int   i, other = 0;
+
+    (void)init(0);
+    fake_start();
+    for (i = 0; i < 4; i++)
+        stream[i] = fake_stream(i % 2);
+    for (i = 0; i < 20000; i++) {
+        fake_device(i / 100 % 2);
+        (void)get_current(&before);
+        {
+            PERF_GPU_SCOPE("two", stream[i % 4]);
+            (void)fake_work(stream[i % 4], 1000);
+            (void)get_current(&now);
+            other += now != before;
+        }
+        fake_host(10000);
+        if (i % 10 == 0)
+            (void)perf_gpu_collect();
+        if (i % 1000 == 0)
+            CHECK(perf_gpu_memory_mark("mark") == PERF_OK, "%s", perf_gpu_error_text());
+        (void)get_current(&now);
+        other += now != before;
+    }
+    fake_host(1000000);
+    CHECK(perf_gpu_collect() == PERF_OK && perf_gpu_stats_of("two").scopes == 20000, "%g",
+          (double)perf_gpu_stats_of("two").scopes);
+    CHECK(other == 0, "%d times another context than before", other);
+    CHECK(!there->wrong_context && !there->bad_handle && there->contexts == 2, "%g", (double)there->wrong_context);
+    CHECK(!there->surfaced[400] && !there->surfaced[201], "errors");
+}
+
+/* No cuInit yet: nobody else does it. */
+static void passive(void)
+{
+    perf_gpu_scope s = perf_gpu_scope_begin("early", NULL);
+
+    perf_gpu_scope_end(&s);
+    CHECK(perf_gpu_status() == PERF_ENOGPU && perf_gpu_table() != NULL, "%s", perf_status_text(perf_gpu_status()));
+    CHECK(perf_gpu_stats_of(NULL).no_context == 1 && there->contexts == 0, "%g", (double)perf_gpu_stats_of(NULL).no_context);
+    CHECK(!there->calls[SIM_event_create] && !there->calls[SIM_event_record], "calls without a context");
+}
+
+/* The driver goes away: in the middle, or in the exit handlers. */
+static void deinit(int in_the_middle)
+{
+    void *stream;
+    int   i;
+
+    (void)init(0);
+    fake_start();
+    if (!in_the_middle)
+        fake_down_at_exit();
+    stream = fake_stream(0);
+    for (i = 0; i < 100; i++) {
+        PERF_SCOPE("host");
+        step(stream);
+        fake_host(4000);
+    }
+    if (in_the_middle) {
+        (void)perf_gpu_collect();
+        fake_down();
+        step(stream);
+        CHECK(there->calls_down <= 3, "%d calls of a driver that was down", (int)there->calls_down);
+        there->calls_down = 0;
+        for (i = 0; i < 100; i++)
+            step(stream);
+        (void)perf_gpu_collect();
+        (void)perf_gpu_collect_sync();
+        (void)perf_gpu_memory_mark("after");
+        CHECK(perf_gpu_status() == PERF_EGPU, "%s", perf_status_text(perf_gpu_status()));
+        CHECK(perf_gpu_stats_of("step").scopes == 100, "%g", (double)perf_gpu_stats_of("step").scopes);
+    }
+}
+
+/* No driver at all. */
+static void none(void)
+{
+    char text[4000];
+    int  i;
+
+    for (i = 0; i < 10; i++) {
+        PERF_SCOPE("host");
+        PERF_GPU_SCOPE("device", &i);
+        PERF_GPU_WAIT("wait");
+    }
+    CHECK(perf_gpu_table() == NULL && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
+    CHECK(perf_gpu_collect() == PERF_ENOGPU && perf_gpu_collect_sync() == PERF_ENOGPU, "status");
+    CHECK(perf_gpu_memory_mark("mark") == PERF_ENOGPU && perf_gpu_error_code() == 0, "status");
+    CHECK(perf_gpu_stats_of(NULL).no_gpu == 10, "%g", (double)perf_gpu_stats_of(NULL).no_gpu);
+    CHECK(perf_report_text(text, sizeof text, NULL) < sizeof text, "report");
+    CHECK(strstr(text, "\nhost ") && strstr(text, "\nwait "), "%s", text);
+    CHECK(strstr(text, "10 device scopes were skipped: no GPU driver"), "%s", text);
+}
+
+/* AMD's library, asked for with -DPERF_HIP=1. */
+static void hip(void)
+{
+    void *stream;
+    int   i;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    fake_start();
+    stream = fake_stream(1);
+    for (i = 0; i < 5000; i++) {
+        step(stream);
+        fake_host(4000);
+    }
+    CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_memory_mark("mark") == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("step").scopes == 5000 && !there->wrong_context, "%g", (double)perf_gpu_stats_of("step").scopes);
+    CHECK(!strcmp(perf_gpu_table()->name, "HIP"), "%s", perf_gpu_table()->name);
+    there->fault[SIM_event_record].left = 1;
+    there->fault[SIM_event_record].code = 700;
+    step(stream);
+    CHECK(strstr(perf_gpu_error_text(), "700 SIM_ERROR_ILLEGAL_ADDRESS: an illegal"), "%s", perf_gpu_error_text());
+}
+
+int main(int argc, char **argv)
+{
+    const char *mode = argc > 1 ? argv[1] : "none";
+
+    if (strcmp(mode, "none") && strcmp(mode, "hip") && !open_library("libcuda.so.1"))
+        return 1;
+    if (!strcmp(mode, "many"))
+        many();
+    if (!strcmp(mode, "two"))
+        two();
+    if (!strcmp(mode, "passive"))
+        passive();
+    if (!strcmp(mode, "deinit"))
+        deinit(1);
+    if (!strcmp(mode, "exit"))
+        deinit(0);
+    if (!strcmp(mode, "none"))
+        none();
+    if (!strcmp(mode, "hip"))
+        hip();
+    CHECK(1, "%s", mode);
+    return check_done();
+}

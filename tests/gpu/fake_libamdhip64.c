@@ -1,0 +1,58 @@
+/* A stand-in for AMD's library, built as libamdhip64.so.6: says that it was loaded, and is the
+ * simulated device behind HIP's names.  HIP's contexts are its devices.                           */
+#include "sim.h"
+
+#define API __attribute__((visibility("default")))
+
+static __attribute__((constructor)) void loaded(void)
+{
+    fprintf(stderr, "fake HIP: loaded\n");
+}
+
+API int hipGetDevice(int *device)
+{
+    *device = sim_depth ? sim_current()->device : 0;
+    return 0;
+}
+
+API int hipSetDevice(int device)
+{
+    if (device < 0 || device >= SIM_DEVICES)
+        return 101;
+    sim_device(device);
+    return 0;
+}
+
+API const char *hipGetErrorName(int code)
+{
+    const char *text = NULL;
+    (void)sim_error_name(code, &text);
+    return text;
+}
+
+API const char *hipGetErrorString(int code)
+{
+    const char *text = NULL;
+    (void)sim_error_text(code, &text);
+    return text;
+}
+
+#define FAKE(hip, sim, parameters, arguments) API int hip parameters { return sim_##sim arguments; }
+FAKE(hipGetDeviceCount, device_count, (int *n), (n))
+FAKE(hipEventCreateWithFlags, event_create, (void **e, unsigned f), (e, f))
+FAKE(hipEventDestroy, event_destroy, (void *e), (e))
+FAKE(hipEventRecord, event_record, (void *e, void *s), (e, s))
+FAKE(hipEventQuery, event_query, (void *e), (e))
+FAKE(hipEventSynchronize, event_sync, (void *e), (e))
+FAKE(hipEventElapsedTime, event_elapsed, (float *ms, void *a, void *b), (ms, a, b))
+FAKE(hipStreamQuery, stream_query, (void *s), (s))
+FAKE(hipStreamSynchronize, stream_sync, (void *s), (s))
+FAKE(hipStreamIsCapturing, stream_capturing, (void *s, int *st), (s, st))
+FAKE(hipThreadExchangeStreamCaptureMode, capture_mode, (int *m), (m))
+FAKE(hipMemGetInfo, mem_info, (size_t *f, size_t *t), (f, t))
+
+API void fake_start(void) { sim_reset(); }
+API void *fake_stream(int device) { return sim_stream_on(device); }
+API int fake_work(void *stream, unsigned long ns) { return sim_work(stream, ns); }
+API void fake_host(unsigned long ns) { sim_host(ns); }
+API struct sim_state *fake_sim(void) { return &sim; }

@@ -1,0 +1,1017 @@
+/* GPU scopes on the simulated device: durations, lags, streams, devices, threads, full rings,
+ * captures, clocks, resets, memory, bottlenecks, what reports and traces say of them, and every call
+ * of the driver made to fail.  Times are virtual, so the answers are exact.                       */
+#include <stdint.h>
+#define PERF_CLOCK_FN sim_clock
+#define PERF_GPU_SLOTS 64
+#define PERF_TRACE_EVENTS 1024
+#include "sim.h"
+
+#include "../time/rows.h"
+#include <math.h>
+#include <pthread.h>
+
+#define ROOM (PERF_GPU_SLOTS - 1)       /* scopes of one thread and context in flight */
+#define NEAR(x, y, by) (fabs((double)(x) - (double)(y)) <= (by))
+
+/* A fresh machine, and nothing recorded. */
+static perf_stream start(void)
+{
+    const uint64_t now = sim.now;
+
+    sim_stop();
+    sim_start();
+    sim.now += now;                                 /* the host's clock never goes back */
+    perf_reset();
+    return sim_stream(0);
+}
+
+static perf_gpu_stats all(void)
+{
+    return perf_gpu_stats_of(NULL);
+}
+
+/* Every scope that was begun and ended is somewhere. */
+static uint64_t accounted(void)
+{
+    perf_gpu_stats a = all();
+
+    return a.scopes + a.pending + a.dropped + a.captured + a.no_context + a.failed + a.no_gpu;
+}
+
+static void one(const char *name, perf_stream stream, uint64_t ns)
+{
+    perf_gpu_scope s = perf_gpu_scope_begin(name, stream);
+    (void)sim_work(stream, ns);
+    perf_gpu_scope_end(&s);
+}
+
+/* ---- what a scope measures ---- */
+
+static void durations(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_stats a;
+    row            r;
+    int            i;
+
+    one("first", stream, 10);               /* waited for: ties the two clocks together */
+    (void)perf_gpu_collect_sync();
+    sim_host(100000);
+    for (i = 0; i < 20; i++) {
+        (void)sim_work(stream, 50000);              /* keeps the device busy while the host launches */
+        {
+            PERF_GPU_SCOPE("kernel", stream);
+            (void)sim_work(stream, 10000);
+        }
+        sim_host(200000);
+    }
+    CHECK(all().pending == 20 && all().scopes == 1, "nothing is fetched unasked");
+    CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
+    a = perf_gpu_stats_of("kernel");
+    CHECK(a.scopes == 20 && NEAR(a.device_ns, 200000, 20 * 32), "20 kernels of 10 us: %g", a.device_ns);
+    /* Two records of 800 ns, one question of 20 ns, one launch of 2.5 us. */
+    CHECK(NEAR(a.submit_ns, 20 * 4120.0, 1), "time of the host: %g", a.submit_ns);
+    /* Launched 2.5 us after the work before, which starts 3 us after its launch and takes 50 us. */
+    CHECK(a.lag_ns / 20 > 45000 && a.lag_ns / 20 <= 53000, "from the host to the device: %g", a.lag_ns / 20);
+    CHECK(a.lag_max_ns >= a.lag_ns / 20 && a.lag_max_ns <= 53100, "%g", a.lag_max_ns);
+    r = row_of("kernel", "device");
+    CHECK(r.calls == 20 && NEAR(r.total, a.device_ns, 40) && NEAR(r.p50, 10000, 160), "row: %g", r.p50);
+    a = all();
+    CHECK(a.scopes == 21 && !a.pending && !a.dropped && !a.failed, "%g", (double)a.scopes);
+    CHECK(a.aligned_ns > 0 && a.aligned_ns < 20000, "clocks within %g", a.aligned_ns);
+    CHECK(NEAR(a.busy_ns, 203300, 700) && a.span_ns > 4000000 && a.span_ns < 4200000, "%g of %g", a.busy_ns, a.span_ns);
+    CHECK(perf_gpu_stats_of("no such name").scopes == 0, "a name nobody used");
+    CHECK(sim.calls[SIM_event_sync] == 1 && !sim.calls[SIM_stream_sync] && !sim.calls[SIM_ctx_sync], "a wait");
+    CHECK(sim.calls[SIM_event_query] + sim.calls[SIM_stream_query] == 0, "a query");
+
+    /* An idle device: the launch is inside, as it is on a real one. */
+    stream = start();
+    sim_host(100000);
+    one("alone", stream, 10000);
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    a = perf_gpu_stats_of("alone");
+    CHECK(a.scopes == 1 && NEAR(a.device_ns, 12500, 40), "%g", a.device_ns);
+
+    /* Nested, and the ends in another order, and in no order at all. */
+    stream = start();
+    {
+        PERF_GPU_SCOPE("outer", stream);
+        {
+            PERF_GPU_SCOPE("inner", stream);
+            (void)sim_work(stream, 30000);
+        }
+        (void)sim_work(stream, 20000);
+    }
+    {
+        perf_gpu_scope x = perf_gpu_scope_begin("x", stream), y = perf_gpu_scope_begin("y", stream);
+        perf_gpu_scope copy = x;
+        (void)sim_work(stream, 1000);
+        perf_gpu_scope_end(&x);
+        perf_gpu_scope_end(&x);
+        perf_gpu_scope_end(&y);
+        perf_gpu_scope_end(NULL);
+        (void)copy;
+    }
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("outer").device_ns > perf_gpu_stats_of("inner").device_ns + 19000, "nesting");
+    CHECK(all().scopes == 4 && accounted() == 4, "%g scopes", (double)all().scopes);
+    sim_stop();
+    CHECK(!sim.events && !sim.wrong_context && !sim.bad_handle, "%d events left", (int)sim.events);
+}
+
+static void kinds(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_scope s;
+
+    {
+        PERF_GPU_COPY_IN("in", stream);
+        (void)sim_work(stream, 1000);
+    }
+    {
+        PERF_GPU_COPY_OUT("out", stream);
+        (void)sim_work(stream, 2000);
+    }
+    {
+        PERF_GPU_COPY("within", stream);
+        (void)sim_work(stream, 3000);
+    }
+    {
+        PERF_GPU_WAIT("wait");
+        (void)sim_stream_sync(stream);
+    }
+    s = perf_gpu_copy_begin("odd kind", stream, (perf_gpu_kind)99);
+    perf_gpu_scope_end(&s);
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(row_of("in", "copy in").calls == 1 && row_of("out", "copy out").calls == 1, "copies");
+    CHECK(row_of("within", "copy").calls == 1 && row_of("odd kind", "device").calls == 1, "copies");
+    CHECK(row_of("wait", "sync").total > 5000, "waited %g", row_of("wait", "sync").total);
+    sim_stop();
+}
+
+/* ---- streams, devices, threads ---- */
+
+typedef struct job {
+    int         device, scopes, moved;
+    perf_stream stream[3];
+    const char *name;
+} job;
+
+/* Its own context, or none of its own and streams of both devices. */
+static void *work(void *arg)
+{
+    job       *j = (job *)arg;
+    void      *before = NULL, *after = NULL;
+    int        i;
+
+    sim_device(j->device);
+    (void)sim_ctx_get(&before);
+    for (i = 0; i < j->scopes; i++) {
+        perf_stream stream = j->stream[i % 3];
+        {
+            PERF_SCOPE("host part");
+            one(j->name, stream, 1000);
+        }
+        sim_host(1500);
+        if (i % 16 == 15)
+            (void)perf_gpu_collect();
+    }
+    (void)sim_ctx_get(&after);
+    j->moved = before != after;
+    return NULL;
+}
+
+static void threads(void)
+{
+    enum { N = 4, SCOPES = 480 };
+    pthread_t      thread[N];
+    job            j[N];
+    static const char *const name[N] = {"thread 0", "thread 1", "thread 2", "thread 3"};
+    perf_gpu_stats a;
+    int            i, k;
+
+    (void)start();
+    for (i = 0; i < N; i++) {
+        j[i].device = i % 2;
+        j[i].scopes = SCOPES;
+        j[i].moved = 0;
+        j[i].name = name[i];
+        for (k = 0; k < 3; k++)
+            j[i].stream[k] = sim_stream((i + k) % 2);   /* also of the device that is not current */
+    }
+    for (i = 0; i < N; i++)
+        (void)pthread_create(&thread[i], NULL, work, &j[i]);
+    for (i = 0; i < N; i++)
+        (void)pthread_join(thread[i], NULL);
+    for (i = 0; i < SIM_DEVICES; i++) {
+        sim_device(i);
+        CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    }
+    a = all();
+    CHECK(accounted() == N * SCOPES && !a.pending && !a.failed, "%g of %d", (double)accounted(), N * SCOPES);
+    CHECK(a.scopes + a.dropped == N * SCOPES, "%g and %g", (double)a.scopes, (double)a.dropped);
+    CHECK(a.scopes > N * SCOPES / 2, "only %g", (double)a.scopes);
+    for (i = 0; i < N; i++)
+        CHECK(perf_gpu_stats_of(name[i]).scopes <= SCOPES && !j[i].moved, "%s", name[i]);
+    CHECK(row_of("host part", "scope").calls == N * SCOPES, "scopes of the host");
+    CHECK(!sim.wrong_context && !sim.bad_handle && sim.contexts == 2, "%d wrong contexts", (int)sim.wrong_context);
+    CHECK(sim.most_events <= N * 2 * 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+    sim_stop();
+    CHECK(!sim.events, "%d events left", (int)sim.events);
+}
+
+/* A scope that one thread begins and another ends. */
+static void *end_it(void *scope)
+{
+    perf_gpu_scope_end((perf_gpu_scope *)scope);
+    return NULL;
+}
+
+static void handed_over(void)
+{
+    perf_stream    stream = start();
+    pthread_t      thread;
+    int            i;
+
+    for (i = 0; i < 3 * PERF_GPU_SLOTS; i++) {
+        perf_gpu_scope s = perf_gpu_scope_begin("handed over", stream);
+        (void)sim_work(stream, 1000);
+        (void)pthread_create(&thread, NULL, end_it, &s);
+        (void)pthread_join(thread, NULL);
+        sim_host(10000);
+    }
+    CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(all().scopes == 3 * PERF_GPU_SLOTS && !all().dropped, "%g", (double)all().scopes);
+    sim_stop();
+}
+
+/* No context: nothing is recorded, and none is made.  Default streams belong to the current one. */
+static void contexts(void)
+{
+    perf_stream    stream = start();
+    void          *ctx = NULL;
+    perf_gpu_stats a;
+
+    sim_device(-1);
+    CHECK(perf_gpu_status() == PERF_ENOGPU, "no context");
+    {
+        PERF_GPU_SCOPE("k", NULL);
+    }
+    CHECK(all().no_context == 1 && perf_gpu_collect_sync() == PERF_ENOGPU, "%g", (double)all().no_context);
+    CHECK(perf_gpu_memory_mark("none") == PERF_ENOGPU, "a mark without a context");
+    CHECK(sim.contexts == 1 && !sim.surfaced[201], "a context was made, or asked for in vain");
+    sim_device(1);
+    one("k", stream, 1000);                         /* device 0's stream while device 1 is current */
+    one("k", NULL, 1000);
+    one("k", (perf_stream)(uintptr_t)1, 1000);
+    (void)sim_ctx_get(&ctx);
+    CHECK(ctx == sim_context(1), "the context is left as it was");
+    sim_host(1000000);
+    CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
+    a = all();
+    CHECK(a.scopes == 3 && a.no_context == 1 && !sim.wrong_context, "%g", (double)a.scopes);
+
+    /* A default stream means another context in the end than at the begin. */
+    {
+        perf_gpu_scope s = perf_gpu_scope_begin("default", NULL);
+        (void)sim_work(NULL, 1000);
+        sim_device(0);
+        perf_gpu_scope_end(&s);
+    }
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    CHECK(all().scopes == 4 && !sim.wrong_context, "%g, %g wrong", (double)all().scopes, (double)sim.wrong_context);
+    sim_stop();
+}
+
+/* ---- the room for scopes in flight ---- */
+
+static void full(void)
+{
+    static uint32_t flag;
+    perf_stream     stream = start();
+    perf_gpu_stats  a;
+    char           *text;
+    int             i, round;
+
+    for (round = 0; round < 3; round++) {
+        perf_reset();
+        __atomic_store_n(&flag, 0, __ATOMIC_RELEASE);
+        (void)sim_wait_value32(stream, (uint64_t)(uintptr_t)&flag, 1, 0);
+        for (i = 0; i < 500; i++)
+            one("held back", stream, 1000);
+        a = all();
+        CHECK(a.pending == ROOM && a.dropped == 500 - ROOM, "%g in flight, %g dropped", (double)a.pending,
+              (double)a.dropped);
+        __atomic_store_n(&flag, 1, __ATOMIC_RELEASE);
+        sim_host(1000000);
+        sim_host(1000000);
+        CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
+        a = all();
+        CHECK(a.scopes == ROOM && !a.pending && accounted() == 500, "%g fetched", (double)a.scopes);
+        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        CHECK(strstr(text, "437 device scopes were dropped: PERF_GPU_SLOTS"), "%s", text);
+        free(text);
+    }
+    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+
+    /* As long as the device keeps up nothing is lost, however many there are. */
+    perf_reset();
+    for (i = 0; i < 20000; i++) {
+        one("kept up", stream, 1000);
+        sim_host(5000);
+    }
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 20000 && !all().dropped, "%g; %g pending, %g dropped, %g failed",
+          (double)all().scopes, (double)all().pending, (double)all().dropped, (double)all().failed);
+    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+    sim_stop();
+    CHECK(!sim.events, "%d events left", (int)sim.events);
+}
+
+/* ---- captures ---- */
+
+static void *collect_often(void *stop)
+{
+    sim_device(0);
+    while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE))
+        (void)perf_gpu_collect();
+    return NULL;
+}
+
+static void captures(void)
+{
+    perf_stream stream = start(), other = sim_stream(0);
+    pthread_t   thread;
+    void       *graph = NULL, *exec = NULL;
+    char       *text;
+    int         i, stop = 0, whole = 0, nodes = 0;
+
+    one("before", stream, 1000);
+    (void)pthread_create(&thread, NULL, collect_often, &stop);
+    for (i = 0; i < 1000; i++) {                /* another thread collects all the while */
+        (void)sim_capture_begin(stream, 0);
+        {
+            PERF_GPU_SCOPE("captured", stream);
+            (void)sim_work(stream, 1000);
+        }
+        one("beside", other, 1000);             /* another stream meanwhile: recorded */
+        graph = NULL;
+        whole += sim_capture_end(stream, &graph) == 0 && graph;
+        if (!graph)
+            continue;
+        nodes += (int)((sim_graph *)graph)->items.count;
+        (void)sim_graph_destroy(graph);
+        sim_host(10000);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
+    (void)pthread_join(thread, NULL);
+    CHECK(whole == 1000 && nodes == 1000 && !sim.spoilt, "%d whole, %d nodes, %d spoilt", whole, nodes, (int)sim.spoilt);
+    (void)perf_gpu_collect_sync();
+    /* While the other thread holds the lock a full ring cannot be emptied: those are dropped. */
+    CHECK(accounted() == 2001 && all().captured > 0 && !all().failed && !all().pending, "%g skipped, %g recorded",
+          (double)all().captured, (double)all().scopes);
+    CHECK(all().captured <= 1000 && all().scopes <= 1001, "%g skipped", (double)all().captured);
+    CHECK(!sim.surfaced[900] && !sim.surfaced[901] && !sim.surfaced[907], "a capture's error surfaced");
+    CHECK(!perf_gpu_error_code(), "%s", perf_gpu_error_text());
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, " device scopes were skipped: their stream was being captured"), "%s", text);
+    free(text);
+
+    /* A capture that begins, or ends, inside a scope. */
+    perf_reset();
+    {
+        perf_gpu_scope s = perf_gpu_scope_begin("half", stream);
+        (void)sim_capture_begin(stream, 0);
+        (void)sim_work(stream, 1000);
+        perf_gpu_scope_end(&s);
+        CHECK(sim_capture_end(stream, &graph) == 0, "ended");
+        (void)sim_graph_instantiate(&exec, graph, 0);
+        (void)sim_graph_launch(exec, stream);
+        (void)sim_graph_destroy(graph);
+        (void)sim_graph_exec_destroy(exec);
+        (void)sim_capture_begin(stream, 0);
+        s = perf_gpu_scope_begin("half", stream);
+        CHECK(sim_capture_end(stream, &graph) == 0, "ended");
+        (void)sim_graph_destroy(graph);
+        perf_gpu_scope_end(&s);
+    }
+    one("after", stream, 1000);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("after").scopes == 1 && accounted() == 3 && !sim.spoilt, "%g", (double)accounted());
+
+    /* The default stream while another, a blocking one, captures. */
+    perf_reset();
+    ((sim_stream *)other)->flags = 0;
+    (void)sim_capture_begin(other, 0);
+    {
+        perf_gpu_scope s = perf_gpu_scope_begin("default", NULL);
+        perf_gpu_scope_end(&s);
+    }
+    CHECK(sim_capture_end(other, &graph) == 0 && !sim.spoilt, "%d spoilt", (int)sim.spoilt);
+    (void)sim_graph_destroy(graph);
+    CHECK(all().captured == 1, "%g", (double)all().captured);
+    sim_stop();
+}
+
+/* ---- clocks ---- */
+
+/* An hour on a device whose clock drifts.  The device's time line may be wrong by no more than
+ * `allowed` at its end, and each scope lies where the report says it does.  With a wait after each
+ * batch the two clocks are tied within `tied`. */
+static void clocks(double ppm, uint64_t pause, uint64_t seconds, double allowed, double tied)
+{
+    static perf_gpu_slot_ *slot[40];
+    static double          truth[40];
+    perf_stream            stream = start();
+    perf_gpu_line_        *line = NULL;
+    perf_gpu_stats         a;
+    double                 first = 0, end, worst = 0, error = 0, last = 0;
+    uint64_t               until = sim.now + seconds * UINT64_C(1000000000);
+    int                    n = 0, i, k = 0;
+
+    sim.drift_ppm[0] = ppm;
+    while (sim.now < until) {
+        perf_gpu_scope s;
+        if (tied > 0)                               /* waited for at once, or only some time later */
+            sim_host(pause + (uint64_t)(k++ % 7) * 1001);
+        s = perf_gpu_scope_begin("tick", stream);
+        slot[n++] = s.slot;
+        (void)sim_work(stream, 10000);
+        perf_gpu_scope_end(&s);
+        if (!(tied > 0))
+            sim_host(pause + (uint64_t)(k++ % 7) * 1001);
+        if (n < 40 && !(tied > 0 && !line))     /* the first alone: what it says holds from there on */
+            continue;
+        for (i = 0; i < n; i++)
+            truth[i] = (double)((sim_event *)slot[i]->start)->at;
+        if (!line) {
+            line = slot[0]->ring->line;
+            first = sim_device_ns(0, (uint64_t)truth[0]);
+        }
+        (void)(tied > 0 ? perf_gpu_collect_sync() : perf_gpu_collect());
+        a = all();
+        for (i = 0; i < n; i++) {
+            error = (double)slot[i]->at - truth[i];
+            worst = fabs(error) > worst ? fabs(error) : worst;
+            CHECK(fabs(error) <= a.aligned_ns, "%g ns away, said %g, at %g s", error, a.aligned_ns, truth[i] * 1e-9);
+        }
+        last = truth[n - 1];
+        n = 0;
+    }
+    if (!line)
+        return;
+    end = sim_device_ns(0, ((sim_event *)line->anchor)->at) - first;
+    CHECK(NEAR(line->anchor_ns, end, allowed), "after %g s: %g ns off", end * 1e-9, line->anchor_ns - end);
+    CHECK(!(tied > 0) || all().aligned_ns <= tied, "clocks within %g ns", all().aligned_ns);
+    printf("%g ppm, a scope each %g ms, %g s: device time line %g ns off; on the host's clock %g ns off at the end, "
+           "%g at worst, within %g said\n", ppm, (double)pause * 1e-6, (last - 1e9) * 1e-9, line->anchor_ns - end,
+           error, worst, all().aligned_ns);
+    sim_stop();
+}
+
+/* A device that is never idle, with a clock that runs fast: nothing says where its scopes really lie
+ * but the limit of the drift, and the bound has to grow with it. */
+static void busy_clock(double ppm)
+{
+    perf_gpu_slot_ *slot[10];
+    perf_stream     stream = start();
+    double          truth[10], error = 0;
+    int             i, round;
+
+    sim.drift_ppm[0] = ppm;
+    one("first", stream, 10);
+    (void)perf_gpu_collect_sync();
+    (void)sim_work(stream, 20000000);               /* always 20 ms ahead */
+    for (round = 0; round < 300; round++) {
+        for (i = 0; i < 10; i++) {
+            perf_gpu_scope s = perf_gpu_scope_begin("busy", stream);
+            slot[i] = s.slot;
+            (void)sim_work(stream, 2000000);
+            perf_gpu_scope_end(&s);
+        }
+        sim_host(20000000 - 10 * 4120);
+        (void)sim_work(stream, 0);
+        for (i = 0; i < 10; i++)
+            truth[i] = (double)((sim_event *)slot[i]->start)->at;
+        sim_host(0);
+        (void)perf_gpu_collect();
+        for (i = 0; i < 10 && !slot[i]->end && slot[i]->at; i++) {
+            error = (double)slot[i]->at - truth[i];
+            CHECK(fabs(error) <= all().aligned_ns, "%g ns away, said %g", error, all().aligned_ns);
+        }
+    }
+    printf("%g ppm, never idle, 6 s: %g ns off, within %g said\n", ppm, error, all().aligned_ns);
+    sim_stop();
+}
+
+/* ---- report and trace ---- */
+
+typedef struct zone {
+    char   name[32];
+    double start, length, track;        /* us */
+} zone;
+
+static size_t zones(const char *text, zone *z, size_t room)
+{
+    size_t n = 0;
+
+    while (n < room && (text = strstr(text, "{\"ph\":\"X\",\"name\":\"")) != NULL) {
+        text += 18;
+        memset(&z[n], 0, sizeof z[n]);
+        memcpy(z[n].name, text, strcspn(text, "\"") < 31 ? strcspn(text, "\"") : 31);
+        z[n].start = strtod(strstr(text, "\"ts\":") + 5, NULL);
+        z[n].length = strtod(strstr(text, "\"dur\":") + 6, NULL);
+        z[n++].track = strtod(strstr(text, "\"tid\":") + 6, NULL);
+    }
+    return n;
+}
+
+static void joined(void)
+{
+    perf_stream stream = start(), second = sim_stream(1);
+    static zone z[64];
+    zone       *host = NULL, *outer = NULL, *inner = NULL, *other = NULL;
+    double      within;
+    size_t      n, i;
+    char       *text;
+
+    sim_device(0);
+    sim_host(1000000);
+    {
+        PERF_SCOPE("host");
+        PERF_GPU_SCOPE("outer", stream);
+        {
+            PERF_GPU_SCOPE("inner \"1\"", stream);
+            (void)sim_work(stream, 40000);
+        }
+        (void)sim_work(stream, 20000);
+        one("second", second, 30000);
+    }
+    sim_host(1000000);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");      /* fetches by itself */
+    text = file_text(scratch_file());
+    (void)remove(scratch_file());
+    CHECK(json_valid(text), "%.3000s", text);
+    CHECK(strstr(text, "GPU 0 stream 1") && strstr(text, "GPU 1 stream 1"), "%.3000s", text);
+    n = zones(text, z, 64);
+    for (i = 0; i < n; i++) {
+        host = strcmp(z[i].name, "host") ? host : &z[i];
+        outer = strcmp(z[i].name, "outer") ? outer : &z[i];
+        inner = strncmp(z[i].name, "inner", 5) ? inner : &z[i];
+        other = strcmp(z[i].name, "second") ? other : &z[i];
+    }
+    CHECK(host && outer && inner && other, "%.3000s", text);
+    free(text);
+    if (!host || !outer || !inner || !other)
+        return;
+    within = all().aligned_ns * 1e-3;
+    CHECK(within >= 0 && within < 2000, "%g", within);
+    CHECK(outer->track == inner->track && outer->track != other->track && outer->track != host->track, "tracks");
+    CHECK(outer->start <= inner->start && outer->start + outer->length >= inner->start + inner->length, "nesting");
+    CHECK(NEAR(inner->length, 42.5, 0.1) && outer->length > 63, "%g %g", inner->length, outer->length);
+    CHECK(outer->start >= host->start, "starts before the host asked for it");
+    CHECK(NEAR(other->length, 32.5, 0.1) && NEAR(other->start, host->start, within + 20), "%g", other->start - host->start);
+
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "device scope  ") && strstr(text, "GPU 0: busy ") && strstr(text, "GPU 1: busy "), "%s", text);
+    CHECK(strstr(text, "(simulated)") && strstr(text, "bottleneck: "), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
+    CHECK(json_valid(text) && strstr(text, "outer") && strstr(text, "\"device\""), "%s", text);
+    free(text);
+    sim_stop();
+}
+
+/* Percentiles of device times, from the same histogram as the host's. */
+static void percentiles(void)
+{
+    perf_stream stream = start();
+    row         r;
+    int         i;
+
+    for (i = 0; i < 1000; i++) {
+        (void)sim_work(stream, 30000);
+        one("mixed", stream, 1000 + 1000 * (uint64_t)(i % 100));
+        sim_host(200000);
+        if (i % 20 == 19)
+            (void)perf_gpu_collect();
+    }
+    (void)perf_gpu_collect_sync();
+    r = row_of("mixed", "device");
+    CHECK(r.calls == 1000 && NEAR(r.p50, 50000, 1000) && NEAR(r.p95, 95000, 2000) && NEAR(r.p99, 99000, 2000), "%g %g %g",
+          r.p50, r.p95, r.p99);
+    CHECK(NEAR(r.min, 1000, 40) && NEAR(r.max, 100000, 40), "%g %g", r.min, r.max);
+    sim_stop();
+}
+
+static void resets(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_stats a;
+
+    one("old", stream, 10000);
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    one("in flight", stream, 10000);
+    (void)perf_gpu_memory_mark("old");
+    perf_reset();
+    sim_host(1000000);
+    one("new", stream, 10000);
+    sim_host(1000000);
+    CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
+    a = all();
+    CHECK(a.scopes == 1 && perf_gpu_stats_of("new").scopes == 1, "%g scopes", (double)a.scopes);
+    CHECK(a.busy_ns < 20000 && row_of("in flight", "device").calls == 0 && row_of("old", "device").calls == 0, "%g",
+          a.busy_ns);
+    perf_enable(0);
+    one("off", stream, 10000);
+    perf_enable(1);
+    (void)perf_gpu_collect_sync();
+    CHECK(accounted() == 1, "recorded while switched off");
+    sim_stop();
+}
+
+/* ---- memory ---- */
+
+/* The numbers of a phase's line, in GiB. */
+static int phase(const char *text, const char *name, double v[5])
+{
+    char at[64];
+    int  i;
+
+    snprintf(at, sizeof at, "\n%s ", name);
+    text = strstr(text, at);
+    if (!text)
+        return 0;
+    text += strlen(at);
+    (void)strtod(text, (char **)&text);                     /* the device */
+    for (i = 0; i < 5; i++) {
+        double by;
+        v[i] = strtod(text, (char **)&text);
+        text += strspn(text, " ");
+        by = *text == 'G' ? 1 : *text == 'M' ? 1.0 / 1024 : *text == 'K' ? 1.0 / 1048576 : 1.0 / 1073741824;
+        v[i] *= by;
+        text += strcspn(text, " \n");
+    }
+    return 1;
+}
+
+static void memory(void)
+{
+    const size_t gib = (size_t)1 << 30;
+    uint64_t     a = 0, b = 0;
+    double       v[5] = {0};
+    char        *text;
+
+    (void)start();
+    CHECK(perf_gpu_memory_note("x", (double)NAN) == PERF_EINVAL && perf_gpu_memory_note("x", HUGE_VAL) == PERF_EINVAL, "NaN");
+    (void)sim_mem_alloc(&a, 2 * gib);
+    CHECK(perf_gpu_memory_mark("load") == PERF_OK, "mark");
+    (void)sim_mem_alloc(&b, 5 * gib);
+    (void)sim_mem_free(b);                                  /* up and down again: only a peak */
+    CHECK(perf_gpu_memory_mark("forward") == PERF_OK, "mark");
+    (void)sim_mem_alloc(&b, gib);
+    (void)perf_gpu_memory_note("weights", 3.0 * (double)gib);
+    (void)perf_gpu_memory_note(NULL, -1.0 * (double)gib);
+    CHECK(perf_gpu_memory_mark("backward") == PERF_OK, "mark");
+    (void)sim_mem_free(a);
+    CHECK(perf_gpu_memory_mark(NULL) == PERF_OK, "mark without a name");
+    (void)perf_gpu_memory_note("planned", 90.0 * (double)gib);
+    CHECK(perf_gpu_memory_mark("too large") == PERF_OK, "mark");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "device memory phase"), "%s", text);
+    CHECK(phase(text, "load", v) && NEAR(v[0], 2, 0.01) && NEAR(v[1], 2, 0.01) && NEAR(v[4], 80, 0.01), "%s", text);
+    CHECK(phase(text, "forward", v) && NEAR(v[0], 2, 0.01) && NEAR(v[1], 0, 0.01) && NEAR(v[2], 7, 0.01), "%g: %s", v[2], text);
+    CHECK(phase(text, "backward", v) && NEAR(v[0], 3, 0.01) && NEAR(v[1], 1, 0.01) && NEAR(v[3], 2, 0.01), "%s", text);
+    CHECK(phase(text, "(null)", v) && NEAR(v[0], 1, 0.01) && NEAR(v[1], -2, 0.01) && NEAR(v[2], 3, 0.01), "%s", text);
+    CHECK(phase(text, "too large", v) && v[2] > 90, "%s", text);
+    CHECK(strstr(text, "does not fit") && strstr(text, "note: too large is the first phase that does not fit on GPU 0"),
+          "%s", text);
+    free(text);
+
+    /* The other device has a table of its own; what the driver cannot say is a status. */
+    sim_device(1);
+    CHECK(perf_gpu_memory_mark("other device") == PERF_OK, "mark");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(phase(text, "other device", v) && NEAR(v[0], 0, 0.01), "%s", text);
+    free(text);
+    sim_fail(SIM_mem_info, 1, 700, 0);
+    CHECK(perf_gpu_memory_mark("fails") == PERF_EGPU && perf_gpu_error_code() == 700, "%d", perf_gpu_error_code());
+    CHECK(strstr(perf_gpu_error_text(), "mem_info: 700 SIM_ERROR_ILLEGAL_ADDRESS: an illegal memory access"), "%s",
+          perf_gpu_error_text());
+    perf_reset();
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "device memory phase") && !perf_gpu_error_code() && !*perf_gpu_error_text(), "%s", text);
+    free(text);
+    (void)perf_gpu_memory_note(NULL, -92.0 * (double)gib);
+    sim_stop();
+}
+
+/* ---- bottlenecks ---- */
+
+static perf_bottleneck_info held_back_by(perf_bound expected, const char *words)
+{
+    perf_bottleneck_info e;
+    char                 text[400], small[9], *report;
+    size_t               n = perf_bottleneck(text, sizeof text, &e);
+
+    CHECK(e.bound == expected && strstr(text, words), "%s instead of %s", text, words);
+    CHECK(n == strlen(text) && perf_bottleneck(NULL, 0, NULL) == n, "%d", (int)n);
+    CHECK(perf_bottleneck(small, sizeof small, NULL) == n && !strncmp(small, text, 8) && !small[8], "%s", small);
+    report = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(e.busy_share < 0 || strstr(report, text), "the report lacks: %s\n%s", text, report);
+    free(report);
+    return e;
+}
+
+static void bottlenecks(void)
+{
+    perf_stream          stream = start();
+    perf_bottleneck_info e;
+    int                  i;
+
+    e = held_back_by(PERF_BOUND_UNKNOWN, "cannot tell: nothing was recorded");
+    CHECK(e.wait_share < 0 && e.busy_share < 0 && e.copy_share < 0, "evidence out of nothing");
+
+    for (i = 0; i < 30; i++) {                      /* the device is always busy */
+        PERF_SCOPE("step");
+        one("kernel", stream, 100000);
+        one("kernel", stream, 100000);
+        {
+            PERF_GPU_WAIT("sync");
+            (void)sim_stream_sync(stream);
+        }
+    }
+    e = held_back_by(PERF_BOUND_DEVICE, "device-bound");
+    CHECK(e.busy_share > 0.8 && e.busy_share <= 1 && e.sync_share > 0.5 && e.copy_share == 0, "%g", e.busy_share);
+
+    stream = start();
+    for (i = 0; i < 30; i++) {
+        PERF_SCOPE("step");
+        PERF_GPU_COPY_IN("weights", stream);
+        (void)sim_work(stream, 300000);
+        one("kernel", stream, 1000);
+        PERF_GPU_WAIT("sync");
+        (void)sim_stream_sync(stream);
+    }
+    e = held_back_by(PERF_BOUND_COPY, "copy-bound");
+    CHECK(e.copy_share > 0.9, "%g", e.copy_share);
+
+    stream = start();
+    for (i = 0; i < 30; i++) {                      /* the host prepares, the device stands idle */
+        PERF_SCOPE("step");
+        sim_host(100000);
+        one("kernel", stream, 10000);
+    }
+    e = held_back_by(PERF_BOUND_HOST, "host-bound");
+    CHECK(e.starved_share > 0.7 && e.busy_share < 0.3 && e.sync_share == 0, "%g", e.starved_share);
+
+    stream = start();
+    for (i = 0; i < 30; i++) {                      /* each kernel is waited for at once */
+        PERF_SCOPE("step");
+        one("kernel", stream, 10000);
+        {
+            PERF_GPU_WAIT("sync");
+            (void)sim_stream_sync(stream);
+        }
+        sim_host(15000);
+    }
+    e = held_back_by(PERF_BOUND_SYNC, "sync-bound");
+    CHECK(e.sync_share > 0.3 && e.busy_share < 0.8, "%g", e.sync_share);
+
+    stream = start();
+    for (i = 0; i < 30; i++) {
+        PERF_SCOPE("step");
+        {
+            PERF_WAIT("next batch");
+            sim_host(400000);
+        }
+        one("kernel", stream, 300000);
+        {
+            PERF_GPU_WAIT("sync");
+            (void)sim_stream_sync(stream);
+        }
+    }
+    e = held_back_by(PERF_BOUND_DATA, "data-bound");
+    CHECK(e.wait_share > 0.3 && e.wait_share < 0.7, "%g", e.wait_share);
+
+    CHECK(!strcmp(perf_bound_text(PERF_BOUND_COUNT_), "unknown") && !strcmp(perf_bound_text((perf_bound)-1), "unknown"), "text");
+    sim_stop();
+}
+
+/* ---- failures ---- */
+
+#define SIM_NAME(f) #f,
+static const char *const name_of[] = {SIM_LIST(SIM_NAME)};
+
+enum { BEFORE = 4, DURING = 12, AFTER = 4 };
+
+static void workload(perf_stream *stream, int n)
+{
+    int i;
+
+    for (i = 0; i < n; i++) {
+        PERF_SCOPE("host");
+        {
+            PERF_GPU_SCOPE("device", stream[i % 3]);
+            (void)sim_work(stream[i % 3], 1000);
+        }
+        sim_host(20000);
+        if (i % 3 == 2)
+            (void)perf_gpu_collect();
+    }
+    (void)perf_gpu_collect_sync();
+}
+
+static void failures(void)
+{
+    static const int codes[] = {1, 2, 4, 100, 201, 400, 700, 719, 900, 907, 999, 600};
+    static const sim_fn fns[] = {SIM_ctx_get, SIM_event_create, SIM_event_destroy, SIM_event_record, SIM_event_sync,
+                                 SIM_event_elapsed, SIM_ctx_push, SIM_ctx_pop, SIM_ctx_device, SIM_stream_ctx,
+                                 SIM_stream_capturing, SIM_capture_mode, SIM_mem_info, SIM_pool_get, SIM_pool_value,
+                                 SIM_error_name, SIM_error_text};
+    perf_stream stream[3];
+    size_t      f, c;
+    int         n, sticky, cases = 0, reported = 0;
+
+    for (f = 0; f < sizeof fns / sizeof *fns; f++)
+        for (c = 0; c < sizeof codes / sizeof *codes; c++)
+            for (n = 1; n < 12; n += n < 2 ? 1 : 4)
+                for (sticky = 0; sticky < 2; sticky++) {
+                    perf_gpu_stats a;
+                    uint64_t       expected = BEFORE + DURING + AFTER, kept, down;
+                    int64_t        allowed;
+                    char           number[16], *text;
+                    perf_status    mark;
+
+                    (void)start();
+                    stream[0] = sim_stream(1);
+                    stream[1] = sim_stream(0);
+                    stream[2] = NULL;
+                    workload(stream, BEFORE);
+                    CHECK(perf_gpu_stats_of("device").scopes == BEFORE - 1 + (all().pending == 0), "%g before",
+                          (double)perf_gpu_stats_of("device").scopes);
+                    kept = all().scopes;
+                    sim_fail(fns[f], (uint64_t)n, codes[c], sticky);
+                    workload(stream, DURING);
+                    mark = perf_gpu_memory_mark("phase");
+                    sim.sticky = 0;                         /* a driver that is well again */
+                    memset(sim.fault, 0, sizeof sim.fault);
+                    workload(stream, AFTER);
+                    a = all();
+                    cases++;
+#define WHERE "%s call %d code %d%s", name_of[fns[f]], n, codes[c], sticky ? " sticky" : ""
+                    CHECK(a.scopes >= kept, WHERE);
+                    CHECK(row_of("host", "scope").calls == (double)expected, WHERE);
+                    down = perf_gpu_status() == PERF_EGPU;
+                    CHECK(accounted() == expected || down, WHERE);
+                    CHECK(down == 0 || codes[c] == 4, WHERE);
+                    CHECK(down || perf_gpu_stats_of("device").scopes >= kept + AFTER - 1, WHERE);
+                    CHECK(!sim.wrong_context, WHERE);
+                    CHECK(mark == PERF_OK || mark == PERF_EGPU || mark == PERF_ENOGPU, WHERE);
+                    snprintf(number, sizeof number, sticky || codes[c] == 4 ? ": %d" : ": %d SIM_ERROR", codes[c]);
+                    if (a.failed) {
+                        CHECK(perf_gpu_error_code() == codes[c] || fns[f] == SIM_ctx_pop, WHERE);
+                        CHECK(strstr(perf_gpu_error_text(), number) || fns[f] == SIM_ctx_pop || fns[f] == SIM_error_name, WHERE);
+                        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+                        CHECK(strstr(text, "note: GPU error: ") && strstr(text, "failed in the driver"), WHERE);
+                        free(text);
+                        reported++;
+                    }
+                    CHECK(down || fns[f] == SIM_ctx_pop || fns[f] == SIM_capture_mode || sticky || sim_mode == 0, WHERE);
+                    CHECK(fns[f] == SIM_ctx_pop || sticky || sim_depth == 1 || down, WHERE);
+                    sim_device(0);
+                    sim_mode = 0;
+                    sim_stop();
+                    allowed = fns[f] == SIM_event_destroy || down ? 1000 : 0;
+                    CHECK(sim.events <= allowed, WHERE);
+                    if (down)
+                        CHECK(sim.calls_down == 0, WHERE);
+                }
+    printf("%d failures, %d of them reported\n", cases, reported);
+    CHECK(reported > 200, "%d", reported);
+}
+
+/* A stream that is gone: the error has words, the others go on, its handle may be used again. */
+static void destroyed(void)
+{
+    perf_stream stream = start(), other = sim_stream(0);
+
+    one("k", stream, 1000);
+    sim_host(1000000);
+    (void)sim_stream_destroy(stream);
+    one("gone", stream, 1000);
+    one("other", other, 1000);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().failed == 1 && all().scopes == 2 && accounted() == 3, "%g", (double)all().failed);
+    CHECK(strstr(perf_gpu_error_text(), "400 SIM_ERROR_INVALID_HANDLE"), "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_collect() == PERF_EGPU && perf_error() == PERF_EGPU, "sticky");
+    sim_fail(SIM_event_record, 1, 700, 0);
+    one("other", other, 1000);
+    CHECK(all().failed == 2 && perf_gpu_error_code() == 400, "not the first error: %s", perf_gpu_error_text());
+    sim_stop();
+}
+
+/* A device that is lost, and a driver that has shut down: nothing is called any more. */
+static void shut_down(void)
+{
+    perf_stream stream = start();
+    uint64_t    calls;
+    char       *text;
+
+    one("kept", stream, 1000);
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    one("in flight", stream, 1000);
+    sim.down = 1;
+    one("after", stream, 1000);
+    CHECK(perf_gpu_status() == PERF_EGPU, "%s", perf_status_text(perf_gpu_status()));
+    calls = sim.calls_down;
+    one("after", stream, 1000);
+    (void)perf_gpu_collect();
+    (void)perf_gpu_collect_sync();
+    (void)perf_gpu_memory_mark("after");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: GPU error: ") && strstr(text, ": 4: the driver has shut down"), "%s", text);
+    CHECK(sim.calls_down == calls, "%d calls after the driver had gone", (int)(sim.calls_down - calls));
+    CHECK(strstr(text, "kept"), "%s", text);
+    CHECK(perf_gpu_stats_of("kept").scopes == 1, "what was fetched before");
+    free(text);
+    sim.down = 0;
+    sim_stop();
+}
+
+/* Tables that cannot be. */
+static void tables(void)
+{
+    perf_gpu_backend t;
+
+    (void)start();
+    t = sim_table();
+    t.event_elapsed = NULL;
+    CHECK(perf_gpu_use(&t) == PERF_EINVAL, "a table without event_elapsed");
+    t = sim_table();
+    t.size = 12;
+    CHECK(perf_gpu_use(&t) == PERF_EINVAL, "a table of 12 bytes");
+    t.size = 0;
+    CHECK(perf_gpu_use(&t) == PERF_EINVAL, "a table of no size");
+    CHECK(perf_gpu_status() == PERF_OK, "the one before stays");
+    {                                               /* the nine and nothing else */
+        perf_gpu_backend nine;
+        perf_stream      stream = sim_stream(0);
+        t = sim_table();
+        memset(&nine, 0, sizeof nine);
+        nine.size = t.size;
+        nine.name = t.name;
+        nine.ctx_get = t.ctx_get;
+        nine.event_create = t.event_create;
+        nine.event_destroy = t.event_destroy;
+        nine.event_record = t.event_record;
+        nine.event_query = t.event_query;
+        nine.event_sync = t.event_sync;
+        nine.event_elapsed = t.event_elapsed;
+        nine.stream_query = t.stream_query;
+        nine.stream_sync = t.stream_sync;
+        CHECK(perf_gpu_use(&nine) == PERF_OK, "nine functions");
+        one("nine", stream, 1000);
+        one("nine", NULL, 1000);
+        CHECK(perf_gpu_collect_sync() == PERF_OK && perf_gpu_stats_of("nine").scopes == 2, "%g",
+              (double)perf_gpu_stats_of("nine").scopes);
+        CHECK(perf_gpu_memory_mark("nine") == PERF_ENODATA, "no mem_info");
+        (void)perf_gpu_use(NULL);
+    }
+    sim_stop();
+}
+
+int main(int argc, char **argv)
+{
+    (void)argv;
+    threads();
+    handed_over();
+    captures();
+    if (argc > 1)                                   /* threads only */
+        return check_done();
+    durations();
+    kinds();
+    contexts();
+    full();
+    clocks(40, 9900000, 3600, 250, 0);
+    clocks(-100, 9900000, 3600, 250, 0);
+    clocks(40, 2000000, 600, 250, 200000);
+    clocks(-40, 9900000, 3600, 250, 200000);
+    clocks(40, UINT64_C(1000000000), 3600, 4000, 0);    /* the driver's float: 30 ns for each second */
+    busy_clock(80);
+    busy_clock(-80);
+    joined();
+    percentiles();
+    resets();
+    memory();
+    bottlenecks();
+    failures();
+    destroyed();
+    shut_down();
+    tables();
+    return check_done();
+}

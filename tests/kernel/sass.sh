@@ -1,0 +1,48 @@
+#!/bin/sh
+# What a timer inside a kernel costs, in instructions of the machine code that nvcc makes; and that
+# with PERF_DISABLE=1 the code is, byte for byte, that of the kernel without timers.
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/flags.sh
+. "$root/tests/flags.sh"
+need_nvcc
+need python3
+start_work
+here=$root/tests/kernel
+cd "$work"
+
+build()                                 # build ARCH OUTPUT FLAG...
+{
+    arch=$1 out=$2
+    shift 2
+    # shellcheck disable=SC2086
+    try "$out for sm_$arch" nvcc $warn_nvcc -O3 -cubin -arch="sm_$arch" -I"$root" "$@" \
+        "$here/kernels.cu" -o "$out.cubin"
+}
+
+count()                                 # count KERNEL LIMIT
+{
+    tried=$((tried + 1))
+    python3 "$here/sass.py" pair "$1" "$2" on8.cubin 8 on40.cubin 40 bare8.cubin bare40.cubin ||
+        fail "sm_$arch: $1"
+}
+
+# The looser limits are what the compiler makes of older devices: on sm_75 no 128-bit operand stays where
+# it is, and up to sm_80 it waits for each reading of a sum by an instruction of its own.
+for arch in 75 80 90 100; do
+    build $arch on8 -DN=8
+    build $arch on40 -DN=40
+    build $arch off8 -DN=8 -DPERF_DISABLE=1
+    build $arch bare8 -DN=8 -DBARE
+    build $arch bare40 -DN=40 -DBARE
+    echo "sm_$arch"
+    ring=6 sum=3
+    [ $arch -gt 75 ] || ring=10
+    [ $arch -gt 80 ] || sum=5
+    count ring $ring
+    count sum $sum
+    try "sm_$arch: off is off" python3 "$here/sass.py" same off8.cubin bare8.cubin
+    tried=$((tried + 1))
+    ! python3 "$here/sass.py" same on8.cubin bare8.cubin >/dev/null ||
+        fail "timers leave no trace when on: this test sees nothing"
+done
+finish

@@ -1,0 +1,173 @@
+/* perf_tally: are the numbers those of the scopes, and is the sum the same bits in any order and
+ * tree?  The clock only moves when the test says so.                                             */
+#include <stdint.h>
+static uint64_t now_ns = 1000;
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "perf.h"
+
+#include "check.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+enum { PARTS = 37 };
+
+static perf_tally tally[PARTS], sum, other, kept;
+static uint64_t   state;
+
+static uint32_t draw(uint32_t below)
+{
+    state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)((state >> 33) % below);
+}
+
+static void work(const char *name, uint64_t ns)
+{
+    perf_scope s = perf_scope_begin(name);
+    now_ns += ns;
+    perf_scope_end(&s);
+}
+
+static void recursive(int depth)
+{
+    perf_scope s = perf_scope_begin("recursive");
+    now_ns += 10;
+    if (depth)
+        recursive(depth - 1);
+    perf_scope_end(&s);
+}
+
+static void numbers(void)
+{
+    uint64_t i;
+    double   p50, p99;
+
+    perf_reset();
+    CHECK(perf_tally_of("step", 4, &sum) == PERF_ENODATA && sum.parts == 1 && !sum.calls &&
+              sum.most == 4 && !sum.most_ns, "a part without calls");
+    for (i = 1; i <= 1000; i++)
+        work("step", i * 1000);
+    CHECK(perf_tally_of("step", 4, &sum) == PERF_OK, "step");
+    CHECK(sum.calls == 1000 && sum.sum_ns == 500500000 && sum.total_ns == sum.sum_ns &&
+              sum.self_ns == sum.sum_ns, "%llu calls, %llu ns", (unsigned long long)sum.calls,
+          (unsigned long long)sum.sum_ns);
+    CHECK(sum.parts == 1 && sum.most == 4 && sum.least == 4 && sum.most_ns == sum.total_ns &&
+              sum.least_ns == sum.total_ns, "one part");
+    CHECK(perf_hist_count(&sum.hist) == 1000, "%llu", (unsigned long long)perf_hist_count(&sum.hist));
+    CHECK(perf_hist_quantile(&sum.hist, 0) == 1000 && perf_hist_quantile(&sum.hist, 1) == 1e6,
+          "extremes %g %g", perf_hist_quantile(&sum.hist, 0), perf_hist_quantile(&sum.hist, 1));
+    p50 = perf_hist_quantile(&sum.hist, 0.5);
+    p99 = perf_hist_quantile(&sum.hist, 0.99);
+    CHECK(p50 > 0.98 * 500e3 && p50 < 1.02 * 500e3, "p50 %g", p50);
+    CHECK(p99 > 0.98 * 990e3 && p99 < 1.02 * 990e3, "p99 %g", p99);
+
+    work("one", 777);
+    CHECK(perf_tally_of("one", 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 1 &&
+              perf_hist_min(&sum.hist) == 777 && perf_hist_max(&sum.hist) == 777, "one call");
+    work("nothing", 0);
+    CHECK(perf_tally_of("nothing", 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 1 &&
+              perf_hist_max(&sum.hist) == 0 && perf_tally_imbalance(&sum) == 0, "0 ns");
+    recursive(3);
+    CHECK(perf_tally_of("recursive", 0, &sum) == PERF_OK && sum.calls == 4 && sum.sum_ns == 100 &&
+              sum.total_ns == 40 && sum.self_ns == 40, "recursion: %llu %llu",
+          (unsigned long long)sum.sum_ns, (unsigned long long)sum.total_ns);
+    perf_count("value", 3);
+    CHECK(perf_tally_of("value", 0, &sum) == PERF_ENODATA, "a counter has no length");
+}
+
+/* Sum of the tallies order[from, to) in a random tree, into tally number `to - 1` of `node`. */
+static perf_tally *tree(perf_tally *node, size_t n)
+{
+    size_t      left;
+    perf_tally *a, *b;
+
+    if (n == 1)
+        return node;
+    left = 1 + draw((uint32_t)n - 1);
+    a = tree(node, left);
+    b = tree(node + left, n - left);
+    CHECK(perf_tally_merge(a, b) == PERF_OK, "merge");
+    return a;
+}
+
+static void orders(void)
+{
+    static perf_tally node[PARTS], one;
+    uint64_t calls = 0, total = 0;
+    size_t   i, k, round;
+
+    memset(&sum, 0, sizeof sum);
+    for (i = 0; i < PARTS; i++) {
+        perf_reset();
+        for (k = draw(20); k; k--)                      /* some parts have no calls               */
+            work("step", (uint64_t)draw(1000) << draw(30));
+        (void)perf_tally_of("step", (uint32_t)i, &tally[i]);
+        calls += tally[i].calls;
+        total += tally[i].total_ns;
+        CHECK(perf_tally_merge(&sum, &tally[i]) == PERF_OK, "merge");
+    }
+    CHECK(sum.calls == calls && sum.total_ns == total && sum.parts == PARTS &&
+              perf_hist_count(&sum.hist) == calls, "sums");
+    CHECK(tally[sum.most].total_ns == sum.most_ns && tally[sum.least].total_ns == sum.least_ns,
+          "slowest and fastest");
+    for (i = 0; i < PARTS; i++)
+        CHECK(tally[i].total_ns <= sum.most_ns && tally[i].total_ns >= sum.least_ns, "part %zu", i);
+    for (round = 0; round < 30; round++) {
+        memcpy(node, tally, sizeof node);
+        for (i = PARTS; i > 1; i--) {
+            k = draw((uint32_t)i);
+            one = node[i - 1];
+            node[i - 1] = node[k];
+            node[k] = one;
+        }
+        CHECK(!memcmp(tree(node, PARTS), &sum, sizeof sum), "round %zu: other bits", round);
+    }
+}
+
+static void edges(void)
+{
+    perf_reset();
+    work("step", 100);
+    (void)perf_tally_of("step", 7, &sum);
+    work("step", 200);
+    (void)perf_tally_of("step", 3, &other);             /* 300 in all                             */
+    memset(&kept, 0, sizeof kept);
+    CHECK(perf_tally_merge(&kept, &sum) == PERF_OK && !memcmp(&kept, &sum, sizeof kept), "0 + x");
+    memset(&kept, 0, sizeof kept);
+    CHECK(perf_tally_merge(&sum, &kept) == PERF_OK && sum.parts == 1, "x + 0");
+    CHECK(perf_tally_merge(&sum, &other) == PERF_OK && sum.most == 3 && sum.least == 7, "who");
+    CHECK(perf_tally_imbalance(&sum) > 0.4999 && perf_tally_imbalance(&sum) < 0.5001, "300 of 200");
+    other.most_ns = sum.most_ns;
+    other.most = 2;
+    (void)perf_tally_merge(&sum, &other);
+    CHECK(sum.most == 2, "of equal ones the lower");
+
+    kept = sum;
+    other.sum_ns = ~UINT64_C(0);
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
+    other.sum_ns = 0;
+    other.hist.head.highest = 77;
+    CHECK(perf_tally_merge(&sum, &other) == PERF_EINVAL, "no tally");
+    CHECK(perf_tally_merge(NULL, &other) == PERF_EINVAL, "NULL");
+    CHECK(perf_tally_merge(&sum, NULL) == PERF_EINVAL, "NULL");
+    CHECK(perf_tally_merge(&sum, &sum) == PERF_EINVAL, "itself");
+    CHECK(!memcmp(&kept, &sum, sizeof kept), "a failed merge changes nothing");
+    CHECK(perf_tally_of(NULL, 0, &other) == PERF_EINVAL && !other.parts, "no name");
+    CHECK(perf_tally_of("step", 0, NULL) == PERF_EINVAL, "no out");
+    CHECK(perf_tally_imbalance(NULL) == 0, "NULL");
+}
+
+int main(int argc, char **argv)
+{
+    state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
+    printf("seed %llu\n", (unsigned long long)state);
+    CHECK(perf_tally_of("step", 0, &sum) == PERF_ENODATA && sum.parts == 1, "before any scope");
+    numbers();
+    orders();
+    edges();
+    return check_done();
+}

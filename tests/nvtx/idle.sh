@@ -1,0 +1,44 @@
+#!/bin/sh
+# What PERF_NVTX 1 costs while no tool is attached, in instructions under callgrind: a scope nothing,
+# a pair of perf_nvtx_push and pop at most 8, a file without PERF_NVTX 1 no text.
+#
+#     tests/nvtx/idle.sh gcc|clang
+. "$(dirname "$0")/../lib.sh"
+cc=${1:?which compiler?}
+need "$cc" valgrind
+nvtx=$(find_nvtx) || missing "nvtx3/nvToolsExt.h, of the CUDA toolkit, is not installed"
+start_work
+here=$root/tests/nvtx
+unset NVTX_INJECTION64_PATH NVTX_INJECTION32_PATH
+cd "$work"
+
+count()                                 # count PROGRAM KIND ROUNDS
+{
+    valgrind --tool=callgrind --callgrind-out-file=/dev/null "./$1" "$2" "$3" 2>&1 |
+        sed -n 's/.*Collected : //p'
+}
+
+each()                                  # each PROGRAM KIND: instructions of one round
+{
+    with=$(($(count "$1" "$2" 30000) - $(count "$1" "$2" 10000)))
+    without=$(($(count "$1" empty 30000) - $(count "$1" empty 10000)))
+    echo $(((with - without + 10000) / 20000))
+}
+
+try "on" "$cc" -O2 -I"$root" -isystem "$nvtx" -DPERF_NVTX=1 "$here/idle.c" -o on -ldl
+try "off" "$cc" -O2 -I"$root" "$here/idle.c" -o off
+[ "$failed" -eq 0 ] || finish
+on=$(each on scope) off=$(each off scope) pair=$(each on pair) none=$(each off pair)
+echo "$cc: a scope: $on instructions with PERF_NVTX 1, $off without"
+try "a scope costs the same" [ "$on" -eq "$off" ]
+echo "$cc: a push and a pop: $pair with PERF_NVTX 1, $none without (at most 8)"
+try "push and pop" [ "$pair" -le 8 ]
+try "push and pop without PERF_NVTX" [ "$none" -le 8 ]
+
+# A file that only includes both headers has no text at all, one that does not ask no NVTX symbol.
+echo '#include "perf_nvtx.h"' >unused.c
+try "unused.c" "$cc" -O2 -I"$root" -c unused.c -o unused.o
+try "no text" [ "$(size unused.o | awk 'NR == 2 { print $1 + $2 }')" = 0 ]
+try "idle.o" "$cc" -O2 -I"$root" -c "$here/idle.c" -o idle.o
+try "no symbol of NVTX" sh -c '! nm idle.o | grep -i "nvtx\(Global\|Init\)\|dlopen\|getenv"'
+finish

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Does a tool hear every scope of a program of C, C++ and a shared object, exactly and balanced, when
+# one file says PERF_NVTX 1?  The tools are libraries built here: inject.c for NVTX, roctx.c.
+#
+#     tests/nvtx/nvtx.sh gcc|clang|nvcc       nvcc: the file with PERF_NVTX 1 is a .cu
+. "$(dirname "$0")/../lib.sh"
+# shellcheck source=tests/flags.sh
+. "$root/tests/flags.sh"
+cc=${1:?which compiler?}
+case $cc in
+clang) cxx=clang++ ;;
+*)     cxx=g++ ;;
+esac
+[ "$cc" != nvcc ] || need_nvcc
+need "$cc" "$cxx" python3
+nvtx=$(find_nvtx) || missing "nvtx3/nvToolsExt.h, of the CUDA toolkit, is not installed"
+start_work
+here=$root/tests/nvtx
+cd "$work"
+c=$cc
+[ "$cc" != nvcc ] || c=gcc
+strict="-std=gnu11 -O2 -g $warn_c -I$root"
+
+# shellcheck disable=SC2086
+{
+    try "inject.c" $c -O1 -shared -fPIC -I"$nvtx" "$here/inject.c" -o inject.so
+    try "roctx.c" $c -O1 -shared -fPIC "$here/roctx.c" -o libroctx64.so
+    try "main.c" $c $strict -c "$here/main.c" -o main.o
+    try "other.cpp" "$cxx" -O2 $warn_cxx -I"$root" -c "$here/other.cpp" -o other.o
+    try "module.c" $c $strict -shared -fPIC "$here/module.c" -o module.so
+    if [ "$cc" = nvcc ]; then
+        try "provider.cu" nvcc $warn_nvcc -O2 -I"$root" -x cu -c "$here/provider.c" -o provider.o
+    else
+        try "provider.c, -I" $c $strict -I"$nvtx" -c "$here/provider.c" -o provider.o
+        try "provider.c as C99" $c -std=c99 -pedantic-errors $warn_c -I"$root" -I"$nvtx" -c \
+            "$here/provider.c" -o c99.o
+        try "provider.c as C++11" "$cxx" -x c++ -std=c++11 $warn_cxx -I"$root" -I"$nvtx" -c \
+            "$here/provider.c" -o cxx.o
+        [ "$cc" != clang ] || try "provider.c, -Weverything" clang -std=c99 $everything -Werror \
+            -I"$root" -I"$nvtx" -c "$here/provider.c" -o everything.o
+    fi
+    try "twice.c" $c $strict -I"$nvtx" -c "$here/provider.c" -o twice.o
+    try "roctx provider" $c $strict -DROCTX -c "$here/provider.c" -o roctx.o
+    try "module with the provider" $c $strict -I"$nvtx" -shared -fPIC "$here/module.c" \
+        "$here/provider.c" -o late.so
+}
+[ "$failed" -eq 0 ] || finish
+link=$cxx
+[ "$cc" != nvcc ] || link=nvcc
+try "link" "$link" provider.o main.o other.o -lpthread -ldl -o prog
+try "link, two files that ask" "$link" provider.o twice.o main.o other.o -lpthread -ldl -o prog2
+try "link, nobody asks" "$cxx" main.o other.o -pthread -ldl -o plain
+try "link, roctx" "$cxx" roctx.o main.o other.o -pthread -ldl -o rocprog
+
+# heard KIND LOG COMMAND...
+heard()
+{
+    kind=$1 log=$2
+    shift 2
+    try "$* ($kind)" env NVTX_LOG="$log" "$@"
+    try "$log" python3 "$here/check.py" "$log" "$kind"
+}
+export NVTX_INJECTION64_PATH="$work/inject.so"
+heard nvtx full ./prog ./module.so
+heard nvtx twice ./prog2 ./module.so
+heard late late ./plain ./late.so
+heard bare bare env NVTX_TOOL=bare ./prog ./module.so
+heard roctx roctx env LD_LIBRARY_PATH=. ./rocprog ./module.so
+
+# Nobody listens: nothing is heard, and the program does not notice.
+try "a deaf tool" env NVTX_LOG=deaf NVTX_TOOL=deaf ./prog ./module.so
+try "only its arrival" [ "$(cut -f 2 deaf)" = attach ]
+try "no provider" env NVTX_LOG=nothing ./plain ./module.so
+try "nothing" [ ! -e nothing ]
+try "no roctx library" ./rocprog ./module.so
+NVTX_INJECTION64_PATH=/nowhere/at.all
+try "a wrong path" ./prog ./module.so
+unset NVTX_INJECTION64_PATH
+try "no tool" ./prog ./module.so
+finish

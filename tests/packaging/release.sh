@@ -1,0 +1,67 @@
+#!/bin/sh
+# The release archive: the same bytes twice, checksums that hold, and all that a user needs in it.
+# With `debian`: the Debian package made from it, through lintian, used from its own folder.
+. "$(dirname "$0")/../lib.sh"
+
+need git tar gzip sha256sum gcc meson
+git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'not a git repository'
+start_work
+version=$(sh "$root/tests/version.sh" "$root/perf_stats.h")
+try 'archive' "$root/tools/release.sh" --dirty "$work/one"
+archive=$work/one/perfh-$version.tar.gz
+
+if [ "${1:-}" = debian ]; then
+    need dpkg-buildpackage dh lintian pkg-config cmake
+    try 'dpkg-buildpackage' "$root/tools/debian.sh" "$work/debian" "$archive"
+    cd "$work/debian"
+    # the one tag: a first upload to Debian itself would close a request there
+    try 'lintian' lintian --allow-root --fail-on error,warning \
+        --suppress-tags initial-upload-closes-no-bugs ./*.changes
+    [ ! -s "$work/output" ] || cat "$work/output"
+    try 'the version' [ "$(dpkg-deb -f libperfh-dev_*.deb Version)" = "$version-1" ]
+    try 'any architecture' [ "$(dpkg-deb -f libperfh-dev_*.deb Architecture)" = all ]
+    try 'unpack' dpkg-deb -x libperfh-dev_*.deb "$work/root"
+    for header in $(headers); do
+        try "package: $header" cmp "$root/$header" "$work/root/usr/include/$header"
+    done
+    printf '#include <perf.h>\nint main(void) { PERF_SCOPE("x"); return 0; }\n' >"$work/user.c"
+    export PKG_CONFIG_PATH="$work/root/usr/share/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$work/root"
+    export PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1
+    # shellcheck disable=SC2046
+    try 'pkg-config: a program' gcc $(pkg-config --cflags perfh) "$work/user.c" -o "$work/user"
+    try 'it runs' "$work/user"
+    mkdir "$work/cmake"
+    printf '%s\n' 'cmake_minimum_required(VERSION 3.14)' 'project(user C)' \
+        'find_package(perfh CONFIG REQUIRED)' 'add_executable(user ../user.c)' \
+        'target_link_libraries(user perfh::perfh)' >"$work/cmake/CMakeLists.txt"
+    try 'cmake: configure' cmake -S "$work/cmake" -B "$work/cmake/build" \
+        -DCMAKE_PREFIX_PATH="$work/root/usr"
+    try 'cmake: build' cmake --build "$work/cmake/build"
+    finish
+fi
+
+try 'checksums' sh -c 'cd "$1" && sha256sum --quiet -c SHA256SUMS' - "$work/one"
+# Another folder, umask, time zone and language, and files with other dates.
+git clone -q --no-hardlinks "$root" "$work/clone"
+(cd "$root" && git ls-files -z --cached --others --exclude-standard |
+    xargs -0 sh -c 'for f; do if [ -f "$f" ]; then echo "$f"; fi; done' - |
+    tar cf - -T -) | (umask 077 && tar xf - -C "$work/clone" --touch)
+(cd "$root" && git ls-files --deleted) | while read -r gone; do rm -f "$work/clone/$gone"; done
+try 'archive of a clone' sh -c 'umask 077; TZ=Asia/Tokyo LC_ALL=C.UTF-8 "$1/tools/release.sh" --dirty \
+    "$2"' - "$work/clone" "$work/two"
+try 'the same bytes' cmp "$archive" "$work/two/perfh-$version.tar.gz"
+echo x >>"$work/clone/perf.h"
+try 'uncommitted changes are refused' sh -c '! "$1/tools/release.sh" "$2"' - "$work/clone" "$work/no"
+
+mkdir "$work/tree"
+tar xzf "$archive" -C "$work/tree"
+tree=$work/tree/perfh-$version
+for header in $(headers); do
+    try "archive: $header" cmp "$root/$header" "$tree/$header"
+done
+try 'archive: quickstart' gcc -O2 -I"$tree" "$tree/examples/c/quickstart.c" -o "$work/quickstart"
+try 'archive: meson' meson setup -Dtests=disabled --prefix="$work/usr" "$work/build" "$tree"
+try 'archive: install' meson install --no-rebuild -C "$work/build"
+try 'archive: no build leftovers' sh -c '! tar tzf "$1" | grep -E "/build|__pycache__|\.o$|\.so$"' \
+    - "$archive"
+finish

@@ -1,0 +1,487 @@
+/* baseline.c DIR [TRIALS]: runs of known truth against baselines of known truth, how often the answer is
+ * wrong; and what the reader says about files that are none.                                      */
+#include <stdint.h>
+#include <stddef.h>
+#include <stdlib.h>
+static uint64_t now_ns = UINT64_C(7000000000);
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "perf.h"
+#include "perf_results.h"
+
+#include "check.h"
+
+enum { NAMES = 5, SLICES = 40 };
+
+static const uint64_t seed = 20261121;
+static uint64_t       rng[4];
+static int            trials = 250;     /* enough to tell 2.5 % from 5 %; the sanitizers need fewer */
+static char           dir[400], path[500];
+
+static double normal(void)
+{
+    return perf_normal_quantile(perf_uniform_(rng));
+}
+
+/* One run: each benchmark at its level, less a run's own luck; slices with spikes. */
+static double      values[NAMES][SLICES];
+static perf_result results[NAMES];
+static perf_results_item items[NAMES];
+static const char *const names[NAMES] = {"parse", "sort", "copy", "hash \"x\"", "walk"};
+
+static perf_results_opts run(int id, double time_s, const double *level, double run_sd)
+{
+    static char       text[32];
+    perf_results_opts o = perf_results_opts_default();
+    int               i, k;
+
+    for (i = 0; i < NAMES; i++) {
+        double luck = perf_exp(level[i] + run_sd * normal());
+        for (k = 0; k < SLICES; k++) {
+            values[i][k] = 100.0 * (i + 1) * luck * perf_exp(0.03 * normal());
+            if (perf_uniform_(rng) < 0.05)
+                values[i][k] *= 8.0;
+        }
+        memset(&results[i], 0, sizeof results[i]);
+        results[i].time = perf_summarize(values[i], SLICES);
+        results[i].batch = 10;
+        items[i].name = names[i];
+        items[i].result = &results[i];
+        items[i].samples = values[i];
+        items[i].count = SLICES;
+    }
+    snprintf(text, sizeof text, "%d", id);
+    o.items = items;
+    o.count = NAMES;
+    o.run = text;
+    o.machine = "m";
+    o.time_s = 1.79e9 + time_s;
+    return o;
+}
+
+typedef struct tally {
+    int wrong_reject, wrong_accept, rejected, accepted, trials;
+} tally;
+
+/* `saved` runs an hour apart, then one `later` hours after the last, whose benchmark 1 is slower by
+ * `change`.  sd: between runs; walk: the level drifts by so much a run.                            */
+static tally world(int trials, int saved, double later, double change, double sd, double walk,
+                   int alone)
+{
+    tally t;
+    int   trial, i, k;
+
+    memset(&t, 0, sizeof t);
+    for (trial = 0; trial < trials; trial++) {
+        double             level[NAMES] = {0}, hour = 0;
+        perf_baseline_opts o = perf_baseline_opts_default();
+        perf_baseline      b;
+        perf_results_opts  r;
+        (void)remove(path);
+        for (k = 0; k < saved; k++, hour += 1.0) {
+            for (i = 0; i < NAMES; i++)
+                level[i] += walk * normal();
+            r = run(k, hour * 3600, level, sd);
+            if (perf_baseline_add(path, &r) != PERF_OK)
+                abort();
+        }
+        hour += later - 1.0;
+        for (i = 0; i < NAMES; i++)
+            level[i] += walk * perf_sqrt(later) * normal();
+        level[1] += perf_log(change);
+        o.now = run(saved, hour * 3600, level, sd);
+        b = perf_baseline_check(path, &o);
+        if (b.status != PERF_OK || b.entries != NAMES) {
+            printf("%s\n", perf_status_text(b.status));
+            abort();
+        }
+        for (i = 0; i < NAMES; i++) {
+            perf_decision d = alone ? b.entry[i].verdict.decision : b.entry[i].decision;
+            t.trials += i == 1;
+            t.rejected += i == 1 && d == PERF_REJECT;
+            t.accepted += i == 1 && d == PERF_ACCEPT;
+            t.wrong_reject += i != 1 && d == PERF_REJECT;
+            t.wrong_accept += i == 1 && d == PERF_ACCEPT && change >= 1.05;
+        }
+        perf_baseline_free(&b);
+    }
+    printf("%d runs, %g h later, x%.2f, sd %g, walk %g%s: benchmark 1 rejected %d, accepted %d of %d; "
+           "others rejected %d\n", saved, later, change, sd, walk, alone ? ", alone" : "",
+           t.rejected, t.accepted, t.trials, t.wrong_reject);
+    return t;
+}
+
+/* At most a share p of n, with three standard errors. */
+static int at_most(int k, int n, double p)
+{
+    return k <= n * p + 3.0 * perf_sqrt(n * p * (1 - p)) + 1;
+}
+
+static void statistics(void)
+{
+    int   n = trials;
+    tally t;
+
+    snprintf(path, sizeof path, "%s/world.json", dir);
+    /* the truth is at the threshold: each wrong answer 2.5 % */
+    t = world(n, 8, 1, 1.05, 0.013, 0, 1);
+    CHECK(at_most(t.rejected, n, 0.025), "%d of %d", t.rejected, n);
+    CHECK(at_most(t.accepted, n, 0.025), "%d of %d", t.accepted, n);
+    /* identical code is not accused; within the family neither */
+    t = world(n, 8, 1, 1.0, 0.013, 0, 0);
+    CHECK(t.rejected + t.wrong_reject == 0, "%d + %d", t.rejected, t.wrong_reject);
+    t = world(n, 6, 1, 1.0, 0.05, 0, 0);
+    CHECK(at_most(t.rejected + t.wrong_reject, n, 0.025), "%d + %d", t.rejected, t.wrong_reject);
+    /* a planted regression is seen, the others stay clean; a small one needs more quiet */
+    t = world(n, 8, 1, 1.20, 0.013, 0, 0);
+    CHECK(t.rejected >= n * 95 / 100, "%d of %d", t.rejected, n);
+    CHECK(t.wrong_reject == 0 && t.accepted == 0, "%d %d", t.wrong_reject, t.accepted);
+    t = world(n, 10, 1, 1.08, 0.003, 0, 0);
+    CHECK(t.rejected >= n * 85 / 100, "%d of %d", t.rejected, n);
+    t = world(n, 10, 1, 1.0, 0.003, 0, 0);
+    CHECK(t.accepted >= n * 95 / 100, "%d of %d", t.accepted, n);
+    /* a drift between then and now is not taken for a change */
+    t = world(n, 8, 24, 1.05, 0.002, 0.02, 1);
+    CHECK(at_most(t.rejected, n, 0.025), "%d of %d", t.rejected, n);
+    CHECK(at_most(t.accepted, n, 0.025), "%d of %d", t.accepted, n);
+    /* fewer than six runs claim nothing, whatever the numbers say */
+    t = world(40, 1, 1, 3.0, 0.013, 0, 0);
+    CHECK(t.rejected + t.accepted + t.wrong_reject == 0, "%d %d", t.rejected, t.accepted);
+    t = world(40, 5, 1, 3.0, 0.001, 0, 1);
+    CHECK(t.rejected + t.accepted + t.wrong_reject == 0, "%d %d", t.rejected, t.accepted);
+}
+
+static perf_baseline check_now(const perf_results_opts *r, const char *rule)
+{
+    perf_baseline_opts o = perf_baseline_opts_default();
+
+    o.now = *r;
+    if (rule)
+        CHECK(perf_rule_parse(rule, &o.accept.rule) == PERF_OK, "%s", rule);
+    return perf_baseline_check(path, &o);
+}
+
+/* New, missing, other machines, the run itself, a run that is vouched for, options, the text. */
+static void cases(void)
+{
+    double             level[NAMES] = {0};
+    perf_results_opts  r;
+    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline      b;
+    char               text[8192];
+    size_t             n;
+    int                k;
+
+    snprintf(path, sizeof path, "%s/cases.json", dir);
+    (void)remove(path);
+    b = perf_baseline_check(path, NULL);
+    CHECK(b.status == PERF_ENODATA && !b.entries, "%s", perf_status_text(b.status));
+    perf_baseline_free(&b);
+    for (k = 0; k < 7; k++) {
+        r = run(k, k * 3600, level, 0.01);
+        r.count = 4;                            /* "walk" will be new */
+        CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    }
+    r = run(7, 7 * 3600, level, 0.01);
+    items[0].name = "renamed";
+    b = check_now(&r, NULL);
+    CHECK(b.status == PERF_OK && b.entries == 6 && b.runs == 7, "%lu", (unsigned long)b.entries);
+    CHECK(b.fresh == 2 && b.missing == 1, "%lu %lu", (unsigned long)b.fresh,
+          (unsigned long)b.missing);
+    CHECK(b.entries == 6 && !strcmp(b.entry[5].name, "parse") && b.entry[5].missing, "the last");
+    CHECK(b.entries == 6 && b.entry[0].runs == 0 && b.entry[0].now > 0, "the first");
+    CHECK(b.decision == PERF_INCONCLUSIVE, "%d", (int)b.decision);
+    CHECK(b.span_s > 21599 && b.span_s < 21601 && b.age_s > 3599 && b.age_s < 3601, "%g %g",
+          b.span_s, b.age_s);
+    n = perf_baseline_text(text, sizeof text, &b);
+    CHECK(n < sizeof text && strstr(text, "new: not in the baseline") &&
+          strstr(text, "missing: saved, but not measured now") && strstr(text, "(2 new, 1 missing)") &&
+          strstr(text, "7 runs of this machine and build within 6 hours, the last 60 minutes ago"),
+          "%s", text);
+    CHECK(perf_baseline_text(NULL, 0, &b) == n && perf_baseline_text(text, 5, &b) == n &&
+          strlen(text) == 4, "as snprintf");
+    perf_baseline_free(&b);
+    items[0].name = names[0];
+
+    /* the run itself, when it was added first, is not held against itself */
+    r = run(7, 7 * 3600, level, 0.01);
+    CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    b = check_now(&r, NULL);
+    CHECK(b.runs == 8 && b.entry[0].runs == 7, "%lu", (unsigned long)b.entry[0].runs);
+    perf_baseline_free(&b);
+
+    /* another machine: warned about, and no claim */
+    level[0] = level[1] = level[2] = level[3] = level[4] = 1.0;
+    r = run(8, 8 * 3600, level, 0.01);
+    r.machine = "other";
+    b = check_now(&r, NULL);
+    CHECK(b.status == PERF_OK && b.other_runs == 8 && b.rejected == 0 && strstr(b.other, "m, "),
+          "%lu '%s'", (unsigned long)b.other_runs, b.other);
+    CHECK(b.decision == PERF_INCONCLUSIVE && b.entry[0].runs == 0 && b.fresh == 0, "claims");
+    (void)perf_baseline_text(text, sizeof text, &b);
+    CHECK(strstr(text, "warning: 8 runs of another machine or build"), "%s", text);
+    perf_baseline_free(&b);
+    o.now = r;
+    o.any_machine = 1;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.rejected == 4 && b.decision == PERF_REJECT, "%lu", (unsigned long)b.rejected);
+    perf_baseline_free(&b);
+
+    /* rules: on p95 it takes 72 slices, here are 40; on the mean; nonsense */
+    r = run(8, 8 * 3600, level, 0.01);
+    b = check_now(&r, "no regression beyond 5 % on p95");
+    CHECK(b.status == PERF_OK && b.rejected == 0 && b.accepted == 0, "p95 of 40");
+    perf_baseline_free(&b);
+    b = check_now(&r, "no regression beyond 5 % on p50");
+    CHECK(b.status == PERF_OK && b.rejected == 4, "%lu", (unsigned long)b.rejected);
+    perf_baseline_free(&b);
+    b = check_now(&r, "no regression beyond 100 % on mean");
+    CHECK(b.status == PERF_OK && b.entry[0].verdict.ratio.estimate > 1.8 &&
+          b.entry[0].verdict.ratio.estimate < 4.0, "%g", b.entry[0].verdict.ratio.estimate);
+    perf_baseline_free(&b);
+    b = check_now(&r, "memory down >= 5 %");
+    CHECK(b.status == PERF_EINVAL && !b.entries, "%s", perf_status_text(b.status));
+    perf_baseline_free(&b);
+    o.accept.confidence = PERF_NAN_;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.status == PERF_EINVAL, "%s", perf_status_text(b.status));
+    perf_baseline_free(&b);
+    (void)perf_baseline_text(text, sizeof text, &b);
+    (void)perf_baseline_text(text, sizeof text, NULL);
+
+    /* one saved run whose user vouches for the order */
+    memset(level, 0, sizeof level);
+    r = run(0, 0, level, 0.0);
+    CHECK(perf_baseline_save(path, &r) == PERF_OK, "save");
+    level[2] = 0.5;
+    r = run(1, 10, level, 0.0);
+    memset(&o, 0, sizeof o);
+    o.now = r;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.rejected == 0 && b.entry[2].verdict.ratio.low > 1.4, "%g", b.entry[2].verdict.ratio.low);
+    perf_baseline_free(&b);
+    o.accept.design = PERF_DESIGN_RANDOM;
+    b = perf_baseline_check(path, &o);
+    CHECK(b.rejected == 1 && b.entry[2].decision == PERF_REJECT, "%lu", (unsigned long)b.rejected);
+    perf_baseline_free(&b);
+
+    /* the newest 30 runs are kept, a run of the same id is replaced */
+    for (k = 0; k < 33; k++) {
+        r = run(k, k, level, 0.01);
+        CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    }
+    r = run(32, 32, level, 0.01);
+    CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    r = run(33, 33, level, 0.01);
+    b = check_now(&r, NULL);
+    CHECK(b.runs == 30 && b.entry[0].runs == 30 && b.missing == 0, "%lu %lu", (unsigned long)b.runs,
+          (unsigned long)b.entry[0].runs);
+    perf_baseline_free(&b);
+}
+
+/* Scopes and A/B loops of this process, by the fake clock; medians of repeats. */
+static void process(void)
+{
+    perf_results_opts r = perf_results_opts_default();
+    perf_baseline     b;
+    char              id[16];
+    int               k, i, v;
+
+    snprintf(path, sizeof path, "%s/process.json", dir);
+    (void)remove(path);
+    r.machine = "m";
+    r.run = id;
+    for (k = 0; k < 8; k++) {
+        uint64_t slow = k == 7 ? 3 : 2;
+        perf_reset();
+        for (i = 0; i < 200; i++) {
+            PERF_SCOPE("step");
+            now_ns += 5000 * slow + perf_random_(&rng[0]) % 1000;
+        }
+        for (i = 0; i < 200; i++) {
+            PERF_SCOPE("same");
+            now_ns += 10000 + perf_random_(&rng[0]) % 1000;
+        }
+        snprintf(id, sizeof id, "%d", k);
+        r.time_s = 1.79e9 + k * 60;
+        if (k < 7)
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    }
+    b = check_now(&r, NULL);
+    CHECK(b.status == PERF_OK && b.entries == 2, "%lu", (unsigned long)b.entries);
+    CHECK(b.entries == 2 && b.entry[0].kind == PERF_BASELINE_SCOPE &&
+          b.entry[0].decision == PERF_REJECT && b.entry[0].verdict.ratio.low > 1.3 &&
+          b.entry[0].verdict.ratio.high < 1.7, "%g", b.entry[0].verdict.ratio.estimate);
+    CHECK(b.entries == 2 && b.entry[1].decision != PERF_REJECT, "%d", (int)b.entry[1].decision);
+    perf_baseline_free(&b);
+    b = check_now(&r, "no regression beyond 10 %");
+    CHECK(b.entries == 2 && b.entry[1].decision == PERF_ACCEPT, "%d", (int)b.entry[1].decision);
+    perf_baseline_free(&b);
+    b = check_now(&r, "no regression beyond 5 % on mean");
+    CHECK(b.entries == 2 && b.entry[0].decision == PERF_REJECT, "mean");
+    perf_baseline_free(&b);
+    b = check_now(&r, "no regression beyond 5 % on p99");     /* 200 calls are too few */
+    CHECK(b.rejected + b.accepted == 0, "p99 of 200");
+    perf_baseline_free(&b);
+
+    (void)remove(path);
+    r.no_scopes = 1;
+    for (k = 0; k < 8; k++) {
+        perf_ab ab = perf_ab_begin("duel", NULL);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            now_ns += (v ? (k == 7 ? 900u : 700u) : 1000u) * (unsigned)(k + 1);
+        (void)perf_ab_end(&ab);
+        snprintf(id, sizeof id, "%d", k);
+        r.time_s = 1.79e9 + k * 60;
+        if (k < 7)
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    }
+    b = check_now(&r, NULL);                    /* earlier duels of this process count as repeats */
+    CHECK(b.entries == 1 && b.entry[0].kind == PERF_BASELINE_AB && b.entry[0].before > 0.69 &&
+          b.entry[0].before < 0.71 && b.entry[0].now > 0.69 && b.entry[0].now < 0.71, "%g %g",
+          b.entry[0].before, b.entry[0].now);
+    perf_baseline_free(&b);
+}
+
+/* What is no baseline: status and byte. */
+static void reader(void)
+{
+#define FRONT "{\"perf_results\":1,"
+    static const struct {
+        const char *text;
+        perf_status status;
+        size_t      at;
+    } c[] = {
+        {"", PERF_EFORMAT, 0},
+        {"{}", PERF_EFORMAT, 0},
+        {"[]", PERF_EFORMAT, 0},
+        {"nonsense", PERF_EFORMAT, 0},
+        {"{\"perf_results\":1}", PERF_OK, 0},
+        {"\xef\xbb\xbf {\"perf_results\" : 1 }\n", PERF_OK, 0},
+        {"{\"perf_results\":2}", PERF_EFORMAT, 17},
+        {"{\"perf_results\":1} x", PERF_EFORMAT, 19},
+        {"{\"perf_results\":1,}", PERF_EFORMAT, 18},
+        {"{\"perf_results\":1,\"perf_results\":1}", PERF_EFORMAT, 33},
+        {"{\"perf_results\":1", PERF_EFORMAT, 17},
+        {"{\"perf_results\":01}", PERF_EFORMAT, 18},
+        {"{\"perf_results\":1.}", PERF_EFORMAT, 18},
+        {"{\"perf_results\":1e}", PERF_EFORMAT, 18},
+        {"{\"perf_results\":+1}", PERF_EFORMAT, 16},
+        {FRONT "\"a\":[1,2,{\"b\":[[]]}],\"b\":\"\\u00e9\\ud83d\\ude00\\ud83d\"}", PERF_OK, 0},
+        {FRONT "\"a\":[1,2}", PERF_EFORMAT, 26},
+        {FRONT "\"a\":\"\\x\"}", PERF_EFORMAT, 24},
+        {FRONT "\"a\":\"\\u12g4\"}", PERF_EFORMAT, 27},
+        {FRONT "\"a\":\"line\nfeed\"}", PERF_EFORMAT, 27},
+        {FRONT "\"a\":1e999}", PERF_ERANGE, 27},
+        {FRONT "\"a\":99999999999999999999e300}", PERF_ERANGE, 46},
+        {FRONT "\"a\":1e-999}", PERF_OK, 0},
+        {FRONT "\"a\":tru}", PERF_EFORMAT, 22},
+        {FRONT "\"benchmarks\":[{\"samples\":[1]}]}", PERF_EFORMAT, 32},
+        {FRONT "\"benchmarks\":[{\"name\":5}]}", PERF_EFORMAT, 40},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"name\":\"y\"}]}", PERF_EFORMAT, 51},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"samples\":[1,0]}]}", PERF_ERANGE, 57},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"samples\":[-1]}]}", PERF_ERANGE, 55},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"samples\":[1,null]}]}", PERF_EFORMAT, 57},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2],\"candidate\":[1]}]}",
+         PERF_EFORMAT, 32},
+        {FRONT "\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2],\"candidate\":[1,2]}]}", PERF_OK, 0},
+        {FRONT "\"benchmarks\":{}}", PERF_EFORMAT, 31},
+        {FRONT "\"scopes\":[{\"name\":\"x\",\"kind\":\"scope\",\"buckets\":[[2,1],[1,1]]}]}",
+         PERF_ERANGE, 72},
+        {FRONT "\"scopes\":[{\"name\":\"x\",\"kind\":\"scope\",\"buckets\":[[2,0]]}]}", PERF_ERANGE,
+         66},
+        {FRONT "\"scopes\":[{\"name\":\"x\",\"kind\":\"scope\",\"buckets\":[[2]]}]}", PERF_ERANGE, 66},
+        {FRONT "\"scopes\":[{\"name\":\"x\",\"kind\":\"counter\",\"min\":-3,\"mean\":-1.5}]}", PERF_OK,
+         0},
+        {FRONT "\"runs\":[{\"run\":\"a\",\"run\":\"b\"}]}", PERF_EFORMAT, 43}};
+    size_t i, n;
+    char  *deep;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        size_t        size = strlen(c[i].text);
+        char         *exact = (char *)malloc(size + !size);
+        perf_baseline b;
+        memcpy(exact, c[i].text, size);
+        b = perf_baseline_check_text(exact, size, NULL);
+        CHECK(b.status == c[i].status && b.error_at == c[i].at, "%s: %s at %lu, want %s at %lu",
+              c[i].text, perf_status_text(b.status), (unsigned long)b.error_at,
+              perf_status_text(c[i].status), (unsigned long)c[i].at);
+        perf_baseline_free(&b);
+        free(exact);
+    }
+    /* depth: 64 is read, more is refused, a million does no harm */
+    for (n = 60; n < 2000000; n = n < 70 ? n + 1 : n * 30) {
+        perf_baseline b;
+        deep = (char *)malloc(2 * n + 40);
+        strcpy(deep, FRONT "\"a\":");
+        memset(deep + 22, '[', n);
+        memset(deep + 22 + n, ']', n);
+        deep[22 + 2 * n] = '}';
+        b = perf_baseline_check_text(deep, 23 + 2 * n, NULL);
+        CHECK(b.status == (n <= 64 ? PERF_OK : PERF_ELIMIT), "%lu: %s", (unsigned long)n,
+              perf_status_text(b.status));
+        CHECK(b.status == PERF_OK || b.error_at == 22 + 64, "%lu", (unsigned long)b.error_at);
+        perf_baseline_free(&b);
+        free(deep);
+    }
+    {
+        perf_baseline b = perf_baseline_check_text(NULL, 5, NULL);
+        CHECK(b.status == PERF_EINVAL, "NULL");
+        b = perf_baseline_check(NULL, NULL);
+        CHECK(b.status == PERF_EINVAL, "NULL");
+        b = perf_baseline_check(dir, NULL);
+        CHECK(b.status == PERF_EIO, "a folder: %s", perf_status_text(b.status));
+    }
+    /* every prefix of a real file is refused, and what is refused is not overwritten */
+    {
+        double            level[NAMES] = {0};
+        perf_results_opts o = run(1, 0, level, 0.01);
+        size_t            len = perf_results_text(NULL, 0, PERF_RESULTS_JSON, &o) + 4096;
+        char             *text = (char *)malloc(len);
+        FILE             *f;
+        perf_baseline     b;
+        len = perf_results_text(text, len, PERF_RESULTS_JSON, &o);
+        while (len && text[len - 1] != '}')
+            len--;
+        for (n = 0; n < len; n++) {
+            b = perf_baseline_check_text(text, n, &(perf_baseline_opts){.now = o});
+            CHECK(b.status == PERF_EFORMAT && b.error_at <= n, "%lu of %lu: %s", (unsigned long)n,
+                  (unsigned long)len, perf_status_text(b.status));
+            perf_baseline_free(&b);
+        }
+        snprintf(path, sizeof path, "%s/broken.json", dir);
+        f = fopen(path, "wb");
+        (void)fwrite(text, 1, len / 2, f);
+        (void)fclose(f);
+        CHECK(perf_baseline_add(path, &o) == PERF_EFORMAT, "added to a broken file");
+        f = fopen(path, "rb");
+        CHECK(fread(text, 1, len, f) == len / 2, "the broken file changed");
+        (void)fclose(f);
+        free(text);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t s = seed;
+    int      i;
+
+    if (argc == 3)
+        trials = atoi(argv[2]);
+    if (argc != 2 && argc != 3) {
+        printf("usage: baseline DIR [TRIALS]\n");
+        return 1;
+    }
+    printf("seed %lu\n", (unsigned long)seed);
+    for (i = 0; i < 4; i++)
+        rng[i] = perf_random_(&s);
+    snprintf(dir, sizeof dir, "%s", argv[1]);
+    reader();
+    cases();
+    process();
+    statistics();
+    return check_done();
+}

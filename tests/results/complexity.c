@@ -1,0 +1,67 @@
+/* perf_complexity_fit on times of known growth, with noise, and on what has none. */
+#include "perf_main.h"
+
+#include "check.h"
+
+static uint64_t state = 20261121;
+
+static double noise(double sd)
+{
+    return perf_exp(sd * perf_normal_quantile((double)(perf_random_(&state) >> 12) / 4503599627370496.0 +
+                                              1e-12));
+}
+
+static double truth(int k, double n)
+{
+    double l = perf_log(n) * 1.4426950408889634;
+
+    return k == 0 ? 7.0 : k == 1 ? 3.0 * l : k == 2 ? 0.5 * n : k == 3 ? 2.0 * n * l
+         : k == 4 ? 0.1 * n * n : 0.01 * n * n * n;
+}
+
+int main(void)
+{
+    static const char *const name[] = {"O(1)", "O(log n)", "O(n)", "O(n log n)", "O(n^2)", "O(n^3)"};
+    double          n[12], ns[12];
+    perf_complexity c;
+    int             k, i, trial, right, wrong;
+
+    printf("seed %lu\n", (unsigned long)state);
+    for (k = 0; k < 6; k++) {
+        for (trial = right = wrong = 0; trial < 200; trial++) {
+            for (i = 0; i < 10; i++) {
+                n[i] = (double)(16u << i);
+                ns[i] = truth(k, n[i]) * noise(0.03);
+            }
+            c = perf_complexity_fit(n, ns, 10);
+            right += !strcmp(c.name, name[k]) && !c.rival;
+            wrong += strcmp(c.name, name[k]) && (!c.rival || strcmp(c.rival, name[k]));
+        }
+        CHECK(right >= 190 && wrong == 0, "%s: %d right, %d wrong of 200", name[k], right, wrong);
+        c = perf_complexity_fit(n, ns, 10);
+        CHECK(c.factor > 0.9 * truth(k, 2.0) / (k == 0 ? 1 : k == 1 ? 1 : k == 2 ? 2 : k == 3 ? 2
+              : k == 4 ? 4 : 8) && c.factor < 1.1 * truth(k, 2.0) / (k == 0 ? 1 : k == 1 ? 1
+              : k == 2 ? 2 : k == 3 ? 2 : k == 4 ? 4 : 8), "%s: factor %g", name[k], c.factor);
+    }
+    for (i = 0; i < 10; i++)                    /* exponential: none of them */
+        ns[i] = perf_exp(0.5 * (double)n[i] / 100);
+    c = perf_complexity_fit(n, ns, 10);
+    CHECK(!strcmp(c.name, "no fit"), "%s", c.name);
+    for (i = 0; i < 10; i++)                    /* a step, as at the end of a cache */
+        ns[i] = n[i] * (i < 5 ? 1.0 : 4.0);
+    c = perf_complexity_fit(n, ns, 10);
+    CHECK(!strcmp(c.name, "no fit") && c.error > 0.15, "%s %g", c.name, c.error);
+    for (i = 0; i < 10; i++) {                  /* sizes from 1000 to 9000: n or n log n? */
+        n[i] = 1000.0 * (i + 1);
+        ns[i] = truth(3, n[i]) * noise(0.08);
+    }
+    c = perf_complexity_fit(n, ns, 9);
+    CHECK(c.rival != NULL || !strcmp(c.name, "O(n log n)") || !strcmp(c.name, "O(n)"), "%s", c.name);
+    ns[2] = -1.0;
+    CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "negative");
+    ns[2] = PERF_NAN_;
+    CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "NaN");
+    CHECK(!strcmp(perf_complexity_fit(n, ns, 2).name, "no fit"), "too few");
+    CHECK(!strcmp(perf_complexity_fit(NULL, ns, 10).name, "no fit"), "NULL");
+    return check_done();
+}

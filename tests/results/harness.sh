@@ -1,0 +1,215 @@
+#!/bin/sh
+# The harness as its user meets it: a program of three files, its options, its output, its status.
+. "$(dirname "$0")/../lib.sh"
+. "$root/tests/flags.sh"
+need gcc g++
+start_work
+cd "$work" || exit 1
+export PERF_MACHINE=test
+
+cat >one.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+PERF_BENCH(mul)
+{
+    double x = 1;
+    while (perf_bench_next(&b)) {
+        x *= 1.0000001;
+        perf_keep(x);
+    }
+}
+PERF_BENCH_N(steps, 16, 4096)
+{
+    size_t i;
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+C
+cat >two.c <<'C'
+#include "perf_main.h"
+PERF_BENCH_THREADS(spin, 1, 2)
+{
+    double x = (double)thread;
+    perf_bench_rates(&b, 8, 1);
+    while (perf_bench_next(&b)) {
+        x += 1;
+        perf_keep(x);
+    }
+}
+PERF_BENCH(forgotten)
+{
+}
+C
+cat >three.cpp <<'C'
+#include "perf_main.h"
+#include <vector>
+PERF_BENCH(from_cxx)
+{
+    std::vector<int> v(16);
+    while (perf_bench_next(&b)) {
+        v[3]++;
+        perf_keep(v.data());
+    }
+}
+C
+
+# build COMPILER C++-COMPILER FLAGS...: the program
+build()
+{
+    cc_=$1 cxx_=$2
+    shift 2
+    # shellcheck disable=SC2086
+    try "$cc_ compiles one.c" "$cc_" -std=c99 $warn_c "$@" -I"$root" -c one.c -o one.o
+    # shellcheck disable=SC2086
+    try "$cc_ compiles two.c" "$cc_" -std=c99 $warn_c "$@" -I"$root" -c two.c -o two.o
+    # shellcheck disable=SC2086
+    try "$cxx_ compiles three.cpp" "$cxx_" -std=c++11 $warn_cxx "$@" -I"$root" -c three.cpp -o three.o
+    try "$cxx_ links" "$cxx_" "$@" one.o two.o three.o -o bench
+}
+
+# run STATUS WORDS OPTION...: exit status, and an extended regular expression in the output
+run()
+{
+    want_=$1 words_=$2 status_=0
+    shift 2
+    tried=$((tried + 1))
+    timeout 60 ./bench "$@" >out 2>err </dev/null || status_=$?
+    cat out err >both
+    if [ "$status_" -ne "$want_" ] || ! grep -Eq -- "$words_" both; then
+        fail "bench $*: status $status_, wanted $want_ and '$words_'"
+        head -n 20 both
+    fi
+}
+
+build gcc g++ -O2
+
+# names, in the order of files and lines
+run 0 '^mul$' --list
+printf 'mul\nsteps\nspin\nforgotten\nfrom_cxx\n' >names
+try '--list has all, once' cmp names out
+run 0 '^steps$' --list --filter 's*'
+printf 'steps\nspin\n' >names
+try '--filter s*' cmp names out
+run 0 '^from_cxx$' --list --filter=cxx
+try 'a plain text matches inside' test "$(wc -l <out)" -eq 1
+run 0 '^mul$' --list --filter 'm?l'
+run 2 'no benchmark is called like nothing' --filter nothing
+
+# usage
+run 0 '^usage: .*OPTION' --help
+try 'help is standard output' test -s out
+for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= --sizes=0 --sizes=1,,2 \
+             --threads=257 --format=xml --accept=nonsense --json= --filter= mul; do
+    run 2 '^usage: ' "$wrong"
+    try "$wrong: nothing on standard output" test ! -s out
+done
+run 2 'usage: ' --repeat
+
+# running
+run 0 '^environment: [0-9]+ x ' --filter mul --budget 0.05
+try 'a row' grep -Eq '^mul +[0-9.]+ [nu]s \[' out
+try 'no progress where there is no terminal' test ! -s err
+run 0 '^mul' --filter mul --budget 0.05 --no-env
+try '--no-env' sh -c '! grep -q environment both'
+PERF_NO_ENV=1 run 0 '^mul' --filter mul --budget 0.05
+try 'PERF_NO_ENV=1' sh -c '! grep -q environment both'
+run 0 '^mul' --filter mul --budget 0.05 --repeat 3
+try '--repeat 3' test "$(grep -c '^mul' out)" -eq 3
+run 0 '^  steps: (O\(n\)|no fit|O\(n\) or)' --filter steps --budget 0.02
+try '9 sizes' test "$(grep -c '^steps/' out)" -eq 9
+run 0 '^steps/300 ' --filter steps --sizes 10,300 --budget 0.02
+try '2 sizes, no fit' sh -c 'test "$(grep -c ^steps/ out)" -eq 2 && ! grep -q "steps:" out'
+run 0 '^spin/threads:2 .*GB/s.* items/s' --filter spin --budget 0.05
+try 'each thread' test "$(grep -c '^  thread [01] ' out)" -eq 2
+run 0 '^spin/threads:4 ' --filter spin --threads 4 --budget 0.05
+try 'each of 4 threads' test "$(grep -c '^  thread [0-3] ' out)" -eq 4
+run 2 'forgotten +not measured: no data' --filter forgotten
+
+# files
+run 0 '^mul' --filter '*m*l*' --budget 0.05 --json r.json
+try 'JSON' python3 -c 'import json; d = json.load(open("r.json"));
+assert [b["name"] for b in d["benchmarks"]] == ["mul"] and d["runs"][0]["machine"] == "test", d'
+run 0 '^mul' --filter mul --budget 0.05 --json -
+try 'JSON on standard output, and nothing else' python3 -c 'import json; json.load(open("out"))'
+run 0 '^mul' --filter mul --budget 0.05 --output r.go --format go
+try 'Go text' grep -q '^BenchmarkMul	' r.go
+run 0 '^spin' --filter spin --budget 0.02 --json r.json
+try 'threads in JSON: each, and merged' python3 -c 'import json; d = json.load(open("r.json"))
+b = {b["name"]: len(b["samples"]) for b in d["benchmarks"]}
+assert b["spin/threads:2"] == b["spin/threads:2 #0"] + b["spin/threads:2 #1"], b'
+run 2 'no/such/r.json: input/output error' --filter mul --budget 0.02 --json no/such/r.json
+[ ! -e /dev/full ] || run 2 '/dev/full: input/output error' --filter mul --budget 0.02 --json /dev/full
+if [ -e /dev/full ]; then
+    status=0
+    ./bench --filter mul --budget 0.02 >/dev/full 2>err || status=$?
+    try 'a table that cannot be written' test "$status" -eq 2
+fi
+
+# baselines: the numbers are planted, so that no clock decides
+run 2 'base.json: no such file' --filter mul --budget 0.02 --compare base.json
+run 0 '^mul' --filter mul --budget 0.02 --save base.json
+run 0 'one saved run: 6 are needed' --filter mul --budget 0.02 --compare base.json
+for i in 2 3 4 5 6; do
+    run 0 '^mul' --filter mul --budget 0.02 --add base.json
+done
+run 0 'baseline: 6 runs of this machine and build' --filter mul --budget 0.02 --compare base.json \
+    --accept 'no regression beyond 900 %'
+# plant FACTOR: the saved times times that
+plant()
+{
+    python3 - "$1" <<'P'
+import json, sys
+d = json.load(open("base.json"))
+for i, b in enumerate(d["benchmarks"]):
+    b["samples"] = [float(sys.argv[1]) * (1 + 0.001 * (i % 3)) for x in b["samples"]]
+for i, r in enumerate(d["runs"]):
+    r["time"] -= 86400 * (6 - i)
+json.dump(d, open("planted.json", "w"))
+P
+}
+plant 0.001
+run 1 '^REJECT: 1 entry, 0 ACCEPT, 1 REJECT' --filter mul --budget 0.02 --compare planted.json
+plant 1e6
+run 0 '^ACCEPT: 1 entry, 1 ACCEPT' --filter mul --budget 0.02 --compare planted.json
+run 0 'INCONCLUSIVE: new|new: not in the baseline' --filter cxx --budget 0.02 --compare planted.json
+PERF_MACHINE=other run 0 'warning: 6 runs of another machine' --filter mul --budget 0.02 \
+    --compare planted.json
+printf '{"perf_results":1,"runs":[}' >broken.json
+run 2 'broken.json: malformed or truncated data at byte 26' --filter mul --budget 0.02 \
+    --compare broken.json
+run 2 'broken.json: malformed' --filter mul --budget 0.02 --add broken.json
+try 'a broken file is left as it is' test "$(wc -c <broken.json)" -eq 27
+
+# a body that does nothing is measured, and called that
+printf '#define PERF_MAIN 1\n#include "perf.h"\nPERF_BENCH(nothing)\n{\n    while (perf_bench_next(&b))\n        ;\n}\n' >nothing.c
+try 'nothing.c compiles' gcc -O2 -I"$root" nothing.c -o bench
+./bench --budget 0.05 >out 2>&1 || true
+try 'an empty body is named' grep -Eq 'little more than an empty loop|deleted the body' out
+
+# other compilers and settings: they register and run
+build gcc g++ -O0
+run 0 '^mul' --filter mul --budget 0.02
+build gcc g++ -O1 -g -fsanitize=address,undefined
+run 0 'WITH A SANITIZER' --filter mul --budget 0.02
+run 0 '^spin/threads:2' --filter spin --budget 0.02
+build gcc g++ -O1 -g -fsanitize=thread
+run 0 '^spin/threads:2' --filter spin --budget 0.02
+build gcc g++ -O2 -DPERF_DISABLE=1
+run 2 'compiled with PERF_DISABLE=1'
+build gcc g++ -O2 -flto
+run 0 '^from_cxx$' --list
+if command -v clang++ >/dev/null; then
+    build clang clang++ -O2
+    run 0 '^spin/threads:2' --filter spin --budget 0.02
+fi
+for other in musl-gcc tcc; do
+    command -v "$other" >/dev/null || continue
+    try "$other compiles" "$other" -O2 -I"$root" one.c two.c -o bench
+    run 0 '^mul' --filter mul --budget 0.02
+    run 0 '^forgotten$' --list
+done
+if command -v x86_64-w64-mingw32-gcc >/dev/null; then
+    try 'mingw links' x86_64-w64-mingw32-gcc -O2 -I"$root" one.c two.c -o bench.exe
+fi
+finish

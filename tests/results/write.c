@@ -1,0 +1,287 @@
+/* write.c DIR: results with known numbers and hostile names in every format, for formats.py to read
+ * with the tools they are for; and what happens when a file cannot be written or memory ends.     */
+#include <stdint.h>
+#include <stddef.h>
+#include <stdlib.h>
+static uint64_t now_ns = UINT64_C(7000000000);
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+static long allocations_left = -1;      /* -1: as many as you like */
+static void *test_malloc(size_t n)
+{
+    if (allocations_left == 0)
+        return NULL;
+    if (allocations_left > 0)
+        allocations_left--;
+    return malloc(n);
+}
+#define PERF_MALLOC(n) test_malloc(n)
+#define PERF_FREE(p)   free(p)
+#define PERF_CLOCK_FN  fake_clock
+#include "perf.h"
+#include "perf_results.h"
+
+#include "check.h"
+
+#define HOSTILE "quo\"te \\back\nline\ttab\x01 \xff\xc3( \xc3\xa9 a/b <&> {x=\"1\"} %d"
+
+static uint64_t state = 42;
+static uint64_t noise(uint64_t below)
+{
+    return perf_random_(&state) % below;
+}
+
+/* Iterations of 1,000 to 1,019 ns. */
+static perf_result bench(const char *name, double bytes)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench      b;
+
+    o.samples = 40;
+    o.bytes = bytes;
+    o.items = bytes / 8;
+    b = perf_bench_begin(name, &o);
+    while (perf_bench_next(&b))
+        now_ns += 1000 + noise(20);
+    return perf_bench_end(&b);
+}
+
+static perf_ab_result duel(const char *name)
+{
+    perf_ab ab = perf_ab_begin(name, NULL);
+    int     v;
+
+    while ((v = perf_ab_next(&ab)) >= 0)
+        now_ns += (v ? 700u : 1000u) + noise(20);
+    return perf_ab_end(&ab);
+}
+
+static void scopes(void)
+{
+    perf_async a;
+    int        i;
+
+    for (i = 1; i <= 100; i++) {
+        PERF_SCOPE("load");
+        now_ns += (uint64_t)i * 1000;           /* 1 .. 100 us */
+        {
+            PERF_WAIT("read");
+            now_ns += 50;
+        }
+        PERF_COUNT("queue", i * 0.5);
+        PERF_INSTANT("tick");
+    }
+    {
+        perf_scope s = perf_scope_begin(HOSTILE);
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    a = perf_async_begin("request", 0);
+    now_ns += UINT64_C(2000000000);
+    perf_async_end(&a);
+}
+
+static char *file_text(const char *path, size_t *n)
+{
+    perf_status status;
+    char       *text = perf_read_file_(path, n, &status);
+
+    if (text)
+        text = (char *)realloc(text, *n + 4097);
+    return text;
+}
+
+static char dir[400], path[500];
+static const char *in(const char *name)
+{
+    snprintf(path, sizeof path, "%s/%s", dir, name);
+    return path;
+}
+
+static void all_formats(void)
+{
+    char  *buffer = (char *)malloc(1 << 20), *text;
+    size_t n, len;
+    int    f;
+
+    for (f = 0; f < PERF_RESULTS_FORMATS_; f++) {
+        perf_results_format format = (perf_results_format)f;
+        const char         *name = perf_results_format_name(format);
+        perf_results_opts   o = perf_results_opts_default();
+        o.time_s = 1795262400;                  /* 2026-11-21T12:00:00Z */
+        o.machine = "ma\"chine\n1";
+        CHECK(perf_results_save(in(name), format, &o) == PERF_OK, "%s", name);
+        text = file_text(in(name), &n);
+        CHECK(text && n > 100, "%s", name);
+        len = perf_results_text(NULL, 0, format, &o);
+        /* the clock's cost in our own JSON is measured anew each time */
+        CHECK(len == n || f == PERF_RESULTS_JSON || f == PERF_RESULTS_GOOGLE, "%s %lu %lu", name,
+              (unsigned long)len, (unsigned long)n);
+        len = perf_results_text(buffer, 1 << 20, format, &o);
+        CHECK(strlen(buffer) == len, "%s", name);
+        (void)perf_results_text(buffer, 10, format, &o);
+        CHECK(strlen(buffer) == 9, "%s: cut to '%s'", name, buffer);
+        if (f != PERF_RESULTS_GOOGLE)
+            CHECK(text && !strncmp(buffer, text, 9), "%s", name);
+        free(text);
+    }
+    CHECK(!perf_results_format_name((perf_results_format)PERF_RESULTS_FORMATS_), "one too many");
+    CHECK(!perf_results_format_name((perf_results_format)-1), "before the first");
+    CHECK(perf_results_text(buffer, 10, (perf_results_format)99, NULL) == 0 && !*buffer, "99");
+    CHECK(perf_results_save(in("x"), (perf_results_format)99, NULL) == PERF_EINVAL, "99");
+    free(buffer);
+}
+
+static void numbers(void)
+{
+    static const struct {
+        double      x;
+        const char *text;
+    } c[] = {{0.0, "0"}, {-0.0, "0"}, {1.0, "1"}, {0.1, "0.1"}, {123456.75, "123456.75"},
+             {1e17, "1e+17"}, {1e16, "10000000000000000"}, {1.5e-7, "1.5e-7"}, {-2.5, "-2.5"},
+             {0.00001, "0.00001"}, {1e300, "1e+300"}, {2.5e-300, "2.5e-300"},
+             {999999999999.9, "1000000000000"}, {0.238419, "0.238419"}, {3e18, "3e+18"}};
+    size_t i;
+    char   text[64];
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_out_ o = PERF_ZERO;
+        o.p = text;
+        o.cap = sizeof text;
+        perf_put_real_(&o, c[i].x);
+        CHECK(!strcmp(text, c[i].text), "%s, want %s", text, c[i].text);
+    }
+    for (i = 0; i < 100000; i++) {              /* 12 digits survive */
+        perf_out_ o = PERF_ZERO;
+        double    x = perf_exp((double)noise(1000000) / 1e6 * 1200 - 600), back;
+        o.p = text;
+        o.cap = sizeof text;
+        perf_put_real_(&o, x);
+        back = strtod(text, NULL);
+        CHECK(back > x * (1 - 6e-12) && back < x * (1 + 6e-12), "%.17g became %s", x, text);
+    }
+}
+
+/* What cannot be written. */
+static void failures(void)
+{
+    perf_results_opts o = perf_results_opts_default();
+    perf_results_item item;
+    perf_result       r;
+    char             *name = (char *)malloc(10000001), *before, *after;
+    size_t            n, m;
+    long              k;
+    int               refused = 0;
+    FILE             *full = fopen("/dev/full", "wb");
+
+    CHECK(perf_results_save(NULL, PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no path");
+    CHECK(perf_results_save("", PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no path");
+    CHECK(perf_results_save(in("no/such/folder"), PERF_RESULTS_JSON, NULL) == PERF_EIO, "folder");
+    CHECK(perf_results_write(NULL, PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no file");
+    if (full) {
+        CHECK(perf_results_save("/dev/full", PERF_RESULTS_JSON, NULL) == PERF_EIO, "full disk");
+        CHECK(perf_results_write(full, PERF_RESULTS_GO, NULL) == PERF_EIO, "full disk");
+        (void)fclose(full);
+    }
+    CHECK(perf_baseline_add(NULL, NULL) == PERF_EINVAL, "no path");
+    CHECK(perf_baseline_add(dir, NULL) == PERF_EIO, "a folder");
+
+    /* names of 10 MB, and none; values that are no times; a result without a name or result */
+    memset(name, 'n', 10000000);
+    name[10000000] = '\0';
+    name[5] = '"';
+    r = bench("for items", 0);
+    item.name = name;
+    item.result = &r;
+    item.samples = NULL;
+    item.count = 99;
+    o.items = &item;
+    o.count = 1;
+    for (k = 0; k < PERF_RESULTS_FORMATS_; k++)
+        CHECK(perf_results_save(in("large"), (perf_results_format)k, &o) == PERF_OK, "%ld", k);
+    CHECK(perf_baseline_save(in("large"), &o) == PERF_OK, "10 MB");
+    before = file_text(in("large"), &n);
+    CHECK(n > 10000000, "%lu", (unsigned long)n);
+    free(before);
+    item.name = NULL;
+    {
+        double values[5];
+        values[0] = 1.5;
+        values[1] = PERF_NAN_;
+        values[2] = PERF_INF_;
+        values[3] = -1.0;
+        values[4] = 0.0;
+        item.samples = values;
+        item.count = 5;
+        CHECK(perf_results_save(in("values"), PERF_RESULTS_JSON, &o) == PERF_OK, "values");
+        before = file_text(in("values"), &n);
+        before[n] = '\0';
+        CHECK(strstr(before, "\"samples\":[1.5]") && strstr(before, "(unnamed)"), "%s", before);
+        free(before);
+        item.result = NULL;
+        CHECK(perf_results_save(in("values"), PERF_RESULTS_JSON, &o) == PERF_OK, "no result");
+    }
+    free(name);
+
+    /* memory that ends: at each allocation once */
+    memset(&o, 0, sizeof o);
+    o.run = "first";
+    CHECK(perf_baseline_save(in("memory"), &o) == PERF_OK, "save");
+    before = file_text(in("memory"), &n);
+    for (k = 0;; k++) {
+        perf_status   added, saved;
+        perf_baseline b;
+        o.run = "second";
+        allocations_left = k;
+        added = perf_baseline_add(in("memory"), &o);
+        allocations_left = k;
+        saved = perf_results_save(in("memory2"), PERF_RESULTS_GOOGLE, &o);
+        allocations_left = k;
+        b = perf_baseline_check(in("memory"), NULL);
+        allocations_left = -1;
+        CHECK(added == PERF_OK || added == PERF_ENOMEM, "%ld: %s", k, perf_status_text(added));
+        CHECK(saved == PERF_OK || saved == PERF_ENOMEM, "%ld: %s", k, perf_status_text(saved));
+        CHECK(b.status == PERF_OK || b.status == PERF_ENOMEM, "%ld: %s", k,
+              perf_status_text(b.status));
+        CHECK(b.status == PERF_OK || b.decision == PERF_INCONCLUSIVE, "%ld", k);
+        perf_baseline_free(&b);
+        perf_baseline_free(&b);
+        if (added != PERF_OK) {
+            after = file_text(in("memory"), &m);
+            CHECK(after && m == n && !memcmp(after, before, n), "%ld: the file changed", k);
+            free(after);
+            refused++;
+        } else {
+            free(before);
+            before = file_text(in("memory"), &n);
+        }
+        if (added == PERF_OK && saved == PERF_OK && b.status == PERF_OK && k > 200)
+            break;
+    }
+    CHECK(refused > 10, "only %d allocations", refused);
+    free(before);
+    perf_baseline_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    perf_bench broken;
+
+    if (argc != 2) {
+        printf("usage: write DIR\n");
+        return 1;
+    }
+    snprintf(dir, sizeof dir, "%s", argv[1]);
+    (void)bench("copy 4 KiB", 4096);
+    (void)bench(HOSTILE, 0);
+    (void)duel("duel");
+    broken = perf_bench_begin("broken", NULL);
+    (void)perf_bench_end(&broken);
+    scopes();
+    all_formats();
+    numbers();
+    failures();
+    return check_done();
+}

@@ -1,0 +1,349 @@
+/* The loops under what a real system does to them: signals, migration, sleep, a crowded processor;
+ * the variant switch and the schedule.  No wall-clock time is asserted, only which clock decides. */
+#define _GNU_SOURCE
+#include "perf.h"
+#include "check.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/time.h>
+#include <time.h>
+
+static uint64_t chain(uint64_t x, long n)
+{
+    for (; n > 0; n--) {
+        x = x * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        perf_keep(x);
+    }
+    return x;
+}
+
+/* ---- signals and migration ---- */
+
+static volatile sig_atomic_t rang;
+
+static void ring(int number)
+{
+    (void)number;
+    perf_keep(chain(1, 1000));
+    rang = rang + 1;
+}
+
+static volatile int stop;
+
+static void *migrate(void *thread)
+{
+    cpu_set_t       all, one;
+    int             cpu = 0;
+    struct timespec nap = {0, 200000};
+
+    if (pthread_getaffinity_np(*(pthread_t *)thread, sizeof all, &all))
+        return NULL;
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED)) {
+        do
+            cpu = (cpu + 1) % CPU_SETSIZE;
+        while (!CPU_ISSET(cpu, &all));
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        pthread_setaffinity_np(*(pthread_t *)thread, sizeof one, &one);
+        nanosleep(&nap, NULL);
+    }
+    pthread_setaffinity_np(*(pthread_t *)thread, sizeof all, &all);
+    return NULL;
+}
+
+static void disturbed(void)
+{
+    struct itimerval each = {{0, 500}, {0, 500}}, off = {{0, 0}, {0, 0}};
+    pthread_t        self = pthread_self(), mover;
+    perf_bench_opts  o = perf_bench_opts_default();
+    perf_ab_opts     p = perf_ab_opts_default();
+    uint64_t         x = 1, runs = 0;
+    perf_result      r;
+    perf_ab_result   w;
+    perf_bench       b;
+    perf_ab          ab;
+    int              v, k;
+
+    signal(SIGALRM, ring);
+    CHECK(!pthread_create(&mover, NULL, migrate, &self), "thread");
+    setitimer(ITIMER_REAL, &each, NULL);
+    o.samples = 200;
+    b = perf_bench_begin("disturbed", &o);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 2000);
+        runs++;
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.time.count >= 3 && r.iterations == runs && r.time.min > 0.0 &&
+              perf_is_finite_(r.time.max), "%s, %lu", perf_status_text(r.status),
+          (unsigned long)r.time.count);
+    for (k = 0; k < 20; k++) {
+        p.max_seconds = 1.0;
+        ab = perf_ab_begin("disturbed too", &p);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            x = chain(x, v ? 500 : 1000);
+        w = perf_ab_end(&ab);
+        CHECK(w.status == PERF_OK && w.verdict.decision != PERF_REJECT, "%s",
+              perf_verdict_text(&w.verdict));
+    }
+    setitimer(ITIMER_REAL, &off, NULL);
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    pthread_join(mover, NULL);
+    CHECK(rang > 0, "no signal came");
+    perf_keep(x);
+}
+
+/* ---- which clock decides ---- */
+
+static void *crowd(void *arg)
+{
+    uint64_t x = 1;
+
+    while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+        x = chain(x, 10000);
+    perf_keep(x);
+    return arg;
+}
+
+/* The share of the time by the wall that was not processor time. */
+static double waited(const perf_summary *wall, const perf_summary *cpu)
+{
+    return 1.0 - cpu->mean / wall->mean;
+}
+
+/* Is the answer the one that the samples show?  The warm-up counts too, so below 8 % either may be.
+ * 1: others had the processor.                                                                     */
+static int says_so(perf_decides d, const char *why, double share, double of)
+{
+    if (share / of > 0.08)
+        CHECK(d == PERF_DECIDES_CPU && strstr(why, "others"), "%s, though it waited %.3f", why, share / of);
+    return share / of > 0.08;
+}
+
+static void waits(void)
+{
+    struct timespec nap = {0, 1000000};
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_result     r;
+    perf_ab_result  w;
+    perf_bench      b;
+    perf_ab         ab;
+    perf_ab_opts    p = perf_ab_opts_default();
+    cpu_set_t       all, one;
+    pthread_t       others[2];
+    uint64_t        x = 1;
+    int             i, v, others_seen = 0;
+
+    o.samples = 20;
+    o.max_seconds = 20.0;
+    b = perf_bench_begin("sleeps", &o);
+    while (perf_bench_next(&b))
+        nanosleep(&nap, NULL);
+    r = perf_bench_end(&b);
+    CHECK(r.cpu.count == r.time.count && r.decides == PERF_DECIDES_WALL && strstr(r.why, "by itself"),
+          "a body that sleeps is timed by the wall: %s", perf_result_text(&r));
+    CHECK(strstr(perf_result_text(&r), "wall time decides: the body waits by itself; cpu"), "%s", r.text);
+    CHECK(r.cpu.p50 < r.time.p50, "%g of %g ns", r.cpu.p50, r.time.p50);
+
+    if (pthread_getaffinity_np(pthread_self(), sizeof all, &all))
+        return;
+    for (i = 0; !CPU_ISSET(i, &all); i++)
+        ;
+    CPU_ZERO(&one);
+    CPU_SET(i, &one);
+    pthread_setaffinity_np(pthread_self(), sizeof one, &one);   /* threads to come inherit it      */
+    stop = 0;
+    for (i = 0; i < 2; i++)
+        CHECK(!pthread_create(&others[i], NULL, crowd, NULL), "thread");
+    for (i = 0; i < 20 && others_seen < 3; i++) {   /* whether they get their turn in so short a time is */
+        b = perf_bench_begin("crowded", &o);        /* the system's affair: what is said of it is ours   */
+        while (perf_bench_next(&b))
+            x = chain(x, 2000000);
+        r = perf_bench_end(&b);
+        others_seen += says_so(r.decides, r.why, waited(&r.time, &r.cpu), 1.0);
+    }
+    if (!others_seen)
+        printf("note: in %d benches nobody else had the processor\n", i);
+    p.max_seconds = 20.0;
+    p.min_pairs = 60;
+    for (others_seen = i = 0; i < 20 && others_seen < 3; i++) {
+        ab = perf_ab_begin("crowded A/B", &p);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            x = chain(x, v ? 500000 : 1000000);
+        w = perf_ab_end(&ab);
+        CHECK(w.baseline_cpu.count == w.baseline.count && w.candidate_cpu.count == w.candidate.count,
+              "both clocks");
+        others_seen += says_so(w.decides, w.why, waited(&w.baseline, &w.baseline_cpu) +
+                               waited(&w.candidate, &w.candidate_cpu), 2.0);
+        if (w.decides == PERF_DECIDES_CPU)
+            CHECK(w.verdict.decision == PERF_ACCEPT, "%s", perf_verdict_text(&w.verdict));
+    }
+    if (!others_seen)
+        printf("note: in %d A/B loops nobody else had the processor\n", i);
+    b = perf_bench_begin("paused by both clocks", &o);
+    while (perf_bench_next(&b)) {
+        x = chain(x, 400000);
+        perf_bench_pause(&b);
+        x = chain(x, 4000000);
+        perf_bench_resume(&b);
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.cpu.count && r.cpu.p50 < 0.5 * (r.cold_ns + r.cpu.p50 * 10.0), "%s", perf_result_text(&r));
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    for (i = 0; i < 2; i++)
+        pthread_join(others[i], NULL);
+    pthread_setaffinity_np(pthread_self(), sizeof all, &all);
+    perf_keep(x);
+}
+
+/* ---- the variant switch ---- */
+
+static int asked(const char *setting, const char *name)
+{
+    setenv("PERF_VARIANT", setting, 1);
+    return perf_variant(name, 7);
+}
+
+static void variants(void)
+{
+    perf_ab_result   r;
+    perf_race_result k;
+    perf_race        race;
+    perf_ab          ab;
+    int              v, seen[4] = {0, 0, 0, 0}, want;
+    uint64_t         x = 1;
+
+    unsetenv("PERF_VARIANT");
+    CHECK(perf_variant("sum", 7) == 7 && perf_variant(NULL, 3) == 3, "not asked");
+    CHECK(asked("sum=A", "sum") == 0 && asked("sum=b", "sum") == 1 && asked("sum=z", "sum") == 25,
+          "letters");
+    CHECK(asked("sum=baseline", "sum") == 0 && asked("sum=Candidate", "sum") == 1, "words");
+    CHECK(asked("sum=0", "sum") == 0 && asked("sum=63", "sum") == 63, "numbers");
+    CHECK(asked("x=A,sum=B,y=A", "sum") == 1 && asked("sum=B,", "sum") == 1 &&
+              asked(",,sum=1", "sum") == 1, "lists");
+    CHECK(asked("a=b=c", "a=b") == 2, "the last equals sign divides");
+    CHECK(asked("summand=A,su=A,=A,sum", "sum") == 7 && asked("", "sum") == 7 && asked("=A", "") == 7,
+          "other names");
+    CHECK(perf_error() == PERF_OK, "no error yet");
+    CHECK(asked("sum=64", "sum") == 7 && perf_error() == PERF_EFORMAT, "too large");
+    perf_reset();
+    CHECK(asked("sum=baselin", "sum") == 7 && asked("sum=", "sum") == 7 && asked("sum=1x", "sum") == 7 &&
+              asked("sum=-1", "sum") == 7 && asked("sum=000000000000000000001", "sum") == 7 &&
+              asked("sum=baselines", "sum") == 7 && perf_error() == PERF_EFORMAT, "no variant");
+    perf_reset();
+
+    for (want = 0; want < 2; want++) {
+        setenv("PERF_VARIANT", want ? "other=A,sum=candidate" : "sum=A", 1);
+        seen[0] = seen[1] = 0;
+        ab = perf_ab_begin("sum", NULL);
+        while ((v = perf_ab_next(&ab)) >= 0) {
+            x = chain(x, v ? 100 : 300);
+            seen[v]++;
+        }
+        r = perf_ab_end(&ab);
+        CHECK(seen[!want] == 0 && seen[want] > 24 && r.forced == 1, "%d %d", seen[0], seen[1]);
+        CHECK(r.verdict.decision == PERF_INCONCLUSIVE && strstr(r.verdict.reason, "PERF_VARIANT") &&
+                  r.status == PERF_OK && r.control_rounds == 0, "%s", perf_verdict_text(&r.verdict));
+        CHECK((want ? r.candidate : r.baseline).count >= 24 &&
+                  (want ? r.baseline : r.candidate).count == 0, "one of them is measured");
+    }
+    ab = perf_ab_begin("another", NULL);
+    while ((v = perf_ab_next(&ab)) >= 0)
+        x = chain(x, v ? 100 : 300);
+    CHECK(perf_ab_end(&ab).forced == 0, "others run as ever");
+    setenv("PERF_VARIANT", "race=C", 1);
+    memset(seen, 0, sizeof seen);
+    race = perf_race_begin("race", 4, NULL);
+    while ((v = perf_race_next(&race)) >= 0) {
+        x = chain(x, 100);
+        seen[v]++;
+    }
+    k = perf_race_end(&race);
+    CHECK(seen[2] > 24 && !seen[0] && !seen[1] && !seen[3] && k.forced && k.entry[2].time.count &&
+              k.entry[1].verdict.decision == PERF_INCONCLUSIVE && !k.entry[1].within_noise &&
+              !k.entry[1].time.count, "race: %d", seen[2]);
+    setenv("PERF_VARIANT", "race=Z", 1);
+    race = perf_race_begin("race", 2, NULL);
+    while (perf_race_next(&race) >= 0)
+        x = chain(x, 100);
+    CHECK(!perf_race_end(&race).forced, "there is no such variant");
+    unsetenv("PERF_VARIANT");
+    perf_keep(x);
+}
+
+/* ---- the schedule ---- */
+
+static void schedule(void)
+{
+    static const int     try_[][5] = {{0, 0, 0, 0, 0}, {2, 1, 1, 3, 2}, {0, -1, -1, 2, 0}, {0, 0, -1, 1, 3},
+                                     {-4, -1, 5, -1, -1}, {7, 2, 0, 4, 1}};
+    perf_schedule_opts   o;
+    perf_schedule        s, none = PERF_ZERO;
+    static char          text[65536];
+    char                 name[32];
+    size_t               k;
+    int                  i, active, was;
+
+    for (k = 0; k < sizeof try_ / sizeof *try_; k++) {
+        const int *t = try_[k];
+        int        wait = t[1] < 0 ? 0 : t[1] ? t[1] : 1, warm = t[2] < 0 ? 0 : t[2] ? t[2] : 1;
+        int        on = t[3] > 0 ? t[3] : 3, wrong = 0;
+        o.skip = t[0];
+        o.wait = t[1];
+        o.warmup = t[2];
+        o.active = t[3];
+        o.repeat = t[4];
+        snprintf(name, sizeof name, "step of schedule %d", (int)k);
+        active = 0;
+        s = perf_schedule_begin(&o);
+        for (i = 0; i < 60; i++) {
+            int        at = i - (t[0] > 0 ? t[0] : 0), cycle = at / (wait + warm + on);
+            perf_phase want = at < 0 ? PERF_PHASE_WAIT : PERF_PHASE_ACTIVE;
+            perf_scope scope;
+            if (at >= 0 && t[4] > 0 && cycle >= t[4])
+                want = PERF_PHASE_DONE;
+            else if (at >= 0 && at % (wait + warm + on) < wait)
+                want = PERF_PHASE_WAIT;
+            else if (at >= 0 && at % (wait + warm + on) < wait + warm)
+                want = PERF_PHASE_WARMUP;
+            wrong += perf_schedule_step(&s) != want || s.phase != want;
+            active += want == PERF_PHASE_ACTIVE;
+            scope = perf_scope_begin(name);
+            perf_scope_end(&scope);
+        }
+        CHECK(wrong == 0, "schedule %d: %d steps in a wrong phase", (int)k, wrong);
+        CHECK(s.step == 60 && s.recorded == (uint64_t)active, "%lu active steps, not %d",
+              (unsigned long)s.recorded, active);
+        CHECK(perf_schedule_end(&s) == PERF_OK && perf_schedule_end(&s) == PERF_ESTATE &&
+                  perf_schedule_step(&s) == PERF_PHASE_DONE, "end");
+        perf_report_text(text, sizeof text, NULL);
+        CHECK(strstr(text, name) && atoi(strstr(text, name) + strlen(name)) == active,
+              "recorded in %d active steps: %.60s", active, strstr(text, name) ? strstr(text, name) : "");
+    }
+    for (was = 0; was < 2; was++) {
+        perf_scope scope;
+        perf_enable(was);
+        s = perf_schedule_begin(NULL);
+        CHECK(perf_schedule_end(&s) == PERF_ENODATA, "no step was active");
+        snprintf(name, sizeof name, "afterwards %d", was);
+        scope = perf_scope_begin(name);
+        perf_scope_end(&scope);
+        perf_report_text(text, sizeof text, NULL);
+        CHECK(!strstr(text, name) == !was, "recording is as it was before: %d", was);
+    }
+    CHECK(perf_schedule_step(NULL) == PERF_PHASE_DONE && perf_schedule_end(NULL) == PERF_ESTATE &&
+              perf_schedule_step(&none) == PERF_PHASE_DONE && perf_schedule_end(&none) == PERF_ESTATE,
+          "NULL, all zero");
+}
+
+int main(void)
+{
+    disturbed();
+    waits();
+    variants();
+    schedule();
+    return check_done();
+}

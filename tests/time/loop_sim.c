@@ -1,0 +1,1052 @@
+/* Do the loops say what is true on a clock and a machine that this file makes up?  Costs, noise, caches
+ * that two variants share, and clocks that step, so that every number is known.
+ *     loop_sim [SEED [few]]                         (default 1; printed; few: a fifth as often) */
+#define PERF_CLOCK_FN sim_clock
+#include <stdint.h>
+static uint64_t sim_clock(void);
+#include "perf.h"
+#include "check.h"
+
+#include <stdlib.h>
+
+static uint64_t now_ns = UINT64_C(1) << 40, dice;
+static int64_t  step_at_read, step_by;          /* at that reading from now the clock steps        */
+static int      frozen, backwards;
+
+static uint64_t sim_clock(void)                 /* a reading costs 20 ns                           */
+{
+    if (step_at_read && !--step_at_read)
+        now_ns += (uint64_t)step_by;
+    if (backwards)
+        now_ns -= 1000000;
+    else if (!frozen)
+        now_ns += 20;
+    return now_ns;
+}
+
+static double uniform(void)
+{
+    return (double)(perf_random_(&dice) >> 11) * (1.0 / 9007199254740992.0);
+}
+
+static void spend(double ns)
+{
+    now_ns += (uint64_t)(ns + 0.5);
+}
+
+/* A busy machine: a speed that holds for a while, and now and then somebody else for 3 ms. */
+static double speed = 1.0, speed_until;
+static void spend_noisy(double ns)
+{
+    if ((double)now_ns > speed_until) {
+        speed = uniform() < 0.3 ? 1.0 + 0.08 * uniform() : 1.0;
+        speed_until = (double)now_ns + 5e6 * uniform();
+    }
+    spend(ns * speed * (1.0 + 0.002 * uniform()));
+    if (uniform() < ns * 1e-7)
+        spend(3e6);
+}
+
+static int near_to(double x, double want, double relative)
+{
+    return x > want * (1.0 - relative) && x < want * (1.0 + relative);
+}
+
+/* ---- bench ---- */
+
+static perf_result bench_of(const perf_bench_opts *o, double ns, double drift)
+{
+    perf_bench b = perf_bench_begin("simulated", o);
+
+    while (perf_bench_next(&b)) {
+        spend(ns);
+        ns *= 1.0 + drift;
+    }
+    return perf_bench_end(&b);
+}
+
+static void before(void *user, int variant)
+{
+    int *calls = user;
+
+    calls[variant]++;
+    spend(7777.0);
+}
+
+static void bench(void)
+{
+    static const double ns[] = {1.0, 3.0, 70.0, 1000.0, 5e4, 2e6, 1e10};
+    perf_bench_opts     o = perf_bench_opts_default();
+    perf_result         r;
+    perf_bench          b;
+    uint64_t            bodies = 0, begins = 0;
+    size_t              i;
+    int                 calls[1] = {0};
+
+    for (i = 0; i < sizeof ns / sizeof *ns; i++) {
+        r = bench_of(NULL, ns[i], 0.0);
+        CHECK(r.status == PERF_OK && near_to(r.time.p50, ns[i], 1e-4) && near_to(r.cold_ns, ns[i], 1e-4),
+              "%g ns are %g, cold %g", ns[i], r.time.p50, r.cold_ns);
+        CHECK(r.decides == PERF_DECIDES_WALL && r.cpu.count == 0 && r.why, "one clock only");
+        CHECK(!(r.warnings & PERF_WARN_DRIFT), "no drift");
+    }
+    CHECK(r.time.count == 3 && r.iterations <= 5, "a body of 10 s: %lu samples, %lu runs",
+          (unsigned long)r.time.count, (unsigned long)r.iterations);
+    r = bench_of(NULL, 1e6, 0.005);
+    CHECK(r.warnings & PERF_WARN_DRIFT, "a drift is named: %g to %g", r.time.min, r.time.max);
+    r = bench_of(NULL, 0.0, 0.0);
+    CHECK(r.status == PERF_EDELETED && r.time.count == 0 && r.iterations < 100000000,
+          "no body: %s after %lu", perf_status_text(r.status), (unsigned long)r.iterations);
+
+    o.before = before;
+    o.user = calls;
+    b = perf_bench_begin("hook", &o);
+    while (perf_bench_next(&b)) {
+        begins += (uint64_t)perf_bench_slice_begins(&b);
+        bodies++;
+        spend(1000.0);
+    }
+    CHECK(!perf_bench_slice_begins(&b) || !perf_bench_next(&b), "ended");
+    r = perf_bench_end(&b);
+    CHECK(calls[0] > 30 && begins == (uint64_t)calls[0], "a hook for each of %lu slices: %d",
+          (unsigned long)begins, calls[0]);
+    CHECK(near_to(r.time.p50, 1000.0, 1e-4) && r.iterations == bodies, "the hook is not timed: %g",
+          r.time.p50);
+
+    b = perf_bench_begin("paused in each iteration", NULL);
+    while (perf_bench_next(&b)) {
+        spend(400.0);
+        perf_bench_pause(&b);
+        spend(5000.0);
+        perf_bench_pause(&b);                   /* doubled: ignored                                */
+        perf_bench_resume(&b);
+        perf_bench_resume(&b);
+        spend(600.0);
+    }
+    r = perf_bench_end(&b);
+    CHECK(near_to(r.time.p50, 1000.0, 1e-3) && near_to(r.cold_ns, 1000.0, 1e-3),
+          "pauses are not timed: %g, cold %g", r.time.p50, r.cold_ns);
+    b = perf_bench_begin("paused by slice", NULL);
+    while (perf_bench_next(&b)) {
+        if (perf_bench_slice_begins(&b)) {
+            perf_bench_pause(&b);
+            spend(1e5);
+            perf_bench_resume(&b);
+        }
+        spend(1000.0);
+    }
+    r = perf_bench_end(&b);
+    CHECK(near_to(r.time.p50, 1000.0, 1e-3), "set-up by slice is not timed: %g", r.time.p50);
+    b = perf_bench_begin("never resumed", NULL);
+    perf_bench_pause(&b);
+    while (perf_bench_next(&b)) {
+        spend(2e5);
+        perf_bench_pause(&b);
+        spend(9e9);
+    }
+    r = perf_bench_end(&b);
+    CHECK(near_to(r.time.p50, 2e5, 1e-3), "until the end of the slice: %g", r.time.p50);
+    memset(&b, 0, sizeof b);
+    perf_bench_pause(&b);
+    perf_bench_resume(&b);
+    perf_bench_pause(NULL);
+    perf_bench_resume(NULL);
+    CHECK(!perf_bench_slice_begins(NULL), "NULL");
+}
+
+static void rates(void)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_result     r;
+
+    o.bytes = 4000.0;
+    o.flops = 16000.0;
+    o.items = 10.0;
+    o.peak_gb_per_s = 16.0;
+    o.peak_gflop_per_s = 64.0;
+    r = bench_of(&o, 1000.0, 0.0);
+    CHECK(near_to(r.gb_per_s, 4.0, 1e-3) && near_to(r.gflop_per_s, 16.0, 1e-3) &&
+              near_to(r.items_per_s, 1e7, 1e-3), "%g GB/s %g GFLOP/s", r.gb_per_s, r.gflop_per_s);
+    CHECK(near_to(r.percent_of_peak_gb, 25.0, 1e-3) && near_to(r.percent_of_peak_gflop, 25.0, 1e-3),
+          "%g %% %g %%", r.percent_of_peak_gb, r.percent_of_peak_gflop);
+    CHECK(strstr(perf_result_text(&r), "4.000 GB/s (25.0 % of the peak of 16.0)") &&
+              strstr(r.text, "16.00 GFLOP/s (25.0 % of the peak of 64.0)") &&
+              strstr(r.text, "10.00 M items/s") && strstr(r.text, "1.00 us"), "%s", r.text);
+    o.peak_gb_per_s = -1.0;
+    o.flops = PERF_NAN_;
+    r = bench_of(&o, 1000.0, 0.0);
+    CHECK(r.percent_of_peak_gb == 0.0 && r.gflop_per_s == 0.0 &&
+              !strstr(perf_result_text(&r), "peak of 16"), "%s", r.text);
+    r = bench_of(NULL, 0.0, 0.0);
+    CHECK(strstr(perf_result_text(&r), "not measured: the compiler deleted"), "%s", r.text);
+    CHECK(!*perf_result_text(NULL), "NULL");
+}
+
+/* ---- a clock that cannot be trusted ---- */
+
+static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double noise)
+{
+    perf_ab ab = perf_ab_begin("simulated", o);
+    int     v;
+
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (noise > 0.0)
+            spend_noisy(v ? b : a);
+        else
+            spend(v ? b : a);
+    }
+    return perf_ab_end(&ab);
+}
+
+static void clocks(void)
+{
+    perf_result      r;
+    perf_ab_result   v;
+    perf_race_result k;
+    perf_race        race;
+    int              i, wrong = 0;
+
+    for (i = 1; i < 400; i += 7) {              /* a second back, somewhere                        */
+        step_at_read = i;
+        step_by = -1000000000;
+        r = bench_of(NULL, 1000.0, 0.0);
+        wrong += r.status != PERF_OK || !near_to(r.time.p50, 1000.0, 1e-2) || r.time.max > 1e4;
+        step_at_read = i;
+        v = ab_of(NULL, 1000.0, 500.0, 0.0);
+        wrong += v.status != PERF_OK || v.verdict.decision != PERF_ACCEPT || v.candidate.max > 1e4;
+        step_at_read = i;                       /* an hour on                                      */
+        step_by = INT64_C(3600000000000);
+        r = bench_of(NULL, 1000.0, 0.0);
+        wrong += r.status != PERF_OK || (r.time.count > 6 && !near_to(r.time.p50, 1000.0, 0.2));
+        step_at_read = i;
+        v = ab_of(NULL, 1000.0, 500.0, 0.0);
+        wrong += v.status != PERF_OK || v.verdict.decision == PERF_REJECT;
+    }
+    step_at_read = 0;
+    CHECK(wrong == 0, "%d wrong after a step", wrong);
+    for (i = 150; i < 152; i++) {               /* one of the two is within a slice                */
+        step_at_read = i;
+        step_by = -1000000000;
+        r = bench_of(NULL, 1000.0, 0.0);
+        wrong += !(r.warnings & PERF_WARN_CLOCK);
+    }
+    CHECK(wrong == 1, "a step back is told");
+    backwards = 1;
+    r = bench_of(NULL, 0.0, 0.0);
+    CHECK(r.status == PERF_ERANGE && r.time.count == 0 && (r.warnings & PERF_WARN_CLOCK), "%s",
+          perf_status_text(r.status));
+    v = ab_of(NULL, 0.0, 0.0, 0.0);
+    CHECK(v.status == PERF_ERANGE && v.verdict.decision == PERF_INCONCLUSIVE, "%s",
+          perf_verdict_text(&v.verdict));
+    race = perf_race_begin("backwards", 3, NULL);
+    while (perf_race_next(&race) >= 0)
+        ;
+    k = perf_race_end(&race);
+    CHECK(k.status == PERF_ERANGE && k.best == -1, "%s", perf_status_text(k.status));
+    backwards = 0;
+    frozen = 1;
+    r = bench_of(NULL, 0.0, 0.0);
+    CHECK(r.status != PERF_OK && r.time.count == 0, "frozen: %s", perf_status_text(r.status));
+    v = ab_of(NULL, 0.0, 0.0, 0.0);
+    CHECK(v.status != PERF_OK && v.verdict.decision == PERF_INCONCLUSIVE, "frozen A/B");
+    frozen = 0;
+}
+
+/* ---- A/B ---- */
+
+static void verdicts(int runs)
+{
+    static const int percent[] = {0, 2, 5, 20};
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_ab_result   r;
+    int              k, i, wrong, open, vetoed = 0;
+
+    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    for (k = 0; k < 4; k++) {
+        wrong = open = 0;
+        for (i = 0; i < runs; i++) {
+            o.seed = perf_random_(&dice) | 1;
+            r = ab_of(&o, 10000.0, 10000.0 + 100.0 * percent[k], 1.0);
+            open += r.verdict.decision == PERF_INCONCLUSIVE;
+            wrong += r.verdict.decision == (percent[k] ? PERF_ACCEPT : PERF_REJECT);
+            vetoed += r.control_failed;
+            CHECK(r.control_rounds >= 1 || r.verdict.decision == PERF_INCONCLUSIVE, "controlled");
+        }
+        CHECK(100 * wrong <= runs && 50 * open <= runs, "+%d %%: %d wrong, %d open of %d", percent[k],
+              wrong, open, runs);
+    }
+    CHECK(100 * vetoed <= 4 * runs, "the control withheld %d of %d", vetoed, 4 * runs);
+    r = ab_of(NULL, 1e10, 5e9, 0.0);
+    CHECK(r.verdict.decision == PERF_ACCEPT && r.verdict.pairs == 8, "10 s: %s",
+          perf_verdict_text(&r.verdict));
+    r = ab_of(NULL, 1e10, 1.0, 0.0);
+    CHECK(r.verdict.decision == PERF_ACCEPT || r.verdict.decision == PERF_INCONCLUSIVE, "%s",
+          perf_verdict_text(&r.verdict));
+    r = ab_of(NULL, 100.0, 1e-9, 0.0);
+    CHECK(r.status == PERF_EDELETED && strstr(r.verdict.reason, "candidate"), "%s", r.verdict.reason);
+    r = ab_of(NULL, 1e-9, 100.0, 0.0);
+    CHECK(r.status == PERF_EDELETED && strstr(r.verdict.reason, "baseline"), "%s", r.verdict.reason);
+    o = perf_ab_opts_default();
+    o.control = -1;
+    r = ab_of(&o, 1000.0, 500.0, 0.0);
+    CHECK(r.control_rounds == 0 && r.control_ratio == 0.0 && r.opts.control == -1, "control off");
+}
+
+/* Two walks along one ring of lines; those that either has passed lately are ten times as cheap. */
+#define RING   100000
+#define CACHED 20000
+static uint64_t seen_at[RING], walked;
+static uint32_t place[2];
+
+static void walk(int v, int steps)
+{
+    double ns = 0.0;
+
+    for (; steps > 0; steps--) {
+        place[v] = (place[v] + 1) % RING;
+        ns += seen_at[place[v]] && walked - seen_at[place[v]] < CACHED ? 2.0 : 20.0;
+        seen_at[place[v]] = ++walked;
+    }
+    spend_noisy(ns);
+}
+
+static void anywhere(void *user, int v)
+{
+    (void)user;
+    place[v] = (uint32_t)(perf_random_(&dice) % RING);
+}
+
+static void anew(void *user, int v)
+{
+    (void)user;
+    (void)v;
+    memset(seen_at, 0, sizeof seen_at);
+}
+
+/* 1: right, 0: open, -1: wrong; accept: the right answer; lead: of the candidate, in steps. */
+static int walk_off(const perf_ab_opts *o, int lead, int steps, int accept, char *text)
+{
+    perf_ab_result r;
+    perf_ab        ab;
+    int            v;
+
+    memset(seen_at, 0, sizeof seen_at);
+    place[0] = (uint32_t)(perf_random_(&dice) % RING);
+    place[1] = (uint32_t)((place[0] + RING + lead - 1000 + perf_random_(&dice) % 2000) % RING);
+    ab = perf_ab_begin("walks", o);
+    while ((v = perf_ab_next(&ab)) >= 0)
+        walk(v, v ? steps : 200);
+    r = perf_ab_end(&ab);
+    strcpy(text, perf_verdict_text(&r.verdict));
+    if (r.verdict.decision == PERF_INCONCLUSIVE)
+        return 0;
+    return (r.verdict.decision == PERF_ACCEPT) == accept ? 1 : -1;
+}
+
+static void shared_state(int runs)
+{
+    static const struct {
+        int       steps, accept;
+        perf_rule rule;
+    } row[] = {{200, 1, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}},
+               {200, 0, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3}},
+               {204, 0, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}},
+               {196, 1, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}},
+               {240, 0, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}},
+               {170, 0, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3}}};
+    perf_ab_opts o = perf_ab_opts_default();
+    char         text[240], last[240];
+    size_t       k;
+    int          i, s, wrong, right, named, fooled = 0;
+
+    for (k = 0; k < sizeof row / sizeof *row; k++) {
+        wrong = right = named = 0;
+        o = perf_ab_opts_default();
+        o.accept.rule = row[k].rule;
+        o.max_seconds = 0.5;
+        last[0] = '\0';
+        for (i = 0; i < runs; i++) {
+            o.seed = perf_random_(&dice) | 1;
+            s = walk_off(&o, i % 3 * 6000 - 6000, row[k].steps, row[k].accept, text);
+            wrong += s < 0;
+            right += s > 0;
+            named += !s && strstr(text, "share state");
+            if (s < 0)
+                strcpy(last, text);
+        }
+        CHECK(wrong == 0, "%d steps, row %d: %d of %d wrong, as %s", row[k].steps, (int)k, wrong, runs,
+              last);
+        CHECK(2 * (named + right) >= runs, "row %d: named in %d of %d, right %d", (int)k, named, runs,
+              right);
+        o.control = -1;                         /* without it the same walks do fool the loop      */
+        for (i = 0; i < runs; i++)
+            fooled += walk_off(&o, i % 3 * 6000 - 6000, row[k].steps, row[k].accept, text) < 0;
+        o.control = 0;
+        o.before = k & 1 ? anywhere : anew;
+        right = 0;
+        for (i = 0; i < runs; i++) {
+            s = walk_off(&o, i % 3 * 6000 - 6000, row[k].steps, row[k].accept, text);
+            right += s > 0;
+            if (s <= 0)
+                strcpy(last, text);
+        }
+        CHECK(40 * right >= (k & 1 ? 38 : 39) * runs, "set up anew, row %d: %d of %d right, not %s", (int)k, right,
+              runs, last);
+    }
+    CHECK(fooled >= runs, "without a control %d verdicts are wrong", fooled);
+}
+
+/* What the one before leaves behind is what the next one finds, and nothing else. */
+static void order_effect(void)
+{
+    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_result r;
+    perf_ab        ab;
+    int            v, last = -1, i, named = 0, wrong = 0, slice = 0;
+
+    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    for (i = 0; i < 20; i++) {
+        o.seed = perf_random_(&dice) | 1;
+        ab = perf_ab_begin("second is faster", &o);
+        while ((v = perf_ab_next(&ab)) >= 0) {
+            if (perf_ab_slice_begins(&ab)) {
+                slice = v != last ? !slice : 0; /* the second of a pair: the other one went before */
+                last = v;
+            }
+            spend_noisy(slice ? 5000.0 : 10000.0);
+        }
+        r = perf_ab_end(&ab);
+        named += strstr(r.verdict.reason, "second of a pair") || strstr(r.verdict.reason, "control");
+        wrong += r.verdict.decision == PERF_REJECT;
+    }
+    CHECK(named >= 15 && wrong == 0, "named in %d of 20, %d wrong", named, wrong);
+}
+
+static void accuracy(void)
+{
+    const double   ref[2] = {1.0, 2.0}, same[2] = {1.0, 2.0}, off[2] = {1.0, 2.1}, bad[2] = {1.0, PERF_NAN_};
+    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_result r;
+    perf_ab        ab;
+    int            v, kind;
+
+    for (kind = 0; kind < 6; kind++) {
+        o.accept.guard.required = kind < 4;
+        o.accept.guard.limit.rel = kind == 5 ? 0.1 : 0.01;
+        ab = perf_ab_begin("guarded", &o);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            spend(v ? 500.0 : 1000.0);
+        if (kind == 1 || kind == 2)
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+        if (kind == 2 || kind >= 4)
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, off, 2));
+        if (kind == 2)                          /* the worst counts, not the last                  */
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+        if (kind == 3) {
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, bad, 2));
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+        }
+        r = perf_ab_end(&ab);
+        CHECK(r.verdict.decision == (kind == 0 ? PERF_INCONCLUSIVE : kind == 1 || kind == 5
+                                                                         ? PERF_ACCEPT : PERF_REJECT),
+              "guard %d: %s", kind, perf_verdict_text(&r.verdict));
+    }
+    perf_ab_accuracy(NULL, perf_accuracy_f64(ref, same, 2));
+    perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+}
+
+static void hooks_of_ab(void)
+{
+    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_result r;
+    perf_ab        ab;
+    int            v, calls[2] = {0, 0}, begins[2] = {0, 0};
+
+    o.before = before;
+    o.user = calls;
+    ab = perf_ab_begin("hooks", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (perf_ab_slice_begins(&ab)) {
+            perf_ab_pause(&ab);
+            begins[v]++;
+            spend(1e5);
+            perf_ab_resume(&ab);
+        }
+        spend(v ? 500.0 : 1000.0);
+    }
+    r = perf_ab_end(&ab);
+    CHECK(calls[0] == begins[0] && calls[1] == begins[1] && calls[0] > 24, "%d %d, %d %d", calls[0],
+          begins[0], calls[1], begins[1]);
+    CHECK(near_to(r.baseline.p50, 1000.0, 1e-3) && near_to(r.candidate.p50, 500.0, 1e-3),
+          "neither is timed: %g %g", r.baseline.p50, r.candidate.p50);
+    perf_ab_pause(NULL);
+    perf_ab_resume(NULL);
+    CHECK(!perf_ab_slice_begins(NULL), "NULL");
+}
+
+/* ---- race ---- */
+
+static perf_race_result race_of(const char *name, int k, const perf_ab_opts *o, const double *ns)
+{
+    perf_race r = perf_race_begin(name, k, o);
+    int       v;
+
+    if (k > 2)
+        perf_race_name(&r, 2, "the third, which has quite a long name");
+    perf_race_name(&r, 99, "nobody");
+    while ((v = perf_race_next(&r)) >= 0)
+        spend_noisy(ns[v]);
+    return perf_race_end(&r);
+}
+
+static void races(int runs)
+{
+    double           ns[PERF_RACE_MOST_];
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_race_result r;
+    perf_race        race, none;
+    char            *text;
+    size_t           room;
+    int              i, k, wrong = 0, open = 0, lost = 0;
+
+    for (k = 2; k <= 64; k = k < 5 ? k + 1 : k * 3 - 1) {
+        if (k > 60)
+            k = 64;
+        for (i = 0; i < k; i++)
+            ns[i] = 10000.0 + 200.0 * ((i * 7 + 3) % k);    /* a permutation, unless k is 7 or so  */
+        ns[k - 1] = 6000.0;
+        o.seed = perf_random_(&dice) | 1;
+        r = race_of("ladder", k, &o, ns);
+        CHECK(r.status == PERF_OK && r.count == k && r.best == k - 1 && r.rounds >= 24, "%d: best %d, %lu",
+              k, r.best, (unsigned long)r.rounds);
+        CHECK(r.entry && r.entry[k - 1].verdict.decision == PERF_ACCEPT &&
+                  r.entry[k - 1].within_noise == 1 && r.entry[k - 1].behind == 1.0 &&
+                  r.entry[0].within_noise == 0 && r.entry[0].behind > 1.5, "%d: %s", k,
+              perf_decision_text(r.entry[k - 1].verdict.decision));
+        for (i = 1; i < k - 1; i++)
+            CHECK(r.entry[i].verdict.decision == PERF_REJECT && !r.entry[i].within_noise,
+                  "%d of %d: %s", i, k, r.entry[i].verdict.reason);
+        if (k == 64)
+            break;
+    }
+    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    for (i = 0; i < 8; i++)
+        ns[i] = 10000.0;
+    for (i = 0; i < runs; i++) {                /* eight of a kind: any false answer counts        */
+        int any = 0, far = 0;
+        o.seed = perf_random_(&dice) | 1;
+        r = race_of("equal", 8, &o, ns);
+        for (k = 1; k < 8; k++) {
+            any |= r.entry[k].verdict.decision == PERF_REJECT;
+            open += r.entry[k].verdict.decision == PERF_INCONCLUSIVE;
+            far |= !r.entry[k].within_noise;
+        }
+        wrong += any;
+        lost += far | !r.entry[0].within_noise;
+    }
+    CHECK(20 * wrong <= runs && 20 * lost <= runs && 20 * open <= 7 * runs,
+          "equal: %d wrong, %d told apart, of %d; %d of %d open", wrong, lost, runs, open, 7 * runs);
+    CHECK(!strcmp(r.entry[1].name, "1") && !strcmp(r.entry[2].name, "the third, which has quite a lo"),
+          "%s %s", r.entry[1].name, r.entry[2].name);
+    for (k = -1; k <= 65; k += 33) {
+        if (k == 32)
+            continue;
+        race = perf_race_begin("no such number", k == 65 ? 65 : k, NULL);
+        CHECK(perf_race_next(&race) == -1, "%d variants run nothing", k);
+        r = perf_race_end(&race);
+        CHECK(r.status == PERF_EINVAL && r.count == 0 && !r.entry, "%d: %s", k, perf_status_text(r.status));
+    }
+    o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_P95);
+    race = perf_race_begin("on p95", 3, &o);
+    CHECK(perf_race_next(&race) == -1 && perf_race_end(&race).status == PERF_EINVAL, "typical only");
+    memset(&none, 0, sizeof none);
+    CHECK(perf_race_next(&none) == -1 && perf_race_end(&none).status == PERF_ESTATE &&
+              perf_race_end(NULL).status == PERF_ESTATE && perf_race_end(&race).status == PERF_ESTATE,
+          "zero, NULL, twice");
+    perf_race_pause(NULL);
+    perf_race_resume(NULL);
+    perf_race_name(NULL, 0, "x");
+    perf_race_name(&none, 0, "x");
+    CHECK(!perf_race_slice_begins(NULL), "NULL");
+    room = perf_report_text(NULL, 0, NULL) + 1;
+    text = malloc(room);
+    if (!text)
+        return;
+    perf_report_text(text, room, NULL);
+    CHECK(strstr(text, "ladder, the third") && strstr(text, "the best; ") &&
+              strstr(text, "within noise of the best") && strstr(text, "the baseline"), "report");
+    free(text);
+}
+
+/* ---- options ---- */
+
+static void count_call(void *user, int variant)
+{
+    ++((int *)user)[variant];
+}
+
+/* Slices that a bench of `ns` runs, and the time it takes in all. */
+static perf_result slices_of(perf_bench_opts o, double ns, int noisy, int *slices, double *all_ns)
+{
+    uint64_t    began = now_ns;
+    perf_bench  b;
+    perf_result r;
+
+    *slices = 0;
+    o.before = count_call;
+    o.user = slices;
+    b = perf_bench_begin("options", &o);
+    while (perf_bench_next(&b)) {
+        if (noisy)
+            spend_noisy(ns);
+        else
+            spend(ns);
+    }
+    r = perf_bench_end(&b);
+    *all_ns = (double)(now_ns - began);
+    return r;
+}
+
+static void options_of_bench(void)
+{
+    static const double slice[] = {1e3, 2e4, 3e6, 1e9}, budget[] = {0.001, 0.02, 0.3, 5.0};
+    static const double body[] = {50.0, 1e4, 1e6, 1e8};
+    perf_bench_opts     o = perf_bench_opts_default();
+    perf_result         r, narrow;
+    double              ns;
+    int                 none, some, i, k;
+
+    o.samples = 10;
+    o.warmup = -1;
+    r = slices_of(o, 1000.0, 0, &none, &ns);
+    CHECK(r.time.count == 10 && r.opts.warmup == 0, "no warm-up: %d", r.opts.warmup);
+    for (i = 1; i < 100; i = 3 * i + 1) {
+        o.warmup = i;
+        o.samples = 10 + i;
+        r = slices_of(o, 1000.0, 0, &some, &ns);
+        CHECK(some - none == 2 * i && r.time.count == (uint64_t)(10 + i) && r.opts.warmup == i,
+              "%d slices of warm-up: %d more", i, some - none);
+    }
+    o = perf_bench_opts_default();
+    r = slices_of(o, 4e8, 0, &some, &ns);       /* warm-up takes all the time there is             */
+    CHECK(r.time.count == 3 && some - 3 >= 3, "three calls before the first sample: %d", some - 3);
+    for (i = 0; i < 4; i++) {
+        o = perf_bench_opts_default();
+        o.slice_ns = slice[i];
+        o.max_seconds = 100.0;
+        r = slices_of(o, 50.0, 0, &some, &ns);
+        CHECK(r.opts.slice_ns == slice[i] && (double)r.batch * 50.0 > 0.69 * slice[i] &&
+                  (double)r.batch * 50.0 < 1.5 * slice[i] + 100.0 && near_to(r.time.p50, 50.0, 0.01),
+              "slices of %g ns have %lu iterations", slice[i], (unsigned long)r.batch);
+        for (k = 0; k < 4; k++) {
+            o = perf_bench_opts_default();
+            o.rel_ci = 1e-6;
+            o.max_seconds = budget[i];
+            r = slices_of(o, body[k], 1, &some, &ns);
+            CHECK(r.status == PERF_OK && r.time.count >= 3 &&
+                      ns < budget[i] * 1e9 + 8.0 * body[k] + 2e7, "%g s for bodies of %g ns: %g s",
+                  budget[i], body[k], ns * 1e-9);
+            CHECK(k == 0 || r.time.count >= 900 || ns > 0.8e9 * budget[i], "and not much less: %g of %g, %lu",
+                  ns * 1e-9, budget[i], (unsigned long)r.time.count);
+        }
+    }
+    o = perf_bench_opts_default();
+    o.rel_ci = 0.2;
+    r = slices_of(o, 1e4, 1, &some, &ns);
+    o.rel_ci = 1e-5;
+    o.max_seconds = 10.0;
+    narrow = slices_of(o, 1e4, 1, &some, &ns);
+    CHECK(r.time.count == 30 && !(r.warnings & PERF_WARN_NOISY), "wide is enough: %lu",
+          (unsigned long)r.time.count);
+    CHECK(narrow.time.count > 2 * r.time.count &&
+              (narrow.time.count == 1000) == !!(narrow.warnings & PERF_WARN_NOISY),
+          "narrow takes more: %lu", (unsigned long)narrow.time.count);
+}
+
+/* The order in which an A/B loop or a race runs its slices. */
+static int     order_seen[40000], order_count;
+static void remember(void *user, int variant)
+{
+    (void)user;
+    if (order_count < 40000)
+        order_seen[order_count++] = variant;
+}
+
+static uint64_t order_of(perf_ab_opts *o, uint64_t *seed)
+{
+    uint64_t hash = 1;
+    int      i;
+
+    order_count = 0;
+    o->before = remember;
+    *seed = ab_of(o, 50000.0, 50000.0, 0.0).opts.seed;
+    for (i = 0; i < order_count; i++)
+        hash = hash * 3 + (uint64_t)order_seen[i];
+    return hash;
+}
+
+static void options_of_ab(void)
+{
+    static const double budget[] = {0.01, 0.1, 3.0};
+    perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab_result      r;
+    perf_verdict        sure;
+    perf_race           race;
+    uint64_t            seed[4], h[4], began, pairs;
+    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
+
+    o.max_pairs = 100;
+    for (i = 0; i < 4; i++) {
+        o.seed = i < 2 ? 77 : i == 2 ? 78 : 0;
+        h[i] = order_of(&o, &seed[i]);
+    }
+    CHECK(h[0] == h[1] && h[0] != h[2] && seed[0] == 77 && seed[3] != 0 && seed[3] != 77 && h[3] != h[0],
+          "a seed fixes the order, and only that");
+    o = perf_ab_opts_default();
+    for (i = 8; i < 400; i *= 3) {              /* more pairs than a decision needs                */
+        o.min_pairs = i;
+        r = ab_of(&o, 1e4, 2e4, 0.0);
+        CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_REJECT && r.opts.min_pairs == i,
+              "%d pairs, not %lu", i, (unsigned long)r.verdict.pairs);
+    }
+    o = perf_ab_opts_default();
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    for (i = 20; i < 2000; i *= 5) {            /* nothing to decide                               */
+        o.max_pairs = i;
+        o.min_pairs = 1;
+        o.max_seconds = 1e3;
+        r = ab_of(&o, 1e4, 1e4, 0.0);
+        CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_INCONCLUSIVE &&
+                  r.control_rounds == 0, "%d pairs, not %lu: %s", i, (unsigned long)r.verdict.pairs,
+              perf_verdict_text(&r.verdict));
+    }
+    for (i = 0; i < 3; i++) {
+        o = perf_ab_opts_default();
+        o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+        o.max_seconds = budget[i];
+        o.max_pairs = 1000000;
+        began = now_ns;
+        r = ab_of(&o, 1e6, 1e6, 0.0);
+        CHECK(near_to((double)(now_ns - began), budget[i] * 1e9 < 2e7 ? 2e7 : budget[i] * 1e9, 0.3),
+              "%g s, not %g: %lu pairs", budget[i], (double)(now_ns - began) * 1e-9,
+              (unsigned long)r.verdict.pairs);
+        CHECK(near_to(r.seconds, (double)(now_ns - began) * 1e-9, 0.01), "and says so: %g", r.seconds);
+    }
+    o = perf_ab_opts_default();
+    o.slice_ns = 1e6;
+    r = ab_of(&o, 1000.0, 1200.0, 0.0);
+    CHECK(r.batch_baseline == r.batch_candidate && near_to((double)r.batch_baseline, 1e3, 0.3),
+          "slices of a millisecond: %lu, %lu", (unsigned long)r.batch_baseline,
+          (unsigned long)r.batch_candidate);
+    r = ab_of(&o, 1000.0, 50.0, 0.0);           /* far apart: batches of their own                 */
+    CHECK(r.batch_candidate > 10 * r.batch_baseline && r.verdict.decision == PERF_ACCEPT, "%lu, %lu",
+          (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    o = perf_ab_opts_default();
+    o.min_pairs = 1;
+    pairs = ab_of(&o, 1e4, 2e4, 0.0).verdict.pairs;
+    o.accept.confidence = 0.99999;
+    sure = ab_of(&o, 1e4, 2e4, 0.0).verdict;
+    CHECK(sure.pairs > pairs && sure.decision == PERF_REJECT && sure.confidence == 0.99999,
+          "more confidence takes more pairs: %lu, %lu", (unsigned long)pairs, (unsigned long)sure.pairs);
+
+    o = perf_ab_opts_default();                 /* every order of three is as likely               */
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    o.seed = perf_random_(&dice) | 1;
+    o.before = remember;
+    o.max_pairs = 6000;
+    o.max_seconds = 1e4;
+    order_count = 0;
+    memset(orders, 0, sizeof orders);
+    race = perf_race_begin("orders", 3, &o);
+    while ((v = perf_race_next(&race)) >= 0)
+        spend(50000.0);
+    CHECK(perf_race_end(&race).rounds == 6000, "all rounds");
+    for (i = 0; i + 2 < order_count; i += 3) {
+        k = 9 * order_seen[i] + 3 * order_seen[i + 1] + order_seen[i + 2];
+        odd += order_seen[i] == order_seen[i + 1] || order_seen[i + 1] == order_seen[i + 2] ||
+               order_seen[i] == order_seen[i + 2];
+        orders[k]++;
+        again += i > 2 && order_seen[i + 2] == order_seen[i - 1];
+        first[order_seen[i]]++;
+    }
+    for (k = 0; k < 27; k++)
+        if (orders[k])
+            least = orders[k] < least ? orders[k] : least;
+    CHECK(odd == 0 && order_count >= 18000, "%d of %d rounds do not run each once", odd, order_count / 3);
+    CHECK(again > 1800 && again < 2200, "the last one is the last one again in %d of 6000", again);
+    CHECK(least > 850 && first[0] > 1800 && first[1] > 1800 && first[2] > 1800, "%d %d %d, rarest order %d",
+          first[0], first[1], first[2], least);
+}
+
+/* Each option in turn as bad as can be: the loop ends, in time, and says what it ran with. */
+static void bad_options(void)
+{
+    static const double wrong[] = {-1.0, -1e300, 1e300, 1e-300, -0.0};
+    static const int    ints[] = {-1, INT32_MIN, INT32_MAX};
+    double              d[7], nan_inf[3];
+    perf_bench_opts     o;
+    perf_ab_opts        p;
+    perf_result         r;
+    perf_ab_result      v;
+    uint64_t            began;
+    size_t              i, k;
+
+    nan_inf[0] = PERF_NAN_;
+    nan_inf[1] = PERF_INF_;
+    nan_inf[2] = -PERF_INF_;
+    for (i = 0; i < 7; i++)
+        for (k = 0; k < 8; k++) {
+            o = perf_bench_opts_default();
+            d[0] = k < 5 ? wrong[k] : nan_inf[k - 5];
+            (i == 0 ? &o.rel_ci : i == 1 ? &o.max_seconds : i == 2 ? &o.slice_ns : i == 3 ? &o.bytes
+             : i == 4 ? &o.flops : i == 5 ? &o.peak_gb_per_s : &o.peak_gflop_per_s)[0] = d[0];
+            began = now_ns;
+            r = bench_of(&o, 7e4, 0.0);
+            CHECK(r.status == PERF_OK && near_to(r.time.p50, 7e4, 1e-3), "option %d, %g: %s", (int)i, d[0],
+                  perf_status_text(r.status));
+            CHECK((i == 2 && d[0] > 1e3) || now_ns - began < UINT64_C(1100000000), "in time: %g",
+                  (double)(now_ns - began));
+            CHECK(r.opts.rel_ci >= 1e-6 && r.opts.rel_ci <= 1.0 && r.opts.max_seconds >= 1e-6 &&
+                      r.opts.max_seconds <= 1e6 && r.opts.slice_ns >= 1e3 && r.opts.slice_ns <= 1e9 &&
+                      perf_is_finite_(r.gb_per_s) && perf_is_finite_(r.gflop_per_s) &&
+                      perf_is_finite_(r.percent_of_peak_gb), "within its range: %d, %g", (int)i, d[0]);
+            CHECK(strlen(perf_result_text(&r)) > 10 && !strstr(r.text, "nan") && !strstr(r.text, "inf"), "%s",
+                  r.text);
+            if (i < 3) {
+                p = perf_ab_opts_default();
+                (i == 0 ? &p.accept.confidence : i == 1 ? &p.max_seconds : &p.slice_ns)[0] = d[0];
+                v = ab_of(&p, 7e4, 3.5e4, 0.0);
+                CHECK((i == 0 && v.status == PERF_EINVAL && v.verdict.decision == PERF_INCONCLUSIVE) ||
+                          (v.status == PERF_OK && v.verdict.decision == PERF_ACCEPT),
+                      "A/B option %d, %g: %s", (int)i, d[0], perf_verdict_text(&v.verdict));
+                p = perf_ab_opts_default();
+                p.accept.rule = perf_rule_speedup(d[0], PERF_METRIC_PAIR);
+                v = ab_of(&p, 7e4, 3.5e4, 0.0);
+                CHECK((v.status == PERF_OK || v.status == PERF_EINVAL) &&
+                          (v.verdict.decision != PERF_REJECT || d[0] > 2.0), "rule %g: %s", d[0],
+                      perf_verdict_text(&v.verdict));
+            }
+        }
+    for (k = 0; k < 3; k++)
+        for (i = 0; i < 2; i++) {
+            o = perf_bench_opts_default();
+            *(i ? &o.samples : &o.warmup) = ints[k];
+            began = now_ns;
+            r = bench_of(&o, 7e4, 0.0);
+            CHECK(r.status == PERF_OK && r.time.count >= 3 && now_ns - began < UINT64_C(1100000000),
+                  "%s %d: %s, %g s", i ? "samples" : "warmup", ints[k], perf_status_text(r.status),
+                  (double)(now_ns - began) * 1e-9);
+            p = perf_ab_opts_default();
+            *(i ? &p.min_pairs : &p.max_pairs) = ints[k];
+            began = now_ns;
+            v = ab_of(&p, 7e4, 3.5e4, 0.0);
+            CHECK(v.status == PERF_OK && v.verdict.decision == PERF_ACCEPT &&
+                      now_ns - began < UINT64_C(3100000000), "%s %d: %s", i ? "min_pairs" : "max_pairs",
+                  ints[k], perf_verdict_text(&v.verdict));
+        }
+    p = perf_ab_opts_default();
+    p.accept.rule.kind = (perf_rule_kind)99;
+    p.accept.rule.metric = PERF_METRIC_PAIR;
+    v = ab_of(&p, 7e4, 3.5e4, 0.0);
+    CHECK(v.status == PERF_EINVAL && v.verdict.decision == PERF_INCONCLUSIVE && v.baseline.count == 0, "%s",
+          perf_verdict_text(&v.verdict));
+}
+
+/* ---- one loop within another, and loops that are left ---- */
+
+static void nested(void)
+{
+    perf_bench_opts  quick = perf_bench_opts_default();
+    perf_result      r, in;
+    perf_ab_result   v;
+    perf_race_result k;
+    perf_bench       b, c;
+    perf_ab          ab;
+    perf_race        race;
+    int              i, inner = 0, wrong = 0;
+
+    quick.samples = 10;
+    b = perf_bench_begin("outer bench", &quick);
+    while (perf_bench_next(&b)) {
+        c = perf_bench_begin("inner bench", &quick);
+        while (perf_bench_next(&c))
+            spend(100.0);
+        in = perf_bench_end(&c);
+        wrong += in.status != PERF_OK || !near_to(in.time.p50, 100.0, 1e-3) || in.time.count != 10;
+        ab = perf_ab_begin("inner A/B", NULL);
+        while ((i = perf_ab_next(&ab)) >= 0)
+            spend(i ? 5e4 : 1e5);
+        v = perf_ab_end(&ab);
+        wrong += v.verdict.decision != PERF_ACCEPT;
+        race = perf_race_begin("inner race", 3, NULL);
+        while ((i = perf_race_next(&race)) >= 0)
+            spend(1e5 + 3e4 * i);
+        k = perf_race_end(&race);
+        wrong += k.best != 0 || k.entry[2].verdict.decision != PERF_REJECT;
+        inner++;
+    }
+    r = perf_bench_end(&b);
+    CHECK(wrong == 0 && inner >= 13 && r.status == PERF_OK && r.time.count == 10 && r.time.p50 > 1e7,
+          "%d of %d wrong within a bench of %g ns", wrong, inner, r.time.p50);
+    ab = perf_ab_begin("outer A/B", NULL);
+    while ((i = perf_ab_next(&ab)) >= 0) {
+        quick.samples = i ? 10 : 30;
+        c = perf_bench_begin("inner bench", &quick);
+        while (perf_bench_next(&c))
+            spend(100.0);
+        in = perf_bench_end(&c);
+        wrong += in.time.count != (i ? 10u : 30u);
+    }
+    v = perf_ab_end(&ab);
+    CHECK(wrong == 0 && v.verdict.decision == PERF_ACCEPT && v.baseline.p50 > 1.3 * v.candidate.p50, "%s",
+          perf_verdict_text(&v.verdict));
+}
+
+/* Left after 1, 2, .. calls: what is complete is reported, and nothing else. */
+static void left_early(void)
+{
+    perf_result      r;
+    perf_ab_result   v;
+    perf_race_result k;
+    perf_bench       b;
+    perf_ab          ab;
+    perf_race        race;
+    int              n, i, u, done = 0, wrong = 0;
+
+    for (n = 0; n < 120; n++) {
+        b = perf_bench_begin("left", NULL);
+        for (i = 0; i < n && perf_bench_next(&b); i++)
+            spend(6e4);
+        r = perf_bench_end(&b);
+        done += !(r.warnings & PERF_WARN_STOPPED);
+        wrong += r.iterations != (uint64_t)i || (r.status == PERF_OK) != (r.time.count > 0) ||
+                 (r.status != PERF_OK && r.status != PERF_ENODATA) ||
+                 (r.time.count && !near_to(r.time.p50, 6e4, 1e-3)) || r.time.count > (uint64_t)n;
+        ab = perf_ab_begin("left", NULL);
+        for (i = 0; i < n && (u = perf_ab_next(&ab)) >= 0; i++)
+            spend(u ? 3e4 : 6e4);
+        v = perf_ab_end(&ab);
+        wrong += v.baseline.count != v.candidate.count || v.verdict.pairs != v.baseline.count ||
+                 (v.status == PERF_OK) != (v.baseline.count > 0) ||
+                 (v.verdict.pairs < 6 && v.verdict.decision != PERF_INCONCLUSIVE) ||
+                 (v.verdict.decision == PERF_REJECT) || (v.baseline.count && v.baseline.p50 < 5e4);
+        race = perf_race_begin("left", 4, NULL);
+        for (i = 0; i < n && (u = perf_race_next(&race)) >= 0; i++)
+            spend(6e4 - 1e4 * u);
+        k = perf_race_end(&race);
+        wrong += k.count != 4 || (k.status == PERF_OK) != (k.rounds > 0) || (k.best >= 0) != (k.rounds > 0) ||
+                 (k.rounds > 0 && k.best != 3) || k.entry[0].time.count != k.entry[3].time.count;
+        for (i = 1; i < 4 && k.entry; i++)
+            wrong += k.entry[i].verdict.decision == (i == 1 ? PERF_ACCEPT : PERF_REJECT) && k.rounds < 6;
+    }
+    for (n = 1; n < 20000; n = 2 * n + 1) {     /* within a slice                                   */
+        b = perf_bench_begin("left", NULL);
+        for (i = 0; i < n && perf_bench_next(&b); i++)
+            spend(100.0);
+        wrong += perf_bench_end(&b).iterations != (uint64_t)i;
+    }
+    CHECK(wrong == 0, "%d wrong", wrong);
+    CHECK(done > 0 && done < 120, "%d of 120 came to their end", done);
+}
+
+/* ---- a control may not take for ever ---- */
+
+static void slow_control(void)
+{
+    uint64_t       began = now_ns, decided = 0;
+    perf_ab_result r;
+    perf_ab        ab = perf_ab_begin("another ratio each time", NULL);
+    int            v, calls = 0;
+
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (++calls == 21)                      /* cold, growth and eight pairs: then it turns     */
+            decided = now_ns - began;
+        spend((calls <= 20) == v ? 5e9 : 1e10);
+    }
+    r = perf_ab_end(&ab);
+    CHECK(r.verdict.pairs == 8 && r.control_failed && r.verdict.decision == PERF_INCONCLUSIVE, "%s",
+          perf_verdict_text(&r.verdict));
+    CHECK(decided && now_ns - began < 2 * decided, "decided after %g s, ended after %g s",
+          (double)decided * 1e-9, (double)(now_ns - began) * 1e-9);
+}
+
+/* ---- as many questions as variants, one chance to be wrong ---- */
+
+static void family(int runs)
+{
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_race_result r;
+    perf_race        race;
+    int              i, v, any, far, wrong = 0, apart = 0;
+
+    o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);   /* equal: every answer is wrong    */
+    o.max_pairs = 300;
+    o.max_seconds = 1e3;
+    for (i = 0; i < runs; i++) {
+        o.seed = perf_random_(&dice) | 1;
+        race = perf_race_begin("equal", 12, &o);
+        while (perf_race_next(&race) >= 0)
+            spend(50000.0 * (1.0 + 0.5 * uniform()));
+        r = perf_race_end(&race);
+        any = far = 0;
+        for (v = 0; v < 12; v++) {
+            any |= v && r.entry[v].verdict.decision != PERF_INCONCLUSIVE;
+            far |= !r.entry[v].within_noise;
+        }
+        wrong += any;
+        apart += far;
+    }
+    CHECK(60 * wrong <= runs && 25 * apart <= runs,   /* uncorrected: 12 to 15 of 300 are wrong   */
+          "%d answers, %d told apart, of %d races of equals",
+          wrong, apart, runs);
+}
+
+/* ---- which clock decides ---- */
+
+static void deciding(void)
+{
+    perf_timer_ t;
+    const char *why = NULL;
+
+    memset(&t, 0, sizeof t);
+    CHECK(perf_timer_decides_(&t, &why) == PERF_DECIDES_WALL && strstr(why, "short"), "%s", why);
+    t.use_cpu = 1;
+    t.slices = 100;
+    t.timed_ns = 100.0;
+    t.waited_ns = 60.0;
+    CHECK(perf_timer_decides_(&t, &why) == PERF_DECIDES_WALL && strstr(why, "does not tell"), "%s", why);
+    t.switches_known = 1;
+    CHECK(perf_timer_decides_(&t, &why) == PERF_DECIDES_CPU && strstr(why, "others"), "%s", why);
+    t.waiting_slices = 11;
+    CHECK(perf_timer_decides_(&t, &why) == PERF_DECIDES_WALL && strstr(why, "by itself"), "%s", why);
+    t.waiting_slices = 10;
+    CHECK(perf_timer_decides_(&t, NULL) == PERF_DECIDES_CPU, "a tenth is not over a tenth");
+    t.waited_ns = 1.9;
+    CHECK(perf_timer_decides_(&t, &why) == PERF_DECIDES_WALL && strstr(why, "hardly"), "%s", why);
+}
+
+int main(int argc, char **argv)
+{
+    int part = argc > 2 ? 5 : 1;                /* a fifth of the repetitions: for slow builds     */
+
+    dice = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    printf("seed %lu\n", (unsigned long)dice);
+    bench();
+    rates();
+    options_of_bench();
+    options_of_ab();
+    bad_options();
+    nested();
+    left_early();
+    clocks();
+    verdicts(250 / part);
+    hooks_of_ab();
+    accuracy();
+    order_effect();
+    slow_control();
+    shared_state(40 / part);
+    races(40 / part);
+    family(300 / part);
+    deciding();
+    return check_done();
+}

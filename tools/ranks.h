@@ -1,0 +1,425 @@
+/* ranks.h - perf-ab merge: which of the runs is slowest, scopes of several processes added up, and
+ * their traces in one.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_RANKS_H
+#define PERF_TOOLS_RANKS_H
+
+#include "ab.h"
+
+#include "perf_trace.h"
+
+#include <jansson.h>
+
+/* ---- the slowest run, and how uneven they are ---- */
+
+/* A line a benchmark that has several runs: percentiles over all values, the run with the largest
+ * median (of rates: the smallest), and by how much it lies beyond the mean of the medians.  Pairs
+ * are judged, not summed up: their candidate counts.                                             */
+PERF_FN void ab_print_ranks(FILE *f, const ab_set *set)
+{
+    static const double at[] = {0.50, 0.95, 0.99};
+    ab_text text[4];
+    size_t  i, k, n, lines = 0;
+
+    for (i = 0; i < set->n; i++) {
+        const ab_series *s = &set->s[i];
+        int              side = s->design == AB_PAIRS, rate = ab_unit_kind(s->unit) == AB_RATE;
+        double           worst = 0.0, sum = 0.0, *all;
+        const char      *who = "";
+        if (s->runs < 2)
+            continue;
+        for (k = n = 0; k < s->runs; k++)
+            n += s->run[k].v[side].n;
+        all = (double *)ab_grow(NULL, n + 1, sizeof *all);
+        for (k = n = 0; k < s->runs; k++) {
+            const ab_values *v = &s->run[k].v[side];
+            double           median;
+            memcpy(all + n, v->x, v->n * sizeof *all);
+            perf_sort_values(all + n, v->n);
+            median = perf_quantile(all + n, v->n, 0.5);
+            n += v->n;
+            sum += median;
+            if (!k || (rate ? median < worst : median > worst)) {
+                worst = median;
+                who = s->run[k].id ? s->run[k].id : "";
+            }
+        }
+        perf_sort_values(all, n);
+        if (!lines++)
+            fputs("  benchmark                 runs     values        p50        p95        p99  "
+                  "slowest run (its median, beyond the mean)\n", f);
+        for (k = 0; k < 4; k++)
+            text[k] = ab_quantity(k < 3 ? perf_quantile(all, n, at[k]) : worst, s->unit);
+        fprintf(f, "  %-24.60s %5zu %10zu %10s %10s %10s  %.40s (%s, %+.1f %%)\n", s->name, s->runs,
+                n, text[0].s, text[1].s, text[2].s, who, text[3].s,
+                100.0 * (worst * (double)s->runs / sum - 1.0));
+        free(all);
+    }
+}
+
+/* ---- scopes: what perf_results.h saved of each process, as it is, with the run's id ---- */
+
+typedef struct ab_scope {
+    const char *name, *kind, *run;      /* belong to `root`                                       */
+    double      calls, total, most;
+    json_t     *buckets;                /* [middle, calls] each; NULL: none                       */
+} ab_scope;
+
+typedef struct ab_scopes {
+    json_t   *runs, *scopes;            /* arrays, to be written; they own all texts              */
+    json_t   *ids;                      /* an object: run ids of the files before                 */
+    ab_scope *s;
+    size_t    n, cap;
+} ab_scopes;
+
+typedef struct ab_spot {                /* calls at a duration                                    */
+    double ns, calls;
+} ab_spot;
+
+PERF_FN void ab_scopes_free(ab_scopes *set)
+{
+    json_decref(set->runs);
+    json_decref(set->scopes);
+    json_decref(set->ids);
+    free(set->s);
+}
+
+/* A number >= 0 of a scope; -1: it is none. */
+PERF_FN double ab_scope_number_(const json_t *item, const char *key)
+{
+    const json_t *x = json_object_get(item, key);
+    double        v = json_is_number(x) ? json_number_value(x) : -1.0;
+
+    return v >= 0.0 && perf_is_finite_(v) ? v : -1.0;
+}
+
+PERF_FN int ab_scope_buckets_(const json_t *list)
+{
+    size_t i;
+
+    if (list && !json_is_array(list))
+        return 0;
+    for (i = 0; i < json_array_size(list); i++) {
+        const json_t *b = json_array_get(list, i);
+        if (json_array_size(b) != 2 || !(json_number_value(json_array_get(b, 0)) >= 0.0) ||
+            !(json_number_value(json_array_get(b, 1)) > 0.0))
+            return 0;
+    }
+    return 1;
+}
+
+/* The id that a run gets in the merged file: `rank` if given, else its own; where a file before has
+ * that id, the number of this file in front.                                                     */
+PERF_FN void ab_scope_rename_(json_t *item, const char *rank, int taken, size_t number)
+{
+    const char *was = json_string_value(json_object_get(item, "run"));
+    size_t      size = (was ? strlen(was) : 0) + 32;
+    char       *id = (char *)ab_grow(NULL, size, 1);
+
+    if (rank)
+        json_object_set_new(item, "run", json_string(rank));
+    else if (taken || !was) {
+        snprintf(id, size, was ? "%zu.%s" : "%zu", number, was);
+        json_object_set_new(item, "run", json_string(id));
+    }
+    free(id);
+}
+
+/* Adds the scopes of a file; `text` may be anything, only results of perf.h have scopes.  Returns how
+ * many there were, *measured: whether there are benchmarks too; -1 with a message.               */
+PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, size_t len,
+                           size_t number, const char *rank, int *measured, ab_error *e)
+{
+    size_t  i, start = set->n;
+    json_t *root = json_loadb(text, len, 0, NULL), *item;
+    int     taken = 0;
+
+    *measured = !json_object_get(root, "perf_results") ||
+                json_array_size(json_object_get(root, "benchmarks")) > 0;
+    if (!set->scopes) {
+        set->runs = json_array();
+        set->scopes = json_array();
+        set->ids = json_object();
+    }
+    if (!json_object_get(root, "perf_results")) {
+        json_decref(root);
+        return 0;
+    }
+    json_array_foreach(json_object_get(root, "scopes"), i, item) {
+        const char *was = json_string_value(json_object_get(item, "run"));
+        ab_scope    s;
+        memset(&s, 0, sizeof s);
+        taken |= was && json_object_get(set->ids, was);
+        s.name = json_string_value(json_object_get(item, "name"));
+        s.kind = json_string_value(json_object_get(item, "kind"));
+        s.calls = ab_scope_number_(item, "calls");
+        s.total = json_object_get(item, "total") ? ab_scope_number_(item, "total") : 0.0;
+        s.most = json_object_get(item, "max") ? json_number_value(json_object_get(item, "max")) : 0.0;
+        s.buckets = json_object_get(item, "buckets");
+        if (!s.name || !s.kind || !(s.calls > 0.0) || s.total < 0.0 || !ab_scope_buckets_(s.buckets)) {
+            ab_fail(e, file, 0, 0, "scope %zu, '%.60s', is none that perf.h wrote", i + 1,
+                    s.name ? s.name : "");
+            json_decref(root);
+            return -1;
+        }
+        ab_scope_rename_(item, rank, taken, number);
+        s.run = json_string_value(json_object_get(item, "run"));
+        if (set->n == set->cap) {
+            set->cap = 2 * set->cap + 64;
+            set->s = (ab_scope *)ab_grow(set->s, set->cap, sizeof *set->s);
+        }
+        set->s[set->n++] = s;
+        json_array_append(set->scopes, item);
+    }
+    json_array_foreach(json_object_get(root, "runs"), i, item) {
+        if (json_is_object(item)) {
+            ab_scope_rename_(item, rank, taken, number);
+            json_array_append(set->runs, item);
+        }
+    }
+    for (i = start; i < set->n; i++)
+        json_object_set_new(set->ids, set->s[i].run, json_true());
+    json_decref(root);
+    return (int)(set->n - start);
+}
+
+/* Further members of a results file that ab_print_results_begin has begun. */
+PERF_FN void ab_print_scopes_json(FILE *f, const ab_scopes *set)
+{
+    const char   *const key[] = {"runs", "scopes"};
+    const json_t *list[2];
+    size_t        i;
+    int           k;
+
+    list[0] = set->runs;
+    list[1] = set->scopes;
+    for (k = 0; k < 2; k++) {
+        fprintf(f, ",\n  \"%s\": [", key[k]);
+        for (i = 0; i < json_array_size(list[k]); i++) {
+            fputs(i ? ",\n    " : "\n    ", f);
+            json_dumpf(json_array_get(list[k], i), f, JSON_COMPACT | JSON_REAL_PRECISION(12));
+        }
+        fputs("\n  ]", f);
+    }
+}
+
+PERF_FN int ab_by_scope_(const void *a_, const void *b_)
+{
+    const ab_scope *a = (const ab_scope *)a_, *b = (const ab_scope *)b_;
+    int             c = strcmp(a->name, b->name);
+
+    c = c ? c : strcmp(a->kind, b->kind);
+    return c ? c : strcmp(a->run, b->run);
+}
+
+PERF_FN int ab_by_spot_(const void *a_, const void *b_)
+{
+    const ab_spot *a = (const ab_spot *)a_, *b = (const ab_spot *)b_;
+
+    return (a->ns > b->ns) - (a->ns < b->ns);
+}
+
+PERF_FN int ab_by_text_(const void *a_, const void *b_)
+{
+    const char *const *a = (const char *const *)a_, *const *b = (const char *const *)b_;
+
+    return strcmp(*a, *b);
+}
+
+/* How many different runs the scopes are of. */
+PERF_FN size_t ab_scope_runs_(const ab_scopes *set)
+{
+    const char **run = (const char **)ab_grow(NULL, set->n + 1, sizeof *run);
+    size_t       i, n = 0;
+
+    for (i = 0; i < set->n; i++)
+        run[i] = set->s[i].run;
+    qsort(run, set->n, sizeof *run, ab_by_text_);
+    for (i = 0; i < set->n; i++)
+        n += !i || strcmp(run[i], run[i - 1]) != 0;
+    free(run);
+    return n;
+}
+
+/* Nearest rank over the buckets of s[0 .. n), sorted into `step`. */
+PERF_FN void ab_scope_quantiles_(const ab_scope *s, size_t n, const double *at, size_t ats, double *out)
+{
+    ab_spot *step;
+    size_t   i, k, steps = 0;
+    double   calls = 0.0, seen = 0.0;
+
+    for (i = 0; i < n; i++)
+        steps += json_array_size(s[i].buckets);
+    step = (ab_spot *)ab_grow(NULL, steps + 1, sizeof *step);
+    for (i = steps = 0; i < n; i++)
+        for (k = 0; k < json_array_size(s[i].buckets); k++) {
+            const json_t *b = json_array_get(s[i].buckets, k);
+            step[steps].ns = json_number_value(json_array_get(b, 0));
+            step[steps].calls = json_number_value(json_array_get(b, 1));
+            calls += step[steps++].calls;
+        }
+    qsort(step, steps, sizeof *step, ab_by_spot_);
+    for (k = i = 0; k < ats; k++) {
+        out[k] = 0.0;
+        for (; i < steps && seen + step[i].calls < at[k] * calls; i++)
+            seen += step[i].calls;
+        if (i < steps)
+            out[k] = step[i].ns;
+    }
+    free(step);
+}
+
+/* A line a scope, all runs together: percentiles over all calls, the run with the largest total, and
+ * by how much that is beyond the mean of all runs; one that has not got the scope counts as 0.   */
+PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
+{
+    static const double at[] = {0.50, 0.95, 0.99};
+    size_t  i, end, k, runs = ab_scope_runs_(set), here, lines = 0;
+    double  x[3], calls, total, most, mine, worst;
+    ab_text text[5];
+
+    if (runs < 2)
+        return;
+    qsort(set->s, set->n, sizeof *set->s, ab_by_scope_);
+    for (i = 0; i < set->n; i = end) {
+        const ab_scope *s = &set->s[i];
+        const char     *who = "";
+        char            name[64];
+        calls = total = most = mine = worst = 0.0;
+        for (end = i, here = 0; end < set->n && !strcmp(set->s[end].name, s->name) &&
+                                !strcmp(set->s[end].kind, s->kind); end++) {
+            const ab_scope *t = &set->s[end];
+            if (end == i || strcmp(t->run, t[-1].run) != 0) {
+                mine = 0.0;
+                here++;
+            }
+            mine += t->total;
+            if (mine > worst) {
+                worst = mine;
+                who = t->run;
+            }
+            calls += t->calls;
+            total += t->total;
+            most = t->most > most ? t->most : most;
+        }
+        if (!(total > 0.0) || !json_array_size(s->buckets))
+            continue;                               /* counters and instants                      */
+        ab_scope_quantiles_(s, end - i, at, 3, x);
+        if (!lines++)
+            fputs("  scope                     runs      calls        p50        p95        p99        max  "
+                  "slowest run (its total, beyond the mean)\n", f);
+        for (k = 0; k < 5; k++)
+            text[k] = ab_quantity(k < 3 ? (x[k] < most ? x[k] : most) : k == 3 ? most : worst, "ns");
+        snprintf(name, sizeof name, "%.60s", s->name);
+        for (k = 0; name[k]; k++)
+            if ((unsigned char)name[k] < ' ' || name[k] == 127)
+                name[k] = '?';
+        fprintf(f, "  %-24s %5zu %10.0f %10s %10s %10s %10s  %.40s (%s, %+.1f %%)\n", name, here, calls,
+                text[0].s, text[1].s, text[2].s, text[3].s, who, text[4].s,
+                100.0 * (worst * (double)runs / total - 1.0));
+    }
+}
+
+/* ---- the rank of a file ---- */
+
+/* The number in the file's name that has `behind` other numbers behind it; 0: there is none. */
+PERF_FN int ab_number_in_name_(const char *path, int behind, unsigned long long *out)
+{
+    const char *base = strrchr(path, '/'), *p, *end;
+
+    base = base ? base + 1 : path;
+    for (p = base + strlen(base); p > base; p--) {
+        if (p[-1] < '0' || p[-1] > '9')
+            continue;
+        for (end = p; p > base && p[-1] >= '0' && p[-1] <= '9';)
+            p--;
+        if (!behind--) {
+            *out = end - p < 10 ? strtoull(p, NULL, 10) : 0;
+            return end - p < 10;
+        }
+        if (p == base)
+            break;
+    }
+    return 0;
+}
+
+PERF_FN int ab_by_number_(const void *a_, const void *b_)
+{
+    const unsigned long long *a = (const unsigned long long *)a_, *b = (const unsigned long long *)b_;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* rank[i] of part i: the last number in the files' names that tells them apart, so that rank.10.json
+ * may come before rank.2.json; without one their order.                                          */
+PERF_FN void ab_ranks_of(const perf_trace_part *part, size_t n, unsigned long long *rank)
+{
+    unsigned long long *sorted = (unsigned long long *)ab_grow(NULL, n + 1, sizeof *sorted);
+    size_t              i;
+    int                 behind, all = 1, apart = 0;
+
+    for (behind = 0; behind < 8 && all && !apart; behind++) {
+        for (i = 0; i < n && all; i++)
+            all = ab_number_in_name_(part[i].path, behind, &rank[i]);
+        if (!all)
+            break;
+        memcpy(sorted, rank, n * sizeof *sorted);
+        qsort(sorted, n, sizeof *sorted, ab_by_number_);
+        for (i = 1, apart = 1; i < n; i++)
+            apart &= sorted[i] != sorted[i - 1];
+    }
+    for (i = 0; i < n && !apart; i++)
+        rank[i] = i;
+    free(sorted);
+}
+
+/* ---- traces ---- */
+
+/* Is this file a trace of perf.h?  Judged by its first bytes; 0 also when it cannot be read. */
+PERF_FN int ab_is_trace(const char *path)
+{
+    static const char pf[] = "\xe2\x03";        /* a packet whose first field describes a track   */
+    char   head[32];
+    FILE  *f = fopen(path, "rb");
+    size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
+
+    if (f)
+        fclose(f);
+    head[n] = '\0';
+    return (n > 4 && head[0] == 0x0a && !memcmp(head + 2, pf, 2)) ||
+           !strncmp(head, "{\"displayTimeUnit\"", 18) || !strncmp(head, "[\n{\"ph\":", 8);
+}
+
+/* "+1200+-30" or "-5000": ns to add, and the bound.  0: it is neither. */
+PERF_FN int ab_offset(const char *text, perf_trace_part *part)
+{
+    char  *end;
+    double x = strtod(text, &end), bound = 0.0;
+
+    if (end == text || !(x > -9e18 && x < 9e18))
+        return 0;
+    if (!strncmp(end, "+-", 2)) {
+        text = end + 2;
+        bound = strtod(text, &end);
+        if (end == text || !(bound >= 0.0 && bound < 9e18))
+            return 0;
+    }
+    part->offset_ns = (int64_t)x;
+    part->bound_ns = (int64_t)bound;
+    return !*end;
+}
+
+PERF_FN int ab_merge_traces(const char *out, const perf_trace_part *part, size_t n)
+{
+    size_t      bad = n;
+    perf_status s = perf_trace_merge(out, part, n, &bad);
+
+    if (s == PERF_OK)
+        return AB_ACCEPT;
+    fprintf(stderr, "perf-ab: %s: %s\n", bad < n ? part[bad].path : out,
+            s == PERF_EFORMAT ? "not a trace that perf.h wrote, or not of the kind of the first one"
+                              : perf_status_text(s));
+    return AB_UNUSABLE;
+}
+
+#endif
