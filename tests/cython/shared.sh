@@ -67,6 +67,15 @@ try:
 except KeyError:
     pass
 
+async def later():
+    pass
+
+try:
+    perfh.scope("later")(later)
+    raise AssertionError("a coroutine was decorated: only its making would be timed")
+except TypeError:
+    pass
+
 async def request(name):
     with perfh.span(name):
         await asyncio.sleep(0)

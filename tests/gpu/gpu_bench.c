@@ -6,6 +6,7 @@
 #include "sim.h"
 
 #include "../../perf_gpu_bench.h"
+#include "../../perf_results.h"
 #include "check.h"
 
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
@@ -774,6 +775,19 @@ static void test_report(void)
     CHECK(strstr(text, "plain") && strstr(text, "event step 32.0 ns") && strstr(text, "compare, baseline"), "%.2000s", text);
 }
 
+/* Writers of result files read the slices of every loop, those of a device too. */
+static void test_results(void)
+{
+    static char text[400000];
+    double      used = 0;
+    size_t      n;
+
+    (void)compare(20000, 10000, 0.05, 0, &used);
+    n = perf_results_text(text, sizeof text, PERF_RESULTS_JSON, NULL);
+    CHECK(n < sizeof text && strstr(text, "\"compare\"") && strstr(text, "\"pairs\""), "%lu: %.2000s",
+          (unsigned long)n, text);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && atoi(argv[1]))
@@ -781,6 +795,7 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)seed);
     test_plain();
     test_report();
+    test_results();
     test_quantum();
     test_flush();
     test_rotation();

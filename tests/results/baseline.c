@@ -282,6 +282,62 @@ static void cases(void)
     perf_baseline_free(&b);
 }
 
+/* Runs that do not hold an entry say nothing about its age; more repeats than are kept have the same
+ * middle.                                                                                          */
+static void gaps_and_repeats(void)
+{
+    static perf_result       same[1024];
+    static perf_results_item many[1024];
+    double                   level[NAMES] = {0}, width;
+    perf_results_opts        r;
+    perf_baseline            b;
+    int                      k, later;
+
+    for (later = 0; later < 2; later++) {
+        snprintf(path, sizeof path, "%s/gap%d.json", dir, later);
+        (void)remove(path);
+        level[0] = -0.16;
+        for (k = 0; k < 6; k++) {
+            r = run(k, k * 3600, level, 0.002);
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+        }
+        for (k = 0; k < 6 * later; k++) {       /* without "parse", the first                     */
+            r = run(6 + k, (94 + k) * 86400, level, 0.002);
+            r.items = items + 1;
+            r.count = NAMES - 1;
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+        }
+        level[0] = 0;
+        r = run(20, 100 * 86400, level, 0.002);
+        items[0].name = "parse";
+        b = check_now(&r, NULL);
+        CHECK(b.entries == NAMES && !strcmp(b.entry[0].name, "parse") && b.entry[0].runs == 6, "parse");
+        width = b.entries ? b.entry[0].verdict.ratio.high / b.entry[0].verdict.ratio.low : 0;
+        CHECK(b.entries && b.entry[0].decision == PERF_INCONCLUSIVE && width > 1.1,
+              "figures 100 days old: within a factor of %g", width);
+        perf_baseline_free(&b);
+    }
+
+    snprintf(path, sizeof path, "%s/repeats.json", dir);
+    (void)remove(path);
+    r = run(0, 0, level, 0.01);
+    for (k = 0; k < 1024; k++) {
+        values[0][0] = 100.0 + (k * 397 % 1024 - 512) / 51.2;       /* 90 .. 110, in a mixed order  */
+        same[k] = results[0];
+        same[k].time = perf_summarize(values[0], 1);
+        many[k].name = "parse";
+        many[k].result = &same[k];
+    }
+    r.items = many;
+    r.count = 1024;
+    CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+    r.run = "1";
+    b = check_now(&r, NULL);
+    CHECK(b.entries == 1 && b.entry[0].now > 97 && b.entry[0].now < 103, "middle of 1,024 repeats: %g",
+          b.entries ? b.entry[0].now : 0);
+    perf_baseline_free(&b);
+}
+
 /* Scopes and A/B loops of this process, by the fake clock; medians of repeats. */
 static void process(void)
 {
@@ -481,6 +537,7 @@ int main(int argc, char **argv)
     snprintf(dir, sizeof dir, "%s", argv[1]);
     reader();
     cases();
+    gaps_and_repeats();
     process();
     statistics();
     return check_done();

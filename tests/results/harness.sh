@@ -105,6 +105,9 @@ for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget=
     try "$wrong: nothing on standard output" test ! -s out
 done
 run 2 'usage: ' --repeat
+run 2 'needs --output FILE' --format google
+run 2 'one output at a time' --json - --output -
+run 2 'one format at a time' --output - --format go --format json
 
 # running
 run 0 '^environment: [0-9]+ x ' --filter mul --budget 0.05

@@ -233,6 +233,11 @@ static void variants(void)
     CHECK(asked("sum=baselin", "sum") == 7 && asked("sum=", "sum") == 7 && asked("sum=1x", "sum") == 7 &&
               asked("sum=-1", "sum") == 7 && asked("sum=000000000000000000001", "sum") == 7 &&
               asked("sum=baselines", "sum") == 7 && perf_error() == PERF_EFORMAT, "no variant");
+    {
+        char text[8192];
+        (void)perf_report_text(text, sizeof text, NULL);
+        CHECK(strstr(text, "note: PERF_VARIANT names a variant that does not exist"), "%s", text);
+    }
     perf_reset();
 
     for (want = 0; want < 2; want++) {

@@ -238,6 +238,7 @@ static void full_disk(const char *path)
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(perf_trace_stream_flush() == PERF_EIO, "flush");
     CHECK(perf_trace_stream_end() == PERF_EIO, "end");
+    CHECK(perf_error() == PERF_EIO, "%s", perf_status_text(perf_error()));
     part.path = path;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK, "repair");
     if (path == json_path) {
