@@ -12,14 +12,19 @@
  *                              variant  schedule  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_H
-#define PERF_H
 
+/* What PERF_SCOPES_SEEN_ encloses is all that perf_scope.h takes; the rest is PERF_SCOPES_ONLY_'s.
+ * A file may include perf_scope.h first and this one later.                                      */
+#ifndef PERF_SCOPES_ONLY_
+#define PERF_H
+#include <stdio.h>
+#endif
 #include "perf_stats.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf.h: found another or an older perf_stats.h; keep both files of one release together"
 #endif
 
-#include <stdio.h>
+#ifndef PERF_SCOPES_SEEN_
 
 /* >>config ------------------------------------------------------------------------------------
  * Beside those of perf_stats.h.  The sizes are read by the first scope of the program.           */
@@ -267,12 +272,6 @@ PERF_FN uint64_t perf_now(void);
 /* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
 PERF_FN uint64_t perf_cpu_now(void);
 
-/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
-PERF_FN perf_clock_info perf_clock(void);
-
-/* English text of one warning bit; never NULL. */
-PERF_FN const char *perf_clock_warning_text(uint32_t bit);
-
 /* >>scopes ------------------------------------------------------------------------------------
  *     PERF_SCOPE("decode");          a statement: times from here to the end of the block
  *     PERF_FUNCTION();               the same, named after the function
@@ -396,12 +395,6 @@ PERF_FN void perf_reset(void);
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
 PERF_FN perf_status perf_error(void);
 
-/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
- * the processor, blocks from and to disks, bytes and calls of read and write (pipes and files in
- * memory too) since the mark before, as a table of the report.  Reads /proc: some 40 us and 4 of the
- * read calls.  PERF_ENODATA where the system does not tell.                                      */
-PERF_FN perf_status perf_memory_mark(const char *phase);
-
 /*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
  *                                    right, at 1.6 times the cost
  *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
@@ -487,9 +480,21 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
     uint32_t gap;               /* calls that one will stand for                                  */
 } perf_skip_;
 
+PERF_END_DECLS
+#endif /* PERF_SCOPES_SEEN_ */
+
+#ifndef PERF_SCOPES_ONLY_
+PERF_BEGIN_DECLS
+
 /* >>report ------------------------------------------------------------------------------------
  * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
  * running scope ever waits for.                                                                  */
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* English text of one warning bit; never NULL. */
+PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 
 typedef enum perf_sort {
     PERF_SORT_SELF,             /* by time spent in the scope itself, largest first               */
@@ -531,6 +536,12 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
+
+/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
+ * the processor, blocks from and to disks, bytes and calls of read and write (pipes and files in
+ * memory too) since the mark before, as a table of the report.  Reads /proc: some 40 us and 4 of the
+ * read calls.  PERF_ENODATA where the system does not tell.                                      */
+PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* What the scopes of one name have recorded, as a struct without pointers: keep it, send it, add it
  * to those of other processes in any order or tree, the bits of the sum are the same (one
@@ -900,7 +911,13 @@ PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
  * active.                                                                                        */
 PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
+PERF_END_DECLS
+#endif /* PERF_SCOPES_ONLY_ */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#ifndef PERF_SCOPES_SEEN_
+PERF_BEGIN_DECLS
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic push
@@ -1113,7 +1130,7 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     double             rate, ppm;
 
     if (!c) {                                   /* another thread is at it this microsecond       */
-        memset(&mine, 0, sizeof mine);
+        PERF_LIBC_(memset)(&mine, 0, sizeof mine);
         p = perf_pair_read_();
         mine.ticks = p.ticks;
         mine.ns = p.ns;
@@ -1177,16 +1194,6 @@ PERF_FN int perf_counter_invariant_(void)
     return 1;                                   /* by definition of the other counters            */
 }
 #endif
-
-#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
-    if (warning & bit)                                                                            \
-        return text;
-PERF_FN const char *perf_clock_warning_text(uint32_t warning)
-{
-    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
-    return "no warning";
-}
-#undef PERF_CLOCK_TEXT_
 
 /* ---- registry and scopes ---- */
 
@@ -1389,7 +1396,7 @@ PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 #else
     void *p = PERF_MALLOC(bytes);
     if (p)
-        memset(p, 0, bytes);
+        PERF_LIBC_(memset)(p, 0, bytes);
 #endif
     (void)wipe_on_fork;
     return p;
@@ -1455,7 +1462,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
         t->home = PERF_NULL_;
     }
     r->recorders = PERF_NULL_;
-    memset(r->by_thread, 0, sizeof r->by_thread);
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
     r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
     r->scan_at = 64;
     r->retired = PERF_NULL_;
@@ -1585,11 +1592,11 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
             uint32_t head[3];
             int64_t  distance;
             uint64_t data;
-            memcpy(head, PERF_PTR_(const void *, at), sizeof head);
+            PERF_LIBC_(memcpy)(head, PERF_PTR_(const void *, at), sizeof head);
             data = at + ((12 + head[0] + pad) & ~pad);
             if (head[0] == 7 && head[1] == 8 && head[2] == 0x50455246 && data + 8 <= end &&
-                !memcmp(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
-                memcpy(&distance, PERF_PTR_(const void *, data), sizeof distance);
+                !PERF_LIBC_(memcmp)(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
+                PERF_LIBC_(memcpy)(&distance, PERF_PTR_(const void *, data), sizeof distance);
                 perf_image_(PERF_PTR_(perf_anchor_ *, data + PERF_CAST_(uint64_t, distance)),
                             PERF_CAST_(perf_search_ *, search));
                 break;
@@ -1634,7 +1641,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
     if (r)
         return r;
     (void)perf_calibrate_();
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     perf_images_(&s);
     if (!s.found) {
         r = perf_registry_make_();
@@ -1673,7 +1680,7 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
     if (!table)
         return 0;
     if (r->room)
-        memcpy(table, r->names, r->room * sizeof *table);
+        PERF_LIBC_(memcpy)(table, r->names, r->room * sizeof *table);
     PERF_REL_(&r->names, table);
     PERF_REL_(&r->room, room);
     return 1;
@@ -1714,7 +1721,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     }
     for (n = r->by_hash[hash % 4096]; n; n = n->next_same)
         if (n->hash == hash && n->kind == kind && n->length == length &&
-            !memcmp(n->site.name, name, length))
+            !PERF_LIBC_(memcmp)(n->site.name, name, length))
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
@@ -1723,7 +1730,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     if (!n)
         return PERF_NULL_;
     text = PERF_PTR_(char *, n + 1);
-    memcpy(text, name, length);
+    PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     n->site.name = text;
     n->site.line = site->line;
@@ -1793,7 +1800,7 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
     if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        memset(&s, 0, sizeof s);
+        PERF_LIBC_(memset)(&s, 0, sizeof s);
         s.is_there = stream->image;
         perf_images_(&s);
         if (!s.there) {
@@ -1811,7 +1818,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 {
     perf_recorder_ **same = &r->by_thread[thread % 256];
 
-    memset(t, 0, sizeof *t);
+    PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->late_cell = &t->blank;
     t->late = 1;
     t->home = r;
@@ -1852,10 +1859,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         old->thread = t->thread;
         old->number = t->number;
         old->count = bytes / sizeof(perf_event_);
-        memcpy(old->name, t->name, sizeof old->name);
+        PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
         for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
-            memcpy(to + (i - (t->ring_head - bytes)), PERF_PTR_(char *, t->ring) + (i & (size - 1)),
+            PERF_LIBC_(memcpy)(to + (i - (t->ring_head - bytes)), PERF_PTR_(char *, t->ring) + (i & (size - 1)),
                    sizeof(perf_event_));
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
@@ -2030,7 +2037,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
         if (!table)
             return PERF_NULL_;
         if (t->room)
-            memcpy(table, t->cell, t->room * sizeof *table);
+            PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
         PERF_REL_(&t->cell, table);             /* readers take `room` first, then the table      */
         PERF_REL_(&t->room, room);
     }
@@ -2078,7 +2085,7 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     s.set_deaf = 1;
     perf_images_(&s);
     return ours ? PERF_OK : PERF_ESTATE;
@@ -2468,7 +2475,9 @@ PERF_GUARD_(perf_guard_, perf_end_)
 PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
 PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
-/* ---- durations from elsewhere: a device, another clock ---- */
+/* ---- sources ---- */
+
+struct perf_out_;
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.
@@ -2479,86 +2488,6 @@ typedef struct perf_source_ {
     void (*report)(struct perf_out_ *);
     void (*reset)(void);
 } perf_source_;
-
-/* Adds it once; later calls with the same object do nothing. */
-PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
-{
-    perf_source_ *p;
-
-    if (!perf_lock_(r))
-        return;
-    for (p = r->sources; p && p != s; p = p->next) {
-    }
-    if (!p) {
-        s->next = r->sources;
-        PERF_REL_(&r->sources, s);
-    }
-    perf_unlock_(r);
-}
-
-PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
-{
-    perf_source_ *s;
-
-    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
-        if (s->collect)
-            s->collect(r);
-}
-
-/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
- * sees to it that one thread at a time writes.  NULL without memory.                             */
-PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
-{
-    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-    size_t          i;
-
-    if (!t || !perf_lock_(r))
-        return PERF_NULL_;
-    t->late_cell = &t->blank;
-    t->late = 1;
-    t->home = r;
-    t->foreign_track = 1;
-    t->number = ++r->threads;
-    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
-    r->alive++;
-    t->made = t->birth = perf_scope_ticks_(r);
-    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
-        t->name[i] = name[i];
-    perf_ring_set_(r, t);
-    t->next = r->recorders;
-    PERF_REL_(&r->recorders, t);
-    perf_unlock_(r);
-    return t;
-}
-
-/* Adds a duration that began at `start`, both in ticks of the scopes' clock, to name `id` of the
- * track.  Its depth in the trace is 1 for the outermost.                                         */
-PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start, uint64_t d,
-                                  uint32_t depth)
-{
-    perf_cell_ *c = id < t->room ? t->cell[id] : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-    uint64_t    at = d;
-
-    if (PERF_UNLIKELY_(!c))
-        c = perf_cell_get_(t, id);
-    if (!c) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ENOMEM);
-        return;
-    }
-    if (PERF_UNLIKELY_(d - c->low > c->span))
-        at = perf_cell_extend_(c, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->total, d);
-    PERF_ADD_(PERF_BUCKET_(c, at), 1);
-    if (t->ring_mask) {
-        if (d >= PERF_EVENT_MORE_)
-            perf_event_put_(t, d, 0);
-        perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
-                                      PERF_CAST_(uint64_t, depth & 255u) << 56);
-    }
-}
 
 /* ---- scopes by name ---- */
 
@@ -2585,7 +2514,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     if (!t)
         return PERF_NULL_;
     k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && k->name && k->name->kind == kind && !strcmp(k->name->site.name, name))
+    if (k->key == name && k->name && k->name->kind == kind && !PERF_LIBC_(strcmp)(k->name->site.name, name))
         return &k->name->site;
     site.name = name;
     site.line = kind << 24;
@@ -2604,7 +2533,7 @@ PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
 {
     perf_scope s;
 
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     (void)name;
     return s;
 }
@@ -2678,7 +2607,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     perf_span_      s;
     double          tick = t->home->clock ? 1.0 : perf_tick_ns_();
 
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     if (t->home->clock)
         now = perf_scope_ticks_(t->home);
     if (perf_begin_cold_(&s, site, 0)) {
@@ -2890,7 +2819,7 @@ PERF_FN void perf_enable(int on)
     if (!r)
         return;
     PERF_SET_(&r->off, on ? 0u : 1u);           /* images to come ask the registry                */
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     s.set_off = 1;
     s.off = on ? 0 : 1;
     perf_images_(&s);
@@ -2927,6 +2856,89 @@ PERF_FN void perf_reset(void)
         if (source->reset)
             source->reset();
 }
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call is looked at by the compiler, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
+#elif PERF_SCOPE_EMPTY_
+extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
+#endif
+#if defined(__GNUC__) && !defined(__cplusplus)
+#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
+#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
+#endif
+#define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
+#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
+#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
+#define perf_reset()          PERF_OFF_((perf_reset)())
+#define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
+#define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
+#define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
+#define perf_instant(name)    PERF_OFF_((perf_instant)(name))
+#define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
+#endif
+
+PERF_END_DECLS
+
+#ifdef __cplusplus
+namespace perf {
+
+/* perf::scope s("load"); times until the end of the block, for names made at run time too. */
+class scope {
+    perf_scope scope_;
+
+public:
+    explicit scope(const char *name) : scope_(perf_scope_begin(name))
+    {
+        (void)name;
+    }
+    ~scope()
+    {
+        perf_scope_end(&scope_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+};
+
+} /* namespace perf */
+#endif
+#define PERF_SCOPES_SEEN_ 1
+#endif /* PERF_SCOPES_SEEN_ */
+
+#ifndef PERF_SCOPES_ONLY_
+PERF_BEGIN_DECLS
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+/* ---- the clock's quality ---- */
+
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
+    if (warning & bit)                                                                            \
+        return text;
+PERF_FN const char *perf_clock_warning_text(uint32_t warning)
+{
+    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
+    return "no warning";
+}
+#undef PERF_CLOCK_TEXT_
 
 #if PERF_ARCH_X86_
 #define PERF_COUNTER_NAME_ "tsc"
@@ -2978,6 +2990,88 @@ PERF_FN perf_clock_info perf_clock(void)
     c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
 #endif
     return c;
+}
+
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
+}
+
+/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
+ * sees to it that one thread at a time writes.  NULL without memory.                             */
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+{
+    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+    size_t          i;
+
+    if (!t || !perf_lock_(r))
+        return PERF_NULL_;
+    t->late_cell = &t->blank;
+    t->late = 1;
+    t->home = r;
+    t->foreign_track = 1;
+    t->number = ++r->threads;
+    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    perf_ring_set_(r, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+    perf_unlock_(r);
+    return t;
+}
+
+/* Adds a duration that began at `start`, both in ticks of the scopes' clock, to name `id` of the
+ * track.  Its depth in the trace is 1 for the outermost.                                         */
+PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start, uint64_t d,
+                                  uint32_t depth)
+{
+    perf_cell_ *c = id < t->room ? t->cell[id] : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    uint64_t    at = d;
+
+    if (PERF_UNLIKELY_(!c))
+        c = perf_cell_get_(t, id);
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+        return;
+    }
+    if (PERF_UNLIKELY_(d - c->low > c->span))
+        at = perf_cell_extend_(c, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->total, d);
+    PERF_ADD_(PERF_BUCKET_(c, at), 1);
+    if (t->ring_mask) {
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(t, d, 0);
+        perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
+                                      PERF_CAST_(uint64_t, depth & 255u) << 56);
+    }
 }
 
 /* ---- report ---- */
@@ -6992,36 +7086,7 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 #pragma GCC diagnostic pop
 #endif
 
-/* ---- off: with PERF_DISABLE=1 each call is looked at by the compiler, and compiled to nothing ---- */
-
 #if PERF_DISABLE
-PERF_INLINE_FN_ perf_status perf_off_(void)
-{
-    return PERF_EDISABLED;
-}
-#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
-#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
-#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
-#elif PERF_SCOPE_EMPTY_
-extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
-#endif
-#if defined(__GNUC__) && !defined(__cplusplus)
-#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
-#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
-#endif
-#define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
-#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
-#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
-#define perf_reset()          PERF_OFF_((perf_reset)())
-#define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
-#define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
-#define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
-#define perf_instant(name)    PERF_OFF_((perf_instant)(name))
-#define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
 #define perf_memory_mark(p)   PERF_OFF_CODE_((perf_memory_mark)(p))
 #define perf_report()         PERF_OFF_CODE_((perf_report)())
 #define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
@@ -7035,23 +7100,6 @@ PERF_END_DECLS
 
 #ifdef __cplusplus
 namespace perf {
-
-/* perf::scope s("load"); times until the end of the block, for names made at run time too. */
-class scope {
-    perf_scope scope_;
-
-public:
-    explicit scope(const char *name) : scope_(perf_scope_begin(name))
-    {
-        (void)name;
-    }
-    ~scope()
-    {
-        perf_scope_end(&scope_);
-    }
-    scope(const scope &) = delete;
-    scope &operator=(const scope &) = delete;
-};
 
 /* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
 template <bool Object_> struct keep_ {
@@ -7122,4 +7170,5 @@ template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points 
 #if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
 #include "perf_cuda.h"
 #endif
+#endif /* PERF_SCOPES_ONLY_ */
 #endif /* PERF_H */

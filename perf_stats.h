@@ -13,15 +13,15 @@
  *                              sequential  private
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_STATS_H
-#define PERF_STATS_H
+
+#ifndef PERF_BASE_SEEN_         /* this much of the file is all that perf_scope.h takes           */
+#define PERF_BASE_SEEN_ 1
 
 /* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
 #define PERF_VERSION 100
 
-#include <float.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 /* >>config ----------------------------------------------------------------------------------
  * Every macro may be set before the first include (or with -D).  None changes the layout of
@@ -80,6 +80,14 @@
 #define PERF_LIKELY_(x)   (x)
 #define PERF_UNLIKELY_(x) (x)
 #endif
+/* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define PERF_LIBC_(function) __builtin_##function
+#else
+#include <string.h>
+#define PERF_LIBC_(function) function
+#endif
+
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
 
@@ -108,6 +116,39 @@ PERF_BEGIN_DECLS
 /* The result of a call that can fail; PERF_OK is 0. */
 typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
 #undef PERF_STATUS_ENUM_
+
+/* Numbers that the compiler may not fold away under -ffast-math. */
+
+PERF_HD_FN uint64_t perf_bits_(double x)
+{
+    uint64_t u;
+    PERF_LIBC_(memcpy)(&u, &x, sizeof u);
+    return u;
+}
+
+PERF_HD_FN double perf_from_bits_(uint64_t u)
+{
+    double x;
+    PERF_LIBC_(memcpy)(&x, &u, sizeof x);
+    return x;
+}
+
+/* Bit tests, not x == x: -ffast-math may fold the comparison, never these. */
+PERF_HD_FN int perf_is_nan_(double x)
+{
+    return (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
+}
+
+PERF_END_DECLS
+#endif /* PERF_BASE_SEEN_ */
+
+#ifndef PERF_SCOPES_ONLY_
+#define PERF_STATS_H
+
+#include <float.h>
+#include <string.h>
+
+PERF_BEGIN_DECLS
 
 /* What a result should be read with, as bits.  A warning never changes a number. */
 #define PERF_WARN_LIST_(X)                                                                        \
@@ -632,28 +673,8 @@ PERF_FN const char *perf_status_text(perf_status s)
 
 /* ---- numbers the compiler may not fold away under -ffast-math ---- */
 
-PERF_HD_FN uint64_t perf_bits_(double x)
-{
-    uint64_t u;
-    memcpy(&u, &x, sizeof u);
-    return u;
-}
-
-PERF_HD_FN double perf_from_bits_(uint64_t u)
-{
-    double x;
-    memcpy(&x, &u, sizeof x);
-    return x;
-}
-
 #define PERF_INF_ perf_from_bits_(UINT64_C(0x7ff0000000000000))
 #define PERF_NAN_ perf_from_bits_(UINT64_C(0x7ff8000000000000))
-
-/* Bit tests, not x == x: -ffast-math may fold the comparison, never these. */
-PERF_HD_FN int perf_is_nan_(double x)
-{
-    return (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
-}
 
 PERF_HD_FN int perf_is_finite_(double x)
 {
@@ -4608,4 +4629,5 @@ PERF_END_DECLS
  * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
  * SOFTWARE.
  */
+#endif /* PERF_SCOPES_ONLY_ */
 #endif /* PERF_STATS_H */

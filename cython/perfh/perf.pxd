@@ -48,8 +48,6 @@ cdef extern from "perf.h" nogil:
     double perf_ticks_to_ns(uint64_t ticks) noexcept
     uint64_t perf_now() noexcept
     uint64_t perf_cpu_now() noexcept
-    perf_clock_info perf_clock() noexcept
-    const char *perf_clock_warning_text(uint32_t bit) noexcept
 
     ctypedef struct perf_scope:
         pass
@@ -76,7 +74,8 @@ cdef extern from "perf.h" nogil:
     void perf_trace_enable(int on) noexcept
     void perf_reset() noexcept
     perf_status perf_error() noexcept
-    perf_status perf_memory_mark(const char *phase) noexcept
+    perf_clock_info perf_clock() noexcept
+    const char *perf_clock_warning_text(uint32_t bit) noexcept
 
     ctypedef enum perf_sort:
         PERF_SORT_SELF
@@ -105,6 +104,7 @@ cdef extern from "perf.h" nogil:
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
+    perf_status perf_memory_mark(const char *phase) noexcept
 
     ctypedef struct perf_tally:
         perf_hist hist

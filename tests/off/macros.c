@@ -3,7 +3,11 @@
 #ifdef PLAIN
 #define ON(...)
 #else
+#ifdef SCOPES_ONLY
+#include "perf_scope.h"
+#else
 #include "perf.h"
+#endif
 #define ON(...) __VA_ARGS__
 #endif
 

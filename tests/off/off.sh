@@ -49,6 +49,9 @@ same()
 for level in -O0 -O1 -O2 -Os -O3; do
     same macros.c $level
 done
+for level in -O0 -O2; do
+    same macros.c "$level -DSCOPES_ONLY"
+done
 for level in -Os -O2; do
     same calls.c $level
 done

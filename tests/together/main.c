@@ -70,6 +70,8 @@ int main(void)
     work_main();
     work_second();
     work_cpp();
+    work_scope();
+    work_both();
     work_off();
     work_off_cpp();
 #ifdef WITH_CU
@@ -80,6 +82,8 @@ int main(void)
     bad |= check("main.c scope", 1, CALLS_MAIN);
     bad |= check("second.c scope", 1, CALLS_SECOND);
     bad |= check("cpp.cpp scope", 1, CALLS_CPP);
+    bad |= check("scope.c scope", 1, CALLS_SCOPE);
+    bad |= check("both.cpp scope", 1, CALLS_BOTH);
     bad |= check("off.c scope", 0, CALLS_OFF);
     bad |= check("off_cpp.cpp scope", 0, CALLS_OFF);
 #ifdef WITH_CU

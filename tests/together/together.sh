@@ -1,6 +1,7 @@
 #!/bin/sh
-# One program of two C files, a C++ file, two files built with PERF_DISABLE=1 and (cuda) a .cu file
-# shares one registry, whatever compilers, levels and settings its files were built with.
+# One program of two C files, a C++ file, a C and a C++ file with perf_scope.h, two files built with
+# PERF_DISABLE=1 and (cuda) a .cu file shares one registry, whatever compilers, levels and settings its
+# files were built with.
 #
 #     tests/together/together.sh gcc|clang|mixed|cuda
 . "$(dirname "$0")/../lib.sh"
@@ -26,6 +27,8 @@ object()
 # program NAME LINKFLAGS: links the objects of this run, runs the program, starts afresh
 program()
 {
+    object scope.c 'gcc -std=c99' -O2
+    object both.cpp 'g++ -std=c++11' -O1
     object off.c gcc '-O2 -DPERF_DISABLE=1'
     object off_cpp.cpp g++ '-O0 -DPERF_DISABLE=1'
     try "$name: links with $link $1" $link "$work"/*.o -o "$work/program" $1
