@@ -1692,7 +1692,7 @@ PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream
     perf_gpu_bench b;
 
     b.left = 0;
-    b.state = perf_gpu_bench_open_(name, stream, opts);
+    b.state = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
     return b;
 }
 
@@ -1739,7 +1739,7 @@ PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
     perf_gpu_ab ab;
 
     ab.left = 0;
-    ab.state = perf_gpu_ab_open_(name, stream, opts);
+    ab.state = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
     ab.variant = -1;
     return ab;
 }
