@@ -212,6 +212,7 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval              */
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits     */
+#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream   */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample      */
 
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
@@ -283,6 +284,7 @@ typedef struct perf_gpu_arm_ {
     double          *clean;             /* ns per iteration of those that count                     */
     size_t           count, cleans;
     uint64_t         batch, most, runs; /* iterations a sample, at most; so far                     */
+    uint64_t         plain;             /* batch without a graph                                    */
     double           fastest, single;   /* ns a slice at this batch; of one iteration alone         */
     double           cold_ns;
     int              launches, readings, steady;
@@ -303,8 +305,8 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured                */
-    int              code, discard, busy, probed, probing, useless, no_sweep, l2_known;
-    double           l2_bytes, flush_bytes, flush_effect, quantum, empty, sync_ns;
+    int              code, down, discard, busy, probed, probing, useless, no_sweep, l2_known;
+    double           l2_bytes, flush_bytes, flush_effect, quantum, empty, idle, sync_ns;
     double           peak_gbs, datasheet_gbs, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, gate_timeouts, coin, shown, multiprocessors;
     double           slice_ns, slice_host_ns;   /* of the slice that has ended                      */
@@ -325,24 +327,39 @@ typedef struct perf_gpu_loop_ {
 enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
        PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_DONE_ };
 
-/* Remembers the first error; 1 when there was none. */
+/* Remembers the first error, and tells it to perf_gpu_error_code() if the loop ends with it.  After a
+ * shut-down nothing is called any more. */
+PERF_COLD_FN_ void perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
+{
+    perf_gpu_state_ *g = perf_gpu_state_get_();
+
+    if (!s->code)
+        s->code = code;
+    if (!ends || s->down)
+        return;
+    s->down = code == PERF_GPU_SHUT_DOWN;
+    if (g && (s->down || s->status == PERF_OK))
+        perf_gpu_error_(g, "perf_gpu_bench", code);
+    if (s->status == PERF_OK)
+        s->status = PERF_EGPU;
+}
+
+/* 1 when there was no error; else the loop has failed. */
 PERF_FN int perf_gpu_try_(perf_gpu_loop_ *s, int code)
 {
     if (!code)
         return 1;
-    if (!s->code)
-        s->code = code;
-    if (s->status == PERF_OK)
-        s->status = PERF_EGPU;
+    perf_gpu_met_(s, code, 1);
     return 0;
 }
 
 /* The same for what can be done without: remembered, but no failure. */
 PERF_FN int perf_gpu_attempt_(perf_gpu_loop_ *s, int code)
 {
-    if (code && !s->code)
-        s->code = code;
-    return !code;
+    if (!code)
+        return 1;
+    perf_gpu_met_(s, code, code == PERF_GPU_SHUT_DOWN);
+    return 0;
 }
 
 typedef struct perf_gpu_inside_ {
@@ -353,11 +370,16 @@ typedef struct perf_gpu_inside_ {
 PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_inside_ *in)
 {
     void *now = PERF_NULL_;
+    int   code = s->t->capture_mode ? 0 : 1;
 
     in->mode = 2;
     in->pushed = 0;
-    in->relaxed = s->t->capture_mode && !s->t->capture_mode(&in->mode);
-    if (s->ctx && s->t->ctx_push && s->t->ctx_pop && !s->t->ctx_get(&now) && now != s->ctx)
+    if (!code)
+        code = s->t->capture_mode(&in->mode);
+    in->relaxed = !code;
+    if (code == PERF_GPU_SHUT_DOWN)
+        (void)perf_gpu_try_(s, code);
+    else if (s->ctx && s->t->ctx_push && s->t->ctx_pop && !s->t->ctx_get(&now) && now != s->ctx)
         in->pushed = perf_gpu_try_(s, s->t->ctx_push(s->ctx));
 }
 
@@ -365,9 +387,9 @@ PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_inside_ *i
 {
     void *was = PERF_NULL_;
 
-    if (in->pushed)
+    if (in->pushed && !s->down)
         (void)s->t->ctx_pop(&was);
-    if (in->relaxed)
+    if (in->relaxed && !s->down)
         (void)s->t->capture_mode(&in->mode);
 }
 
@@ -614,6 +636,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     s->gate_timeouts = 0;
     perf_sort_values(empty, 15);
     s->empty = empty[7];
+    s->idle = 2.0 * empty[13] - empty[0];       /* what they scatter by, once more on top          */
     perf_sort_values(x, n);
     for (i = 1; i < n; i++) {
         d = x[i] - x[i - 1];
@@ -682,13 +705,16 @@ PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
     return 1;
 }
 
-PERF_COLD_FN_ int perf_gpu_attribute_(const perf_gpu_loop_ *s, int which)
+/* 0: not known. */
+PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *s, int which)
 {
-    int v = 0;
+    int v = 0, code = !s->t->device_attribute || s->down;
 
-    if (!s->t->device_attribute || s->t->device_attribute(&v, which, s->device) || v < 0)
-        return 0;
-    return v;
+    if (!code)
+        code = s->t->device_attribute(&v, which, s->device);
+    if (code == PERF_GPU_SHUT_DOWN)
+        (void)perf_gpu_try_(s, code);
+    return code || v < 0 ? 0 : v;
 }
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
@@ -698,9 +724,9 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
         return;
-    for (i = large ? 0 : 3; i < 5 && !s->scratch; i++) {        /* 3, 4: enough for the quantum     */
+    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {      /* 3, 4: */
         s->scratch_bytes = i < 3 ? PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16
-                                 : i < 4 ? 64 << 20 : 1 << 20;
+                                 : i < 4 ? 64 << 20 : 1 << 20;      /* enough for the quantum       */
         code = s->t->mem_alloc(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes));
         if (code)
             s->scratch = 0;
@@ -711,7 +737,8 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
         return;
     }
     if (!perf_gpu_attempt_(s, s->t->fill(s->scratch, 0, PERF_CAST_(size_t, s->scratch_bytes), s->stream))) {
-        (void)s->t->mem_free(s->scratch);
+        if (!s->down)
+            (void)s->t->mem_free(s->scratch);
         s->scratch = s->scratch_bytes = 0;
     }
 }
@@ -726,12 +753,13 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
         perf_gpu_attempt_(s, t->module_load(&s->module, perf_gpu_ptx_()))) {
         if (!perf_gpu_attempt_(s, t->module_function(&s->gate_kernel, s->module, "perf_gate")))
             s->gate_kernel = PERF_NULL_;
-        if (!perf_gpu_attempt_(s, t->module_function(&s->sweep_kernel, s->module, "perf_sweep")))
+        if (s->down ||
+            !perf_gpu_attempt_(s, t->module_function(&s->sweep_kernel, s->module, "perf_sweep")))
             s->sweep_kernel = PERF_NULL_;
     } else {
         s->module = PERF_NULL_;
     }
-    if (s->opts.gate_ms < 0.0)
+    if (s->opts.gate_ms < 0.0 || s->down)
         return;
     s->own_word.limit_ns = PERF_CAST_(uint64_t, s->opts.gate_ms * 1e6);
     if (s->gate_kernel && t->host_alloc && t->host_free && t->host_address &&
@@ -741,7 +769,8 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
             s->gate = 1;
             return;
         }
-        (void)t->host_free(p);
+        if (!s->down)
+            (void)t->host_free(p);
     }
     s->gate = t->host_func ? 2 : 0;
 }
@@ -786,11 +815,13 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         s->l2_bytes = 64 << 20;
     s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
     s->datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
-    if (!perf_gpu_try_(s, t->event_create(&s->start, 0)) || !perf_gpu_try_(s, t->event_create(&s->stop, 0)))
+    if (s->down || !perf_gpu_try_(s, t->event_create(&s->start, 0)) ||
+        !perf_gpu_try_(s, t->event_create(&s->stop, 0)))
         return 0;
     perf_gpu_setup_kernels_(s);
-    perf_gpu_setup_memory_(s, large);
-    if (!perf_gpu_try_(s, t->stream_sync(s->stream)))
+    if (!s->down)
+        perf_gpu_setup_memory_(s, large);
+    if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
         return 0;
     if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
         !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
@@ -865,10 +896,19 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     return steady || s->opts.warmup || PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
 }
 
-/* Nothing that takes time ran between the events of a slice. */
+/* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
 PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
 {
-    return slice_ns <= s->empty + 2.0 * s->quantum;
+    return slice_ns <= s->idle + 2.0 * s->quantum;
+}
+
+/* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that far. */
+PERF_FN int perf_gpu_is_empty_(const perf_gpu_loop_ *s, double slice_ns)
+{
+    double most = s->idle - s->empty;
+
+    most = most < 250.0 * PERF_GPU_PROBES_ ? most : 250.0 * PERF_GPU_PROBES_;
+    return slice_ns <= s->empty + most + 2.0 * s->quantum;
 }
 
 /* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
@@ -878,7 +918,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 
     if (s->probing) {
         s->probing = 0;
-        if (perf_gpu_is_idle_(s, s->slice_ns)) {
+        if (perf_gpu_is_empty_(s, s->slice_ns)) {
             (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
             s->warnings |= PERF_WARN_STREAM;
             return 0;
@@ -897,9 +937,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     if (s->opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off) {
         if (a->readings < 2)
             return a->batch;
-        if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: 64 of the shortest kernels show    */
+        if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: many of the shortest kernels show  */
             s->probing = 1;
-            return 64;
+            return PERF_GPU_PROBES_;
         }
         a->steady = 1;
         return a->batch;
@@ -926,7 +966,8 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         x->flags |= PERF_GPU_SAMPLE_EXPOSED;
     if (s->slice_timeout)
         x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
-    if (perf_gpu_is_idle_(s, s->slice_ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest))
+    if (perf_gpu_is_idle_(s, s->slice_ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
+        2.0 * (s->slice_ns - s->empty) < a->fastest - s->empty)         /* no mere quick one       */
         x->flags |= PERF_GPU_SAMPLE_IDLE;
     if (x->throttle & UINT64_C(0xec))           /* power cap, heat, brake: not idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
@@ -1013,7 +1054,8 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
 
     for (i = 0; i < 2; i++)
         if (s->arm[i].exec) {
-            (void)s->t->graph_exec_destroy(s->arm[i].exec);
+            if (!s->down)
+                (void)perf_gpu_attempt_(s, s->t->graph_exec_destroy(s->arm[i].exec));
             s->arm[i].exec = PERF_NULL_;
         }
 }
@@ -1031,15 +1073,19 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
         a->exec = PERF_NULL_;
         ok = 0;
     }
-    if (graph)
+    if (graph && !s->down)
         (void)s->t->graph_destroy(graph);
     return ok;
 }
 
 PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
 {
+    int i;
+
     perf_gpu_drop_graphs_(s);
     s->warnings |= PERF_WARN_NO_GRAPH;
+    for (i = 0; i < s->arms; i++)
+        s->arm[i].batch = s->arm[i].plain;
     perf_gpu_ready_(s);
 }
 
@@ -1085,9 +1131,11 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
                                 perf_gpu_tick_(s));
         if (s->opts.graph && s->t->capture_begin && s->t->capture_end && s->t->graph_instantiate &&
             s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy) {
-            for (i = 0; i < s->arms; i++)       /* launches in a graph follow each other closer    */
+            for (i = 0; i < s->arms; i++) {     /* launches in a graph follow each other closer    */
+                s->arm[i].plain = s->arm[i].batch;
                 if (!s->opts.batch && s->opts.cache != PERF_GPU_COLD)
                     s->arm[i].batch = s->arm[i].batch > 300 ? 1000 : 3 * s->arm[i].batch;
+            }
             s->phase = PERF_GPU_CAPTURE_;
             s->variant = 0;
         } else {
@@ -1233,8 +1281,11 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
     if (!s->t) {
         s->status = PERF_ENOGPU;
     } else {
-        if (perf_gpu_try_(s, s->t->ctx_get(&s->ctx)) && !s->ctx)
-            s->status = PERF_ENOGPU;
+        s->code = s->t->ctx_get(&s->ctx);
+        if (s->code == 201 || s->code == 3 || (!s->code && !s->ctx))
+            s->status = PERF_ENOGPU;            /* none current, or the driver was not started     */
+        else
+            (void)perf_gpu_try_(s, s->code);
         if (s->status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
             (void)perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx));
     }
@@ -1294,25 +1345,25 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     perf_gpu_inside_        in;
     void                   *graph = PERF_NULL_;
 
-    if (!t)
+    PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back  */
+    if (!t || s->down)
         return;
     perf_gpu_go_in_(s, &in);
-    PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back  */
-    if (s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
+    if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
-    if (s->start || s->module || s->scratch)
+    if (!s->down && (s->start || s->module || s->scratch))
         (void)perf_gpu_attempt_(s, t->stream_sync(s->stream));
     perf_gpu_drop_graphs_(s);
-    if (s->start)
-        (void)t->event_destroy(s->start);
-    if (s->stop)
-        (void)t->event_destroy(s->stop);
-    if (s->module)
-        (void)t->module_unload(s->module);
-    if (s->scratch)
-        (void)t->mem_free(s->scratch);
-    if (s->word != &s->own_word)
-        (void)t->host_free(s->word);
+    if (!s->down && s->start)
+        (void)perf_gpu_attempt_(s, t->event_destroy(s->start));
+    if (!s->down && s->stop)
+        (void)perf_gpu_attempt_(s, t->event_destroy(s->stop));
+    if (!s->down && s->module)
+        (void)perf_gpu_attempt_(s, t->module_unload(s->module));
+    if (!s->down && s->scratch)
+        (void)perf_gpu_attempt_(s, t->mem_free(s->scratch));
+    if (!s->down && s->word != &s->own_word)
+        (void)perf_gpu_attempt_(s, t->host_free(s->word));
     s->word = &s->own_word;
     s->start = s->stop = s->module = PERF_NULL_;
     s->scratch = 0;
@@ -1366,11 +1417,29 @@ PERF_COLD_FN_ void perf_gpu_put_reasons_(perf_out_ *o, uint64_t why)
         perf_put_(o, ")");
 }
 
+/* The first error, in the driver's words. */
+PERF_COLD_FN_ void perf_gpu_put_code_(const perf_gpu_loop_ *s, perf_out_ *o, const char *before)
+{
+    const char *text = PERF_NULL_;
+
+    if (!s->t || !s->code)
+        return;
+    perf_put_(o, before);
+    if (s->code < 0)
+        perf_put_char_(o, '-');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, s->code < 0 ? -PERF_CAST_(int64_t, s->code) : s->code));
+    if (s->down)
+        text = "the driver has shut down";      /* it is not asked for words any more              */
+    else if (!s->t->error_text || s->t->error_text(s->code, &text))
+        text = PERF_NULL_;
+    perf_put_(o, text ? ", " : "");
+    perf_put_(o, text ? text : "");
+}
+
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
 PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 {
-    perf_out_   o = PERF_ZERO;
-    const char *text = PERF_NULL_;
+    perf_out_ o = PERF_ZERO;
 
     o.p = r->text;
     o.cap = sizeof r->text;
@@ -1378,14 +1447,7 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "simulated device: ");
     if (r->status != PERF_OK) {
         perf_put_(&o, s->why ? s->why : perf_status_text(r->status));
-        if (s->t && s->code) {
-            perf_put_(&o, ": error ");
-            perf_put_u64_(&o, PERF_CAST_(uint64_t, s->code < 0 ? 0 : s->code));
-            if (s->t->error_text && !s->t->error_text(s->code, &text) && text) {
-                perf_put_(&o, ", ");
-                perf_put_(&o, text);
-            }
-        }
+        perf_gpu_put_code_(s, &o, ": error ");
         perf_put_(&o, r->samples ? "; until then: " : "");
     }
     if (r->samples) {
@@ -1426,6 +1488,8 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
             perf_put_(&o, " % of the data sheet's");
         }
     }
+    if (r->status == PERF_OK)
+        perf_gpu_put_code_(s, &o, "; done without what met error ");
     if (o.len >= o.cap)
         o.len = o.cap - 1;
     r->text[o.len] = '\0';
@@ -1480,7 +1544,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
             r.warnings |= PERF_WARN_RESOLUTION;
         if (s->arms == 1 && !(q.high - q.low <= 2.0 * s->opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
-        if (r.opts.bytes > 0.0)
+        if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
             r.gbs = r.opts.bytes / r.time.p50;
     } else if (r.status == PERF_OK) {
         r.status = r.time.status != PERF_OK ? r.time.status : PERF_ENODATA;

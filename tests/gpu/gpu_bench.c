@@ -434,6 +434,53 @@ static void test_wrong_stream(void)
     sim_stop();
 }
 
+/* Two events with nothing between them scatter on a real device: still nobody else's kernels. */
+static uint64_t scatter;
+
+static int scattered_record(void *event, void *stream)
+{
+    sim_item i;
+
+    sim_enter_lock();
+    memset(&i, 0, sizeof i);
+    i.what = SIM_ITEM_WORK;
+    i.ns = 1000 + (uint64_t)((double)scatter * uniform());
+    (void)sim_leave(sim_submit(stream, &i));
+    return sim_event_record(event, stream);
+}
+
+static void test_scattered_events(void)
+{
+    static perf_gpu_backend t;
+    int                     i, flagged, sound;
+
+    for (scatter = 150; scatter <= 600; scatter *= 2) {
+        for (i = flagged = sound = 0; i < 200; i++) {
+            perf_gpu_bench_opts o = plain(i % 2 ? PERF_GPU_HOT : PERF_GPU_COLD);
+            perf_gpu_bench      b;
+            perf_gpu_result     r;
+            perf_stream         timed, other;
+
+            sim_start();
+            t = sim_table();
+            t.event_record = scattered_record;
+            CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+            timed = sim_stream(0);
+            other = i < 100 ? sim_stream(0) : timed;
+            o.max_seconds = 0.1;
+            b = perf_gpu_bench_begin("scattered", timed, &o);
+            while (perf_gpu_bench_next(&b))
+                sim_work(other, i < 100 ? i % 4 < 2 ? 3000 : 300000 : 1000);
+            r = perf_gpu_bench_end(&b);
+            flagged += i < 100 && r.status == PERF_ESTREAM;
+            sound += i >= 100 && r.status == PERF_OK && !(r.warnings & PERF_WARN_STREAM);
+            sim_stop();
+        }
+        CHECK(flagged == 100, "%d ns: flagged %d of 100", (int)scatter, flagged);
+        CHECK(sound == 100, "%d ns: %d of 100 kernels of 1 us taken as they are", (int)scatter, sound);
+    }
+}
+
 static void test_idle_samples(void)
 {
     perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
@@ -563,6 +610,90 @@ static void test_graph(void)
         CHECK(c || sim.calls[SIM_graph_launch] >= 30, "%d launches", (int)sim.calls[SIM_graph_launch]);
         CHECK(!r.exposed.count, "%s", r.text);
         CHECK(nothing_left(), "%d: %d graphs left", c, (int)sim.graphs);
+        sim_stop();
+    }
+}
+
+/* A graph holds more launches than the driver's queue: without one it is the plain batch again. */
+static void test_no_graph(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_HOT);
+    perf_gpu_bench      b;
+    perf_gpu_result     r;
+    perf_stream         stream;
+    int                 c;
+
+    for (c = 0; c < 2; c++) {
+        sim_start();
+        stream = sim_stream(0);
+        o.graph = 1;
+        if (c)
+            sim_fail(SIM_capture_begin, 1, 900, 0);
+        b = perf_gpu_bench_begin("no graph", stream, &o);
+        while (perf_gpu_bench_next(&b)) {
+            sim_work(stream, 50);
+            if (((sim_stream *)stream)->capturing)
+                ((sim_stream *)stream)->capturing = 2;
+        }
+        r = perf_gpu_bench_end(&b);
+        CHECK(r.status == PERF_OK && !r.graph && r.batch <= 512, "%d: %d launches a sample", c, (int)r.batch);
+        CHECK(r.code >= 900 && strstr(r.text, "error 90") && strstr(r.text, "a simulated error"), "%d: %s", c, r.text);
+        CHECK(nothing_left(), "left");
+        sim_stop();
+    }
+}
+
+/* Shorter than the step of the event clock. */
+static void test_nothing_seen(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
+    perf_gpu_bench      b;
+    perf_gpu_result     r;
+    perf_stream         stream;
+
+    sim_start();
+    sim.quantum_ns = 1024;
+    stream = sim_stream(0);
+    o.bytes = 1000;
+    b = perf_gpu_bench_begin("nothing seen", stream, &o);
+    while (perf_gpu_bench_next(&b))
+        sim_work(stream, 100);
+    r = perf_gpu_bench_end(&b);
+    CHECK(r.time.p50 <= 0 && r.time.p50_high >= 1024 && r.warnings & PERF_WARN_RESOLUTION, "%g %g", r.time.p50, r.time.p50_high);
+    CHECK(r.gbs <= 0 && !strstr(r.text, "inf"), "%g GB/s: %s", r.gbs, r.text);
+    sim_stop();
+}
+
+/* Errors that end a loop are told like those of scopes; a driver that has ended is left alone. */
+static void test_errors(void)
+{
+    static const int codes[] = {3, 201, 700, 4};
+    int              c, n;
+
+    for (c = 0; c < 4; c++) {
+        perf_gpu_bench  b;
+        perf_gpu_result r;
+        perf_stream     stream;
+
+        sim_start();
+        perf_reset();
+        stream = sim_stream(0);
+        if (c < 3)
+            sim_fail(c < 2 ? SIM_ctx_get : SIM_event_record, c < 2 ? 1 : 40, codes[c], 0);
+        b = perf_gpu_bench_begin("errors", stream, NULL);
+        for (n = 0; perf_gpu_bench_next(&b); n++) {
+            sim_work(stream, 10000);
+            sim.down = c == 3 && n > 60;
+        }
+        r = perf_gpu_bench_end(&b);
+        CHECK(r.code == codes[c] && r.status == (c < 2 ? PERF_ENOGPU : PERF_EGPU), "%d: %s", codes[c], r.text);
+        CHECK(perf_gpu_error_code() == (c < 2 ? 0 : codes[c]), "%d: %d", codes[c], perf_gpu_error_code());
+        CHECK(c != 2 || strstr(perf_gpu_error_text(), "700 SIM_ERROR_ILLEGAL_ADDRESS"), "%s", perf_gpu_error_text());
+        CHECK(c != 3 || strstr(r.text, "the driver has shut down"), "%s", r.text);
+        CHECK(sim.calls_down <= 1, "%d calls after the end", (int)sim.calls_down);
+        CHECK(c == 3 || nothing_left(), "left");
+        sim.down = 0;
+        perf_reset();
         sim_stop();
     }
 }
@@ -804,10 +935,14 @@ int main(int argc, char **argv)
     test_no_gate();
     test_host_gate();
     test_wrong_stream();
+    test_scattered_events();
     test_idle_samples();
     test_throttling();
     test_warm_up();
     test_graph();
+    test_no_graph();
+    test_nothing_seen();
+    test_errors();
     test_stop_rule(400);
     test_ab();
     test_ab_exposed();

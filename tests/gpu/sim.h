@@ -321,7 +321,9 @@ static inline int sim_unsafe(void)
         return sim_leave(4);                                                                      \
     }                                                                                             \
     if (sim.fault[SIM_##f].left && !--sim.fault[SIM_##f].left) {                                  \
-        if (sim.fault[SIM_##f].sticky)                                                            \
+        if (sim.fault[SIM_##f].sticky && sim.fault[SIM_##f].code == 4)                            \
+            sim.down = 1;                                                                         \
+        else if (sim.fault[SIM_##f].sticky)                                                       \
             sim.sticky = sim.fault[SIM_##f].code;                                                 \
         return sim_leave(sim.fault[SIM_##f].code);                                                \
     }                                                                                             \
