@@ -845,6 +845,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
     PERF_HIP_SET_(t->fill, hipMemsetD8Async);
     PERF_HIP_SET_(t->pool_get, hipDeviceGetMemPool);
     PERF_HIP_SET_(t->pool_value, hipMemPoolGetAttribute);
+    PERF_HIP_SET_(t->ctx_sync, hipDeviceSynchronize);
     perf_hip_finish_(t);
     return 1;
 }

@@ -51,6 +51,11 @@ hipcc)
         try "$file for gfx90a, gfx1030" hipcc -x hip --offload-arch=gfx90a --offload-arch=gfx1030 \
             -O2 -Wall -Wextra -Werror -I"$root" -c "$here/$file" -o "$work/f.o"
     done
+    try "the fake HIP" gcc -O1 -fPIC -shared -fvisibility=hidden -I"$root" "$here/fake_libamdhip64.c" \
+        -o "$work/fake.so"
+    try "table.hip" hipcc --offload-arch=gfx90a -O1 -Wall -Wextra -Werror -I"$root" "$here/table.hip" \
+        -o "$work/table"
+    try "table.hip on the fake HIP" env LD_PRELOAD="$work/fake.so" "$work/table"
     ;;
 *)
     echo "unknown compiler: $compiler"

@@ -49,6 +49,7 @@ FAKE(hipStreamQuery, stream_query, (void *s), (s))
 FAKE(hipStreamSynchronize, stream_sync, (void *s), (s))
 FAKE(hipStreamIsCapturing, stream_capturing, (void *s, int *st), (s, st))
 FAKE(hipThreadExchangeStreamCaptureMode, capture_mode, (int *m), (m))
+FAKE(hipDeviceSynchronize, ctx_sync, (void), ())
 FAKE(hipMemGetInfo, mem_info, (size_t *f, size_t *t), (f, t))
 
 API void fake_start(void) { sim_reset(); }
