@@ -557,8 +557,11 @@ __global__ void write_all(uint4 *at, size_t n)
         at[i] = v;
 }
 
-static void cache(size_t l2)
+static int l2_bytes;
+
+static void cache()
 {
+    const size_t l2 = static_cast<size_t>(l2_bytes);
     const size_t big = static_cast<size_t>(1) << 30, bytes = l2 / 2 / 16 * 16, mib = 1 << 20;
     const unsigned blocks = 4 * multiprocessors;
     char        *at, *scratch;
@@ -777,12 +780,54 @@ struct ran {
     int         status;
 };
 
+static std::string      json, driver = "unknown", date = "unknown", commit = "unknown", gpu;
+static std::vector<ran> steps;
+static int              cuda, major, minor;
+
+/* What is known so far, after each part: a device that hangs or dies later takes nothing along. */
+static bool save(bool complete)
+{
+    if (json.empty())
+        return true;
+    FILE *f = fopen(json.c_str(), "w");
+    if (!f) {
+        printf("cannot write %s\n", json.c_str());
+        return false;
+    }
+    fprintf(f, "{\n  \"complete\": %s,\n  \"date\": %s,\n  \"commit\": %s,\n  \"gpu\": %s,\n  \"driver\": %s,\n",
+            complete ? "true" : "false", quoted(date).c_str(), quoted(commit).c_str(), quoted(gpu).c_str(),
+            quoted(driver).c_str());
+    fprintf(f, "  \"cuda\": \"%d.%d\",\n  \"compiled_with\": \"%d.%d\",\n  \"compute\": \"%d.%d\",\n"
+            "  \"multiprocessors\": %u,\n  \"sm_mhz\": %.0f,\n  \"steps\": {", cuda / 1000,
+            cuda % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, major, minor,
+            multiprocessors, mhz);
+    for (size_t i = 0; i < steps.size(); i++)
+        fprintf(f, "%s\n    %s: %d", i ? "," : "", quoted(steps[i].name).c_str(), steps[i].status);
+    fprintf(f, "\n  },\n  \"results\": [");
+    for (size_t i = 0; i < rows.size(); i++) {
+        fprintf(f, "%s\n    {\"name\": %s, \"value\": ", i ? "," : "", quoted(rows[i].name).c_str());
+        if (perf_is_finite_(rows[i].value))
+            fprintf(f, "%.9g", rows[i].value);
+        else
+            fprintf(f, "null");
+        fprintf(f, ", \"unit\": %s", quoted(rows[i].unit).c_str());
+        if (rows[i].judged)
+            fprintf(f, ", \"%s\": %g, \"kept\": %s", rows[i].judged > 0 ? "at_most" : "at_least",
+                    rows[i].limit, kept(rows[i]) ? "true" : "false");
+        fprintf(f, "}");
+    }
+    fprintf(f, "\n  ]\n}\n");
+    if (fclose(f) != 0) {
+        printf("cannot write %s\n", json.c_str());
+        return false;
+    }
+    return true;
+}
+
 int main(int argc, char **argv)
 {
-    std::string      json, driver = "unknown", date = "unknown", commit = "unknown";
-    std::vector<ran> steps;
-    int              devices = 0, missed = 0, cuda = 0, clock_khz = 0, l2 = 0, sms = 0, device = 0;
-    cudaDeviceProp   p;
+    int            devices = 0, missed = 0, clock_khz = 0, sms = 0, device = 0;
+    cudaDeviceProp p;
 
     for (int i = 1; i + 1 < argc; i += 2) {
         std::string option = argv[i], value = argv[i + 1];
@@ -809,9 +854,12 @@ int main(int argc, char **argv)
     }
     NEED(cudaGetDevice(&device));
     NEED(cudaGetDeviceProperties(&p, device));
+    gpu = p.name;
+    major = p.major;
+    minor = p.minor;
     NEED(cudaDriverGetVersion(&cuda));
     NEED(cudaDeviceGetAttribute(&clock_khz, cudaDevAttrClockRate, device));
-    NEED(cudaDeviceGetAttribute(&l2, cudaDevAttrL2CacheSize, device));
+    NEED(cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, device));
     NEED(cudaDeviceGetAttribute(&sms, cudaDevAttrMultiProcessorCount, device));
     multiprocessors = static_cast<unsigned>(sms);
     mhz = clock_khz / 1e3;
@@ -823,17 +871,14 @@ int main(int argc, char **argv)
            driver.c_str(), cuda / 1000, cuda % 1000 / 10, CUDART_VERSION / 1000,
            CUDART_VERSION % 1000 / 10, multiprocessors, mhz);
 
-    event_steps();
-    timer_steps();
-    host_costs();
-    inside_kernels();
-    kernel_clock();
-    scope_times();
-    short_kernels();
-    cache(static_cast<size_t>(l2));
-    waiting_body();
-    wrong_streams();
-    captures();
+    static void (*const part[])() = {event_steps, timer_steps, host_costs, inside_kernels, kernel_clock,
+                                     scope_times, short_kernels, cache, waiting_body, wrong_streams,
+                                     captures};
+    for (const auto &go : part) {
+        go();
+        if (!save(&go + 1 == part + sizeof part / sizeof *part))
+            return 2;
+    }
 
     for (const row &r : rows)
         missed += !kept(r);
@@ -842,41 +887,7 @@ int main(int argc, char **argv)
     printf("%d of %d limits missed\n", missed, static_cast<int>(std::count_if(
         rows.begin(), rows.end(), [](const row &r) { return r.judged != 0; }) +
         static_cast<long>(steps.size())));
-    if (json.empty())
-        return missed != 0;
-
-    FILE *f = fopen(json.c_str(), "w");
-    if (!f) {
-        printf("cannot write %s\n", json.c_str());
-        return 2;
-    }
-    fprintf(f, "{\n  \"date\": %s,\n  \"commit\": %s,\n  \"gpu\": %s,\n  \"driver\": %s,\n",
-            quoted(date).c_str(), quoted(commit).c_str(), quoted(p.name).c_str(),
-            quoted(driver).c_str());
-    fprintf(f, "  \"cuda\": \"%d.%d\",\n  \"compiled_with\": \"%d.%d\",\n  \"compute\": \"%d.%d\",\n"
-            "  \"multiprocessors\": %u,\n  \"sm_mhz\": %.0f,\n  \"steps\": {", cuda / 1000,
-            cuda % 1000 / 10, CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10, p.major, p.minor,
-            multiprocessors, mhz);
-    for (size_t i = 0; i < steps.size(); i++)
-        fprintf(f, "%s\n    %s: %d", i ? "," : "", quoted(steps[i].name).c_str(), steps[i].status);
-    fprintf(f, "\n  },\n  \"results\": [");
-    for (size_t i = 0; i < rows.size(); i++) {
-        fprintf(f, "%s\n    {\"name\": %s, \"value\": ", i ? "," : "", quoted(rows[i].name).c_str());
-        if (perf_is_finite_(rows[i].value))
-            fprintf(f, "%.9g", rows[i].value);
-        else
-            fprintf(f, "null");
-        fprintf(f, ", \"unit\": %s", quoted(rows[i].unit).c_str());
-        if (rows[i].judged)
-            fprintf(f, ", \"%s\": %g, \"kept\": %s", rows[i].judged > 0 ? "at_most" : "at_least",
-                    rows[i].limit, kept(rows[i]) ? "true" : "false");
-        fprintf(f, "}");
-    }
-    fprintf(f, "\n  ]\n}\n");
-    if (fclose(f) != 0) {
-        printf("cannot write %s\n", json.c_str());
-        return 2;
-    }
-    printf("wrote %s\n", json.c_str());
+    if (!json.empty())
+        printf("wrote %s\n", json.c_str());
     return missed != 0;
 }
