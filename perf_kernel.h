@@ -275,7 +275,7 @@ PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 #if defined(__CUDA_ARCH__)
     r->warp = thread / 32;
 #else
-    r->warp = thread / __AMDGCN_WAVEFRONT_SIZE;
+    r->warp = thread / PERF_CAST_(uint32_t, warpSize);      /* the macro for it is gone in ROCm 7 */
 #endif
 #else
     (void)r;
