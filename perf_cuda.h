@@ -804,6 +804,25 @@ PERF_FN void perf_hip_put_(void *field, const void *function)
 }
 #define PERF_HIP_SET_(field, function) perf_hip_put_(&(field), reinterpret_cast<const void *>(function))
 
+#if defined(__HIP_CPU_RT__)
+/* HIP-CPU, which runs HIP on the host: it captures nothing, cannot be asked whether an event is ready,
+ * and waits for the two whose distance is wanted. */
+PERF_FN int perf_hip_cpu_query_(void *event)
+{
+    const auto &done = is_done(*static_cast<hipEvent_t>(event));
+
+    return done.valid() && done.wait_for(std::chrono::seconds(0)) != std::future_status::ready
+               ? PERF_GPU_NOT_READY : 0;
+}
+
+PERF_FN int perf_hip_cpu_elapsed_(float *ms, void *start, void *stop)
+{
+    if (perf_hip_cpu_query_(start) || perf_hip_cpu_query_(stop))
+        return PERF_GPU_NOT_READY;
+    return hipEventElapsedTime(ms, static_cast<hipEvent_t>(start), static_cast<hipEvent_t>(stop));
+}
+#endif
+
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
 {
     int devices = 0;
@@ -817,9 +836,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
     PERF_HIP_SET_(t->event_create, hipEventCreateWithFlags);
     PERF_HIP_SET_(t->event_destroy, hipEventDestroy);
     PERF_HIP_SET_(t->event_record, PERF_CAST_(hipError_t (*)(hipEvent_t, hipStream_t), hipEventRecord));
-    PERF_HIP_SET_(t->event_query, hipEventQuery);
     PERF_HIP_SET_(t->event_sync, hipEventSynchronize);
-    PERF_HIP_SET_(t->event_elapsed, hipEventElapsedTime);
     PERF_HIP_SET_(t->stream_query, hipStreamQuery);
     PERF_HIP_SET_(t->stream_sync, hipStreamSynchronize);
     PERF_HIP_SET_(t->ctx_device, hipGetDevice);
@@ -827,6 +844,12 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
     PERF_HIP_SET_(t->stream_create, hipStreamCreateWithFlags);
     PERF_HIP_SET_(t->stream_destroy, hipStreamDestroy);
     PERF_HIP_SET_(t->stream_wait, hipStreamWaitEvent);
+#if defined(__HIP_CPU_RT__)
+    t->event_query = perf_hip_cpu_query_;
+    t->event_elapsed = perf_hip_cpu_elapsed_;
+#else
+    PERF_HIP_SET_(t->event_query, hipEventQuery);
+    PERF_HIP_SET_(t->event_elapsed, hipEventElapsedTime);
     PERF_HIP_SET_(t->stream_capturing, hipStreamIsCapturing);
     PERF_HIP_SET_(t->capture_mode, hipThreadExchangeStreamCaptureMode);
     PERF_HIP_SET_(t->capture_begin, hipStreamBeginCapture);
@@ -835,16 +858,17 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_state_ *g, perf_gpu_backend *t)
     PERF_HIP_SET_(t->graph_launch, hipGraphLaunch);
     PERF_HIP_SET_(t->graph_exec_destroy, hipGraphExecDestroy);
     PERF_HIP_SET_(t->graph_destroy, hipGraphDestroy);
+    PERF_HIP_SET_(t->pool_get, hipDeviceGetMemPool);
+    PERF_HIP_SET_(t->pool_value, hipMemPoolGetAttribute);
 #if HIP_VERSION_MAJOR >= 6                      /* declared before, but not there                 */
     PERF_HIP_SET_(t->host_func, hipLaunchHostFunc);
+#endif
 #endif
     PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
     PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
     PERF_HIP_SET_(t->mem_free, hipFree);
     PERF_HIP_SET_(t->host_free, hipHostFree);
     PERF_HIP_SET_(t->fill, hipMemsetD8Async);
-    PERF_HIP_SET_(t->pool_get, hipDeviceGetMemPool);
-    PERF_HIP_SET_(t->pool_value, hipMemPoolGetAttribute);
     PERF_HIP_SET_(t->ctx_sync, hipDeviceSynchronize);
     perf_hip_finish_(t);
     return 1;

@@ -177,7 +177,7 @@ PERF_END_DECLS
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_DISABLE
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__) && !PERF_DISABLE
 /* Where PTX cannot be loaded.  A template: no code in files that run no loop. */
 template <int Unused_>
 __global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)

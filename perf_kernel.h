@@ -32,10 +32,10 @@
 #endif
 
 /* Device functions: in kernels, and where a test plays the machine on the host (see >>private). */
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
 #define PERF_KERNEL_FN_ static __device__ __forceinline__
 #define PERF_KERNEL_DEVICE_ 1
-#elif defined(PERF_KERNEL_MACHINE_)
+#elif defined(PERF_KERNEL_MACHINE_) || defined(__HIP_CPU_RT__)  /* HIP-CPU: HIP run on the host   */
 #define PERF_KERNEL_FN_ static inline
 #define PERF_KERNEL_DEVICE_ 1
 #else
@@ -215,7 +215,48 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 
 /* ---- the machine: a test defines PERF_KERNEL_MACHINE_ and these six itself ---- */
 
-#if !defined(PERF_KERNEL_MACHINE_)
+#if defined(__HIP_CPU_RT__)                    /* "warps" of 32 threads, cycles of 1 ns          */
+PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
+{
+    return PERF_CAST_(uint64_t, std::chrono::nanoseconds(
+        std::chrono::steady_clock::now().time_since_epoch()).count());
+}
+
+PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
+{
+    uint64_t          c = perf_kernel_wall_();
+    perf_kernel_stamp t = {PERF_CAST_(uint32_t, c), PERF_CAST_(uint32_t, c >> 32)};
+
+    return t;
+}
+
+PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
+{
+    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+}
+
+PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
+{
+    return perf_kernel_thread_() % 32;
+}
+
+PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
+{
+    return 0;
+}
+
+PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
+{
+    r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
+    r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
+    r->warp = perf_kernel_thread_() / 32;
+}
+
+PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
+{
+    return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
+}
+#elif !defined(PERF_KERNEL_MACHINE_)
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
     perf_kernel_stamp t = PERF_ZERO;
@@ -477,7 +518,7 @@ PERF_END_DECLS
 /* ---- C++: what opens and closes by itself ---- */
 
 #if PERF_KERNEL_DEVICE_ && defined(__cplusplus)
-#if defined(__CUDACC__) || defined(__HIPCC__)
+#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
 #define PERF_KERNEL_IN_ __device__ __forceinline__
 #else
 #define PERF_KERNEL_IN_ inline
