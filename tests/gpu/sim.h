@@ -103,7 +103,7 @@ typedef struct sim_allocation {
 
 typedef struct sim_fault {
     uint64_t left;              /* fails the left-th call from now; 0: none */
-    int      code, sticky;
+    int      code, sticky;      /* sticky 1: so does every call from then on; 2: shut down */
 } sim_fault;
 
 /* All of the machine. */
@@ -321,7 +321,7 @@ static inline int sim_unsafe(void)
         return sim_leave(4);                                                                      \
     }                                                                                             \
     if (sim.fault[SIM_##f].left && !--sim.fault[SIM_##f].left) {                                  \
-        if (sim.fault[SIM_##f].sticky && sim.fault[SIM_##f].code == 4)                            \
+        if (sim.fault[SIM_##f].sticky > 1)                                                        \
             sim.down = 1;                                                                         \
         else if (sim.fault[SIM_##f].sticky)                                                       \
             sim.sticky = sim.fault[SIM_##f].code;                                                 \
@@ -1173,7 +1173,8 @@ static inline void sim_host(uint64_t ns)
     (void)sim_leave(0);
 }
 
-/* The n-th call of a function from now on answers `code`; sticky: and everything after it. */
+/* The n-th call of a function from now on answers `code`; sticky 1: and everything
+ * after it; 2: the driver has ended with it. */
 static inline void sim_fail(sim_fn f, uint64_t n, int code, int sticky)
 {
     sim.fault[f].left = n;
