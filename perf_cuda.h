@@ -327,29 +327,42 @@ PERF_FN const char *perf_bound_text(perf_bound bound);
     X(error_text, "cuGetErrorString", "", "")                                                     \
     X(ctx_sync, "cuCtxSynchronize", "", "hipDeviceSynchronize")
 
-/* One scope.  Its thread fills it; `end`, written last, hands it to whoever collects, who hands it
- * back through the ring's `returned`.                                                            */
+/* A moment in ticks.  x86 reads its counter as two halves, which go into memory as they come:
+ * putting them together takes two instructions more. */
+typedef union perf_gpu_time_ {
+    uint64_t ticks;
+    uint32_t half[2];
+} perf_gpu_time_;
+
+/* One scope.  Its thread fills it; the upper half of `end`, written last, hands it to whoever
+ * collects, who hands it back through the ring's `returned`.                                     */
 typedef struct perf_gpu_slot_ {
-    void *key;                  /* the stream it was last used on, if the short way will do */
+    uintptr_t key;              /* of the stream it was last used on, if the short way will do */
     void *stream;
     void *start, *stop;         /* events; NULL until first needed */
     void *arg;                  /* what the end records: `stop`, or for the long way the slot */
     int (*record)(void *event, void *stream);
     int (*capturing)(void *stream, int *status);
-    uint64_t begin, end; /* ticks before the first record and after the second; end 0: open */
-    int32_t  code;              /* of the first record, and PERF_GPU_LONG_ */
+    perf_gpu_time_ begin, end;  /* before the first record, 0: free; after the second, or not yet */
+    int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
-    uint32_t name;
     uint32_t depth;
+    perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;
     struct perf_gpu_ring_ *ring;
     double   device_ns;         /* while collecting */
     uint64_t at;                /* start on the device, in ticks of the host */
 } perf_gpu_slot_;
 #define PERF_GPU_LONG_ (1 << 30)
+#define PERF_GPU_NOT_YET_ (~UINT64_C(0))        /* `end` of a scope that is open, or of none */
+#if PERF_ARCH_X86_ && !PERF_TSAN_
+#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.half[1]) != UINT32_C(0xffffffff))
+#else
+#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.ticks) != PERF_GPU_NOT_YET_)
+#endif
 /* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
-#define PERF_GPU_KEY_(stream) PERF_PTR_(void *, PERF_PTR_(uintptr_t, stream) + 1)
-#define PERF_GPU_NEVER_ PERF_PTR_(void *, ~PERF_CAST_(uintptr_t, 0))
+#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
+#define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
 
 /* Of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
@@ -1210,10 +1223,9 @@ PERF_COLD_FN_ void perf_gpu_return_(perf_gpu_ring_ *ring, perf_gpu_slot_ *first,
 
 PERF_FN void perf_gpu_slot_clear_(perf_gpu_slot_ *s)
 {
-    s->code = 0;
-    s->capture = 0;
-    PERF_SET_(&s->begin, UINT64_C(0));
-    PERF_SET_(&s->end, UINT64_C(0));
+    s->code[0] = s->code[1] = s->capture = 0;
+    PERF_SET_(&s->begin.ticks, UINT64_C(0));
+    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
 }
 
 /* A ring whose thread has ended: its free slots serve again, those still open stay with whoever
@@ -1238,7 +1250,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, void *ctx, uin
         ring->free = PERF_NULL_;
         (void)perf_gpu_returned_(ring);
         for (i = ring->made; i-- > 0;)
-            if (!ring->slot[i].begin && !ring->slot[i].end) {
+            if (!ring->slot[i].begin.ticks && !PERF_GPU_ENDED_(&ring->slot[i])) {
                 ring->slot[i].next = ring->free;
                 ring->free = &ring->slot[i];
             }
@@ -1298,6 +1310,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         s = &ring->slot[ring->made];
         s->ring = ring;
         s->key = PERF_GPU_NEVER_;
+        PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
         PERF_REL_(&ring->made, ring->made + 1);
     }
     if (!s) {
@@ -1468,7 +1481,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     uint32_t                id;
     int                     code, usual = PERF_PTR_(uintptr_t, stream) > 2;
 
-    if (!g)
+    if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     if (!b) {
         PERF_GPU_COUNT_(g, no_gpu);
@@ -1504,21 +1517,21 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     perf_gpu_self_v1_.next = s->next;
     s->next = PERF_NULL_;
     s->stream = stream;
-    s->name = id;
+    s->site = site;
     s->capture = 0;
     if (usual && !r->clock) {
         PERF_SET_(&s->key, PERF_GPU_KEY_(stream));
-        s->code = 0;
+        s->code[0] = 0;
     } else {
         PERF_SET_(&s->key, PERF_GPU_NEVER_);
-        s->code = PERF_GPU_LONG_;
+        s->code[0] = PERF_GPU_LONG_;
     }
     s->arg = usual ? s->stop : PERF_CAST_(void *, s);
     PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
     PERF_GPU_FN_(s->capturing,
                  usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
-    PERF_SET_(&s->begin, perf_scope_ticks_(r));
-    s->code |= b->event_record(s->start, stream);
+    PERF_SET_(&s->begin.ticks, perf_scope_ticks_(r));
+    s->code[0] |= b->event_record(s->start, stream);
     return s;
 }
 
@@ -1540,49 +1553,73 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_state_ *g, perf_gpu_slot_ *s)
         perf_gpu_unlock_(g);
 }
 
-/* Everything that is not the common case of an end; `stop` and `capture` are what the calls said. */
-PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int stop, int capture)
+/* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing where the
+ * records have gone well, else that and theirs in one; a slot without a ring was wiped by a fork. */
+PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = perf_gpu_state_get_();
     perf_registry_  *r = perf_registry_get_();
-    int              start = s->code & ~PERF_GPU_LONG_;
+    int              code = s->code[0] & ~PERF_GPU_LONG_;
 
-    if (!g || s->ring->generation != g->generation)
+    if (!g || !s->ring || s->ring->generation != g->generation)
         return;
-    if (start || stop || capture || s->capture) {
-        if (!capture && s->capture)
-            capture = 900;
-        perf_gpu_failed_(g, "event_record", capture ? capture : start ? start : stop);
+    if (!code)
+        code = s->code[1];
+    if (!code && !s->capture)
+        code = bad ^ s->code[0];
+    if (code || s->capture) {
+        perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
         perf_gpu_give_up_(g, s);
         return;
     }
-    PERF_REL_(&s->end, perf_scope_ticks_(r));
+    PERF_REL_(&s->end.ticks, perf_scope_ticks_(r));
 }
 
-/* The short way: 1 + 2 calls of the driver, and 30 instructions of ours (tests/gpu/cost.sh). */
+/* Now.  The half that says so comes last. */
+PERF_INLINE_FN_ void perf_gpu_now_(perf_gpu_time_ *at)
+{
+#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
+    uint32_t low, high;
+    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+    PERF_SET_(&at->half[0], low);
+    PERF_REL_(&at->half[1], high);
+#else
+    PERF_REL_(&at->ticks, perf_ticks());
+#endif
+}
+
+/* The short way: 1 + 2 calls of the driver, and 24 instructions of ours (tests/gpu/cost.sh).  `off`
+ * makes a key that no slot has: one compare for stream and switch.  A name that has no id yet gets
+ * one when the scope is fetched. */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
 {
     perf_gpu_slot_ *s = perf_gpu_self_v1_.next;
-    uint32_t        id = PERF_PEEK_(site->id);
+    uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
 
-    if (PERF_UNLIKELY_(!s || PERF_PEEK_(s->key) != PERF_GPU_KEY_(stream) || !id))
+    if (PERF_UNLIKELY_(!s || PERF_PEEK_(s->key) != PERF_GPU_KEY_(stream) + off))
         return perf_gpu_begin_slow_(site, stream);
     perf_gpu_self_v1_.next = s->next;
-    s->name = id;
-    PERF_SET_(&s->begin, perf_ticks());
-    s->code = PERF_PEEK_(s->record)(s->start, stream);
+    s->site = site;
+    perf_gpu_now_(&s->begin);
+    s->code[0] = PERF_PEEK_(s->record)(s->start, stream);
     return s;
 }
 
 PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
 {
-    int stop = PERF_PEEK_(s->record)(s->arg, s->stream);
-    int capture = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
+    int bad;
 
-    if (PERF_UNLIKELY_(stop | capture | s->code | s->capture))
-        perf_gpu_end_slow_(s, stop, capture);
+    if (PERF_UNLIKELY_(!s->arg))                /* begun before a fork */
+        return;
+    s->code[1] = PERF_PEEK_(s->record)(s->arg, s->stream);
+    bad = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
+    bad |= s->code[0];
+    bad |= s->code[1];
+    bad |= s->capture;
+    if (PERF_UNLIKELY_(bad))
+        perf_gpu_end_slow_(s, bad);
     else
-        PERF_REL_(&s->end, perf_ticks());
+        perf_gpu_now_(&s->end);
 }
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -1666,12 +1703,12 @@ PERF_FN int perf_gpu_since_(const perf_gpu_backend *b, perf_gpu_line_ *l, perf_g
 PERF_FN void perf_gpu_place_(perf_gpu_line_ *l, perf_gpu_slot_ *s, double start_ns, double tick,
                              uint64_t now)
 {
-    double begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin - l->origin));
+    double begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin.ticks - l->origin));
     double stop_ns = start_ns + s->device_ns, at, dt, gap, up;
 
     if (!l->known) {
         l->known = 1;
-        l->origin = s->begin;
+        l->origin = s->begin.ticks;
         begin = 0;
         l->ref_ns = l->first_ns = l->last_ns = l->busy_until_ns = start_ns;
     }
@@ -1781,19 +1818,20 @@ PERF_COLD_FN_ perf_gpu_row_ *perf_gpu_row_of_(perf_gpu_state_ *g, uint32_t id)
 PERF_FN void perf_gpu_emit_(perf_gpu_state_ *g, perf_gpu_slot_ *s, perf_gpu_track_ *t, double tick)
 {
     perf_registry_ *r = t->recorder->home;
-    uint32_t        kind = PERF_ACQ_(&r->names)[s->name]->kind;
-    perf_gpu_row_  *row = g->row[s->name / 64 % 64];
-    uint64_t        lag = s->at - s->begin;
+    uint32_t        name = perf_site_id_(r, s->site);
+    uint32_t        kind = PERF_ACQ_(&r->names)[name]->kind;
+    perf_gpu_row_  *row = g->row[name / 64 % 64];
+    uint64_t        lag = s->at - s->begin.ticks;
 
-    perf_track_put_(t->recorder, s->name, s->at,
+    perf_track_put_(t->recorder, name, s->at,
                     PERF_CAST_(uint64_t, PERF_CAST_(int64_t, s->device_ns / tick + 0.5)), s->depth);
-    row = row && s->name < 64 * 64 ? &row[s->name % 64] : perf_gpu_row_of_(g, s->name);
+    row = row && name < 64 * 64 ? &row[name % 64] : perf_gpu_row_of_(g, name);
     if (kind - PERF_KIND_DEVICE_ < 4)
         g->kind_ns[kind - PERF_KIND_DEVICE_] += s->device_ns;
     if (!row)
         return;
     row->scopes++;
-    row->submit += s->end - s->begin;
+    row->submit += s->end.ticks - s->begin.ticks;
     row->lag += lag;
     if (lag > row->lag_max)
         row->lag_max = lag;
@@ -1819,21 +1857,21 @@ PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, 
     uint64_t         now = perf_scope_ticks_(r);
     uint32_t         i, k, opened = 0;
 
-    PERF_GPU_EARLIER_(begin)
+    PERF_GPU_EARLIER_(begin.ticks)
     for (i = 0; i < n; i++) {
         s = batch[i];
-        while (opened && open[opened - 1]->end < s->end)
+        while (opened && open[opened - 1]->end.ticks < s->end.ticks)
             opened--;
         for (k = 0, s->depth = 1; k < opened; k++)
             s->depth += open[k]->stream == s->stream;
         if (opened < 32)
             open[opened++] = s;
-        s->at = s->begin;
+        s->at = s->begin.ticks;
         busy = ring->line->busy_ns;
         starved = ring->line->starved_ns;
         if (b && perf_gpu_since_(b, ring->line, s, &start_ns))
             perf_gpu_place_(ring->line, s, start_ns, tick, now);
-        if (s->begin < g->birth) {              /* before the last reset: it only tells the time */
+        if (s->begin.ticks < g->birth) {              /* before the last reset: it only tells the time */
             ring->line->busy_ns = busy;
             ring->line->starved_ns = starved;
             if (!(busy > 0))
@@ -1846,7 +1884,7 @@ PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, 
         if (slack > ring->line->worst_ns)
             ring->line->worst_ns = slack;
     }
-    PERF_GPU_EARLIER_(end)
+    PERF_GPU_EARLIER_(end.ticks)
     for (t = g->tracks; t; t = t->next)
         if (PERF_GET_(&t->recorder->request))
             perf_recorder_serve_(t->recorder);
@@ -1856,7 +1894,7 @@ PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, 
             t = perf_gpu_track_of_(g, ring->line, s->stream);
         if (!t)
             PERF_GPU_COUNT_(g, dropped);
-        else if (s->begin >= g->birth)
+        else if (s->begin.ticks >= g->birth)
             perf_gpu_emit_(g, s, t, tick);
         perf_gpu_slot_clear_(s);
         s->next = i + 1 < n ? batch[i + 1] : PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_);
@@ -1880,7 +1918,7 @@ PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
         uint32_t        at = ring->from + i;    /* slots are used in turn: oldest first            */
         perf_gpu_slot_ *s = &ring->slot[at < made ? at : at - made];
         float           ms = -1;
-        if (!PERF_ACQ_(&s->end))
+        if (!PERF_GPU_ENDED_(s))
             continue;
         if (!entered) {
             code = perf_gpu_enter_(b, ring->ctx, &e);
@@ -2017,7 +2055,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     for (ring = g->rings; ring; ring = ring->next)
         for (i = 0; i < ring->made && ring->generation == g->generation; i++) {
             perf_gpu_slot_ *s = &ring->slot[i];
-            if (s->end)
+            if (PERF_GPU_ENDED_(s))
                 PERF_GPU_COUNT_(g, dropped);
             if (b && s->start)
                 (void)b->event_destroy(s->start);
@@ -2077,7 +2115,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         }
     for (ring = PERF_ACQ_(&g->rings); !name && ring; ring = ring->next)
         for (i = 0; i < PERF_ACQ_(&ring->made); i++)
-            a.pending += PERF_ACQ_(&ring->slot[i].end) != 0;
+            a.pending += PERF_GPU_ENDED_(&ring->slot[i]);
     if (!name) {
         a.dropped = PERF_GET_(&g->dropped);
         a.captured = PERF_GET_(&g->captured);
@@ -2544,8 +2582,7 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
     PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
 #define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
     PERF_SITE_(site, name, kind);                                                                 \
-    PERF_GPU_OPEN_(open, PERF_ON_() ? perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream))          \
-                                    : PERF_NULL_)
+    PERF_GPU_OPEN_(open, perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream)))
 
 #if PERF_DISABLE
 #define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))

@@ -38,6 +38,6 @@ calls=$(($(each calls) - warm))
 scope=$(($(each scope) - warm))
 asks=$(($(each asks) - warm - scope))
 harvest=$(($(each harvest) - warm - scope))
-at_most "a scope" $((scope - calls)) 34
+at_most "a scope" $((scope - calls)) 25
 at_most "its harvest" $((harvest - asks)) 380
 finish

@@ -10,6 +10,8 @@
 #include "../time/rows.h"
 #include <math.h>
 #include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define ROOM (PERF_GPU_SLOTS - 1)       /* scopes of one thread and context in flight */
 #define NEAR(x, y, by) (fabs((double)(x) - (double)(y)) <= (by))
@@ -497,7 +499,7 @@ static void busy_clock(double ppm)
             truth[i] = (double)((sim_event *)slot[i]->start)->at;
         sim_host(0);
         (void)perf_gpu_collect();
-        for (i = 0; i < 10 && !slot[i]->end && slot[i]->at; i++) {
+        for (i = 0; i < 10 && !PERF_GPU_ENDED_(slot[i]) && slot[i]->at; i++) {
             error = (double)slot[i]->at - truth[i];
             CHECK(fabs(error) <= all().aligned_ns, "%g ns away, said %g", error, all().aligned_ns);
         }
@@ -943,6 +945,35 @@ static void shut_down(void)
     sim_stop();
 }
 
+/* A fork inside a scope: its end does nothing in the child, who calls no driver that was not his. */
+static void forks(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_scope s;
+    uint64_t       records;
+    int            status = -1, i;
+    pid_t          child;
+
+    for (i = 0; i < 3; i++)
+        one("before", stream, 1000);
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    s = perf_gpu_scope_begin("around", stream);
+    records = sim.calls[SIM_event_record];
+    child = fork();
+    if (!child) {
+        perf_gpu_scope_end(&s);
+        one("child", stream, 1000);
+        _exit(sim.calls[SIM_event_record] != records);
+    }
+    (void)waitpid(child, &status, 0);
+    perf_gpu_scope_end(&s);
+    CHECK(status == 0, "the child: %d", status);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 4 && accounted() == 4, "%g", (double)all().scopes);
+    sim_stop();
+}
+
 /* Tables that cannot be. */
 static void tables(void)
 {
@@ -1012,6 +1043,7 @@ int main(int argc, char **argv)
     failures();
     destroyed();
     shut_down();
+    forks();
     tables();
     return check_done();
 }
