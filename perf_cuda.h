@@ -334,6 +334,15 @@ typedef union perf_gpu_time_ {
     uint32_t half[2];
 } perf_gpu_time_;
 
+/* A distance between two events, as drivers tell it.  The bits of a float order as the float does,
+ * and those of a negative one and of NaN come after all others: one integer compare sees them all. */
+typedef union perf_gpu_ms_ {
+    float    ms;
+    uint32_t bits;
+} perf_gpu_ms_;
+#define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
+#define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
+
 /* One scope.  Its thread fills it; the upper half of `end`, written last, hands it to whoever
  * collects, who hands it back through the ring's `returned`.                                     */
 typedef struct perf_gpu_slot_ {
@@ -350,8 +359,9 @@ typedef struct perf_gpu_slot_ {
     perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;
     struct perf_gpu_ring_ *ring;
-    double   device_ns;         /* while collecting */
-    uint64_t at;                /* start on the device, in ticks of the host */
+    perf_gpu_ms_ length, since; /* while collecting: start to stop, the line's anchor to start */
+    double   start_ns;          /* on the line */
+    uint64_t at, after;         /* start on the device in ticks of the host; copy of `end` */
 } perf_gpu_slot_;
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))        /* `end` of a scope that is open, or of none */
@@ -417,9 +427,10 @@ typedef struct perf_gpu_thread_ {
     perf_gpu_known_         known[64];
 } perf_gpu_thread_;
 
-typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold */
-    uint64_t scopes, submit, lag, lag_max;      /* ticks */
+typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.  No two sums are */
+    uint64_t scopes, lag_max, submit;   /* neighbours: see perf_cell_.  In ticks */
     double   device_ns;
+    uint64_t lag;
 } perf_gpu_row_;
 
 typedef struct perf_gpu_mark_ {
@@ -451,13 +462,13 @@ typedef struct perf_gpu_state_ {
     uint64_t                dropped, captured, no_context, failed, no_gpu;
     uint64_t                birth;      /* ticks of the last reset */
     double                  noted, noted_peak;
-    double                  kind_ns[4]; /* device time by class */
     int                   (*hip_get)(int *);
     int                   (*hip_set)(int);
     const char           *(*hip_text[2])(int);
     char                   *pool, *pool_end;
     perf_source_            source;
     char                    error_text[240];
+    perf_gpu_row_           rest[4];    /* names without a row of their own, by class */
 } perf_gpu_state_;
 #define PERF_GPU_LOOKED_DRIVER_  1u
 #define PERF_GPU_LOOKED_RUNTIME_ 2u
@@ -1661,15 +1672,14 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
 
 /* ---- collecting ---- */
 
-/* Device time of a scope's start on the clock of its context.  Times between two events come as a
- * float of milliseconds, whose last digit grows with the distance: below 16.7 ms whole nanoseconds
- * survive it, so the anchor moves along with the scopes and the sum of the steps stays exact.
- * 0: not known. */
-PERF_FN int perf_gpu_since_(const perf_gpu_backend *b, perf_gpu_line_ *l, perf_gpu_slot_ *s,
-                            double *start_ns)
+/* Device time of a scope's start on the clock of its context, where `s->since` does not give it at
+ * once; `code` is what the driver said with it.  Times between two events come as a float of
+ * milliseconds, whose last digit grows with the distance: below 16.7 ms whole nanoseconds survive it,
+ * so the anchor moves along with the scopes and the sum of the steps stays exact.  0: not known. */
+PERF_COLD_FN_ int perf_gpu_since_(const perf_gpu_backend *b, perf_gpu_line_ *l, perf_gpu_slot_ *s,
+                                  int code)
 {
-    float  ms = 0;
-    double d;
+    double d = PERF_CAST_(double, s->since.ms) * 1e6;
     void  *event = PERF_NULL_;
 
     if (!l->anchor) {
@@ -1677,81 +1687,101 @@ PERF_FN int perf_gpu_since_(const perf_gpu_backend *b, perf_gpu_line_ *l, perf_g
             return 0;
         l->anchor = s->start;
         s->start = event;
-        l->anchor_ns = *start_ns = 0;
+        l->anchor_ns = s->start_ns = 0;
         return 1;
     }
-    if (b->event_elapsed(&ms, l->anchor, s->start))
-        return 0;
-    d = PERF_CAST_(double, ms) * 1e6;
-    if (!(d > -1e15 && d < 1e15))
+    if (code || !(d > -1e15 && d < 1e15))
         return 0;
     if (d > -16.7e6 && d < 16.7e6)
         d = PERF_CAST_(double, PERF_CAST_(int64_t, d < 0 ? d - 0.5 : d + 0.5));
-    *start_ns = l->anchor_ns + d;
-    if (d > 8e6) {
+    s->start_ns = l->anchor_ns + d;
+    if (d > 0) {
         event = l->anchor;
         l->anchor = s->start;
         s->start = event;
-        l->anchor_ns = *start_ns;
+        l->anchor_ns = s->start_ns;
     }
     return 1;
 }
 
-/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host began
- * it, and has stopped before now.  The two clocks run within 100 ppm of each other; what that allows
- * is given back where the device was idle, so that its work never overlaps itself. */
-PERF_FN void perf_gpu_place_(perf_gpu_line_ *l, perf_gpu_slot_ *s, double start_ns, double tick,
-                             uint64_t now)
+/* A line while scopes are placed on it: in registers, as long as nobody is called. */
+typedef struct perf_gpu_pace_ {
+    double   ref_ns, ref_ticks, until_ns, debt_ns;      /* as in the line */
+    double   idle_ns;                   /* sum */
+    double   tick, per_ns;              /* ns in a tick, ticks in a ns */
+    double   starved_ns;                /* sum */
+    uint64_t origin;
+} perf_gpu_pace_;
+
+PERF_COLD_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l, const perf_gpu_slot_ *first,
+                                                  double tick)
 {
-    double begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin.ticks - l->origin));
-    double stop_ns = start_ns + s->device_ns, at, dt, gap, up;
+    perf_gpu_pace_ p;
 
     if (!l->known) {
         l->known = 1;
-        l->origin = s->begin.ticks;
-        begin = 0;
-        l->ref_ns = l->first_ns = l->last_ns = l->busy_until_ns = start_ns;
+        l->origin = first->begin.ticks;
+        l->ref_ns = l->first_ns = l->last_ns = l->busy_until_ns = first->start_ns;
     }
-    dt = start_ns - l->ref_ns;
-    gap = start_ns - l->busy_until_ns;
-    at = l->ref_ticks + dt / tick;
-    if (dt > 0) {
-        l->debt_ns += 1e-4 * dt;
-        if (l->slack_ns >= 0)
-            l->slack_ns += 2e-4 * dt;
-        if (gap > 0) {
-            double back = gap < l->debt_ns ? gap : l->debt_ns;
-            at -= back / tick;
-            l->debt_ns -= back;
-            l->slack_ns += l->slack_ns >= 0 ? back : 0;
-        }
-    }
-    if (at < begin) {
-        l->slack_ns -= l->slack_ns >= 0 ? (begin - at) * tick : 0;
+    p.ref_ns = l->ref_ns;
+    p.ref_ticks = l->ref_ticks;
+    p.until_ns = l->busy_until_ns;
+    p.debt_ns = l->debt_ns;
+    p.idle_ns = p.starved_ns = 0;
+    p.tick = tick;
+    p.per_ns = 1 / tick;
+    p.origin = l->origin;
+    return p;
+}
+
+/* Ties the device's clock to the host's: a scope starts on the device no earlier than the host began
+ * it.  The two clocks run within 100 ppm of each other; what that allows is given back where the
+ * device was idle, so that its work never overlaps itself.  Returns the ticks from the begin on the
+ * host to the start on the device.  No branches: neither the order nor the gaps can be foretold. */
+PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_slot_ *s, double device_ns)
+{
+    double start = s->start_ns, dt = start - p->ref_ns, owed = 1e-4 * dt + p->debt_ns;
+    double gap = (start > p->until_ns ? start : p->until_ns) - p->until_ns;
+    double back = gap < owed ? gap : owed, stop = device_ns + start, at, begin, lag;
+
+    begin = PERF_CAST_(double, PERF_CAST_(int64_t, s->begin.ticks - p->origin));
+    at = (dt - back) * p->per_ns + p->ref_ticks;
+    at = at > begin ? at : begin;
+    p->debt_ns = owed - back;
+    p->ref_ns = start;
+    p->ref_ticks = at;
+    p->idle_ns += gap;
+    p->until_ns = stop > p->until_ns ? stop : p->until_ns;
+    at -= begin;
+    lag = at * p->tick;
+    p->starved_ns += (gap > lag ? gap : lag) - lag;     /* idle before it: submitted too late */
+    return PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
+}
+
+/* The line after scopes up to here were placed.  They have stopped before `now`: that bounds how much
+ * later all of them could be, and the drift and what was given back widen it from one to the next. */
+PERF_COLD_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p, uint64_t now)
+{
+    double dt = p->ref_ns - l->ref_ns, back = 1e-4 * dt + l->debt_ns - p->debt_ns;
+    double later = (p->ref_ticks - l->ref_ticks) * p->tick - (dt - back);
+    double up = (PERF_CAST_(double, PERF_CAST_(int64_t, now - l->origin)) - p->ref_ticks) * p->tick -
+                (p->until_ns - p->ref_ns) + 500;        /* the resolution that CUDA promises of events */
+
+    if (l->slack_ns >= 0) {
+        l->slack_ns += (dt > 0 ? 2e-4 * dt : 0) + back - later;
         if (l->slack_ns < 0)
             l->slack_ns = -1;
-        at = begin;
     }
-    up = (PERF_CAST_(double, PERF_CAST_(int64_t, now - l->origin)) - at) * tick - s->device_ns;
     if (up < 0)
         up = 0;
     if (l->slack_ns < 0 || up < l->slack_ns)
         l->slack_ns = up;
-    if (dt >= 0) {
-        l->ref_ns = start_ns;
-        l->ref_ticks = at;
-    } else if (at > l->ref_ticks + dt / tick) {
-        l->ref_ticks = at - dt / tick;
-    }
-    if (gap > 0) {                              /* idle before it: did the host submit too late? */
-        double late = (begin - at) * tick + gap;
-        l->starved_ns += late < 0 ? 0 : late < gap ? late : gap;
-    }
-    if (stop_ns > l->busy_until_ns) {
-        l->busy_ns += gap > 0 ? s->device_ns : stop_ns - l->busy_until_ns;
-        l->busy_until_ns = l->last_ns = stop_ns;
-    }
-    s->at = l->origin + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, at));
+    l->busy_ns += p->until_ns - l->busy_until_ns - p->idle_ns;
+    l->starved_ns += p->starved_ns;
+    l->ref_ns = p->ref_ns;
+    l->ref_ticks = p->ref_ticks;
+    l->debt_ns = p->debt_ns;
+    l->busy_until_ns = l->last_ns = p->until_ns;
 }
 
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l, void *stream)
@@ -1814,28 +1844,153 @@ PERF_COLD_FN_ perf_gpu_row_ *perf_gpu_row_of_(perf_gpu_state_ *g, uint32_t id)
     return *chunk ? &(*chunk)[id % 64] : PERF_CAST_(perf_gpu_row_ *, PERF_NULL_);
 }
 
-/* One fetched scope into the report's sums and the trace. */
-PERF_FN void perf_gpu_emit_(perf_gpu_state_ *g, perf_gpu_slot_ *s, perf_gpu_track_ *t, double tick)
-{
-    perf_registry_ *r = t->recorder->home;
-    uint32_t        name = perf_site_id_(r, s->site);
-    uint32_t        kind = PERF_ACQ_(&r->names)[name]->kind;
-    perf_gpu_row_  *row = g->row[name / 64 % 64];
-    uint64_t        lag = s->at - s->begin.ticks;
+/* Where scopes of one name and stream go. */
+typedef struct perf_gpu_aim_ {
+    perf_site_      *site;
+    void            *stream;
+    perf_gpu_track_ *track;
+    perf_recorder_  *t;
+    perf_cell_      *c;
+    perf_gpu_row_   *row;
+    uint64_t         tag;       /* of an outermost one in the trace */
+    uint64_t         mask;      /* of the trace; 0: nothing goes into it now */
+} perf_gpu_aim_;
 
-    perf_track_put_(t->recorder, name, s->at,
-                    PERF_CAST_(uint64_t, PERF_CAST_(int64_t, s->device_ns / tick + 0.5)), s->depth);
-    row = row && name < 64 * 64 ? &row[name % 64] : perf_gpu_row_of_(g, name);
-    if (kind - PERF_KIND_DEVICE_ < 4)
-        g->kind_ns[kind - PERF_KIND_DEVICE_] += s->device_ns;
-    if (!row)
-        return;
+/* Without room for it `site` is NULL, and 0 returned; the scope is dropped, and counted. */
+PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l, const perf_gpu_slot_ *s,
+                                      perf_gpu_aim_ *a, int events)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
+    perf_gpu_row_  *row;
+
+    a->site = PERF_NULL_;
+    if (!a->track || a->stream != s->stream)
+        a->track = perf_gpu_track_of_(g, l, s->stream);
+    a->c = a->track && id ? perf_cell_get_(a->track->recorder, id) : PERF_NULL_;
+    if (!a->c) {
+        PERF_GPU_COUNT_(g, dropped);
+        return 0;
+    }
+    row = perf_gpu_row_of_(g, id);
+    a->row = row ? row : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    a->t = a->track->recorder;
+    a->tag = a->c->tag | UINT64_C(1) << 56;
+    a->mask = events ? a->t->ring_mask : 0;
+    a->site = s->site;
+    a->stream = s->stream;
+    return 1;
+}
+
+PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
+{
+    PERF_SET_(&s->begin.ticks, UINT64_C(0));
+    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
+}
+
+/* A length in ticks, and the same as the histogram and the trace want it. */
+typedef struct perf_gpu_length_ {
+    uint64_t ticks, bucket, what;
+} perf_gpu_length_;
+
+PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, double ticks)
+{
+    perf_gpu_length_ d;
+
+    d.ticks = d.bucket = d.what = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
+    if (PERF_UNLIKELY_(d.ticks - a->c->low > a->c->span)) {
+        d.bucket = perf_cell_extend_(a->c, d.ticks);
+        if (d.ticks >= PERF_EVENT_MORE_) {
+            d.what = PERF_EVENT_MORE_;
+            if (a->mask)
+                perf_event_put_(a->t, d.ticks, 0);
+        }
+    }
+    return d;
+}
+
+/* One placed scope into the report's sums, and as an outermost one into the trace. */
+PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_slot_ *s, perf_gpu_length_ d,
+                                   uint64_t lag, double device_ns)
+{
+    perf_cell_    *c = a->c;
+    perf_gpu_row_ *row = a->row;
+    uint64_t       at = s->begin.ticks, submit = s->end.ticks - at;
+
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d.ticks);
+    PERF_ADD_(c->total, d.ticks);
+    PERF_ADD_(PERF_BUCKET_(c, d.bucket), 1);
     row->scopes++;
-    row->submit += s->end.ticks - s->begin.ticks;
+    row->submit += submit;
     row->lag += lag;
     if (lag > row->lag_max)
         row->lag_max = lag;
-    row->device_ns += s->device_ns;
+    row->device_ns += device_ns;
+    at += lag;
+    s->at = at;
+    if (a->mask)
+        perf_event_put_(a->t, at, d.what | a->tag);
+}
+
+/* Places and adds the scopes from `s` on.  Calls nothing that is cold: gcc would take all of it for
+ * cold, and save bytes. */
+PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *s,
+                                     perf_gpu_pace_ *pace, int events)
+{
+    perf_gpu_pace_   p = *pace;
+    perf_gpu_aim_    a, aim;
+    perf_gpu_length_ d;
+    double           ns;
+
+    memset(&a, 0, sizeof a);
+    for (; s; s = s->next) {
+        ns = PERF_CAST_(double, s->length.ms) * 1e6;
+        if (PERF_UNLIKELY_(s->site != a.site || s->stream != a.stream)) {
+            aim = a;
+            (void)perf_gpu_aim_at_(g, l, s, &aim, events);
+            a = aim;
+            if (!a.site) {
+                s->at = s->begin.ticks + perf_gpu_place_(&p, s, ns);
+                s->depth = 0;
+                perf_gpu_free_(s);
+                continue;
+            }
+        }
+        d = perf_gpu_length_of_(&a, ns * p.per_ns);
+        perf_gpu_add_(&a, s, d, perf_gpu_place_(&p, s, ns), ns);
+        perf_gpu_free_(s);
+    }
+    *pace = p;
+}
+
+/* Places and adds what was fetched of one ring, ordered by begin; all stopped before `now`.  events: none of them overlap on
+ * the host, so they go into the trace as they come. */
+PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *first,
+                                  uint64_t now, int events)
+{
+    double          tick = perf_scope_tick_ns_(perf_registry_get_()), slack, span;
+    perf_gpu_pace_  p = perf_gpu_pace_begin_(l, first, tick);
+    perf_gpu_slot_ *s;
+
+    for (s = first; s && s->begin.ticks < g->birth; s = s->next) {
+        /* Before the last reset: it only tells the time. */
+        s->at = s->begin.ticks + perf_gpu_place_(&p, s, PERF_CAST_(double, s->length.ms) * 1e6);
+        s->depth = 0;
+        perf_gpu_free_(s);
+    }
+    if (s != first) {
+        p.idle_ns = p.starved_ns = 0;
+        l->busy_until_ns = p.until_ns;
+        if (!(l->busy_ns > 0))
+            l->first_ns = p.until_ns;
+    }
+    perf_gpu_book_all_(g, l, s, &p, events);
+    span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
+    perf_gpu_pace_end_(l, &p, now);
+    slack = l->slack_ns + 2e-4 * (span > 0 ? span * tick : 0);
+    if (slack > l->worst_ns)            /* what the last of them says holds for all */
+        l->worst_ns = slack;
 }
 
 #define PERF_GPU_EARLIER_(field)                                                                  \
@@ -1846,118 +2001,219 @@ PERF_FN void perf_gpu_emit_(perf_gpu_state_ *g, perf_gpu_slot_ *s, perf_gpu_trac
         batch[k] = s;                                                                             \
     }
 
-/* Places, sorts and books what has been fetched of one ring. */
-PERF_HOT_FN_ void perf_gpu_book_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
-                                  uint32_t n)
+/* The same for those that overlap, as nested ones do: in the trace by their ends, each with its
+ * depth.  Returns the first, linked by begin. */
+PERF_HOT_FN_ perf_gpu_slot_ *perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
+                                                  perf_gpu_slot_ *first, perf_gpu_slot_ **last,
+                                                  uint64_t now)
 {
-    perf_registry_  *r = perf_registry_get_();
     perf_gpu_slot_ **batch = ring->batch, *s, *open[32];
-    perf_gpu_track_ *t = PERF_NULL_;
-    double           tick = perf_scope_tick_ns_(r), start_ns, busy, starved;
-    uint64_t         now = perf_scope_ticks_(r);
-    uint32_t         i, k, opened = 0;
+    perf_gpu_aim_    a = PERF_ZERO;
+    double           tick = perf_scope_tick_ns_(perf_registry_get_());
+    uint32_t         i, k, n = 0, opened = 0;
 
+    for (s = first; s; s = s->next)
+        batch[n++] = s;
     PERF_GPU_EARLIER_(begin.ticks)
+    first = batch[0];
+    *last = batch[n - 1];
     for (i = 0; i < n; i++) {
         s = batch[i];
+        s->next = i + 1 < n ? batch[i + 1] : PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_);
         while (opened && open[opened - 1]->end.ticks < s->end.ticks)
             opened--;
         for (k = 0, s->depth = 1; k < opened; k++)
             s->depth += open[k]->stream == s->stream;
         if (opened < 32)
             open[opened++] = s;
-        s->at = s->begin.ticks;
-        busy = ring->line->busy_ns;
-        starved = ring->line->starved_ns;
-        if (b && perf_gpu_since_(b, ring->line, s, &start_ns))
-            perf_gpu_place_(ring->line, s, start_ns, tick, now);
-        if (s->begin.ticks < g->birth) {              /* before the last reset: it only tells the time */
-            ring->line->busy_ns = busy;
-            ring->line->starved_ns = starved;
-            if (!(busy > 0))
-                ring->line->first_ns = ring->line->busy_until_ns;
+        s->after = s->end.ticks;
+    }
+    perf_gpu_book_(g, ring->line, first, now, 0);
+    PERF_GPU_EARLIER_(after)
+    for (i = 0; i < n; i++) {
+        uint64_t d;
+        s = batch[i];
+        if (!s->depth || ((s->site != a.site || s->stream != a.stream) &&
+                          !perf_gpu_aim_at_(g, ring->line, s, &a, 1)) || !a.mask)
+            continue;
+        d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, PERF_CAST_(double, s->length.ms) * 1e6 / tick + 0.5));
+        if (d >= PERF_EVENT_MORE_)
+            perf_event_put_(a.t, d, 0);
+        perf_event_put_(a.t, s->at, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | a.c->tag |
+                                        PERF_CAST_(uint64_t, s->depth & 255u) << 56);
+    }
+    return first;
+}
+
+/* What one round over a ring has fetched so far. */
+typedef struct perf_gpu_batch_ {
+    perf_gpu_slot_   head;              /* the others are linked to it by `next` */
+    perf_gpu_slot_  *last;
+    uint32_t         mixed;             /* one began before another had ended */
+    uint32_t         odd;               /* not all slots are asked for: see perf_gpu_skips_() */
+    uint32_t         waited;            /* only those that were waited for */
+    uint32_t         busy;
+    void            *pending[8];        /* streams that have not finished */
+} perf_gpu_batch_;
+#define PERF_GPU_WAITED_ (~UINT32_C(0)) /* as the depth of a slot */
+
+/* A stream is done in order, mostly: what it was given later need not be asked for. */
+PERF_COLD_FN_ int perf_gpu_skips_(const perf_gpu_batch_ *x, perf_gpu_slot_ *s)
+{
+    uint32_t k;
+
+    if (x->waited) {
+        k = s->depth;
+        s->depth = 0;
+        return k != PERF_GPU_WAITED_;
+    }
+    for (k = 0; k < x->busy && x->pending[k] != s->stream; k++) {
+    }
+    return k < x->busy;
+}
+
+/* The driver has no length for it. */
+PERF_COLD_FN_ void perf_gpu_not_fetched_(perf_gpu_state_ *g, perf_gpu_batch_ *x, perf_gpu_slot_ *s,
+                                         int code)
+{
+    if (code == PERF_GPU_NOT_READY) {
+        if (x->busy < 8)
+            x->pending[x->busy++] = s->stream;
+        x->odd = 1;
+        return;
+    }
+    perf_gpu_failed_(g, "event_elapsed", code);
+    perf_gpu_give_up_(g, s);
+}
+
+/* It has a length, but no place on the line: it is shown where the host began it. */
+PERF_COLD_FN_ void perf_gpu_not_placed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, perf_gpu_slot_ *s)
+{
+    double        ns = PERF_CAST_(double, s->length.ms) * 1e6;
+    perf_gpu_aim_ a = PERF_ZERO;
+
+    if (s->begin.ticks >= g->birth && perf_gpu_aim_at_(g, ring->line, s, &a, 1))
+        perf_gpu_add_(&a, s,
+                      perf_gpu_length_of_(&a, ns / perf_scope_tick_ns_(perf_registry_get_())), 0, ns);
+    perf_gpu_free_(s);
+    perf_gpu_return_(ring, s, s);
+}
+
+/* Waits for all scopes of a ring.  Returns the last code of the driver. */
+PERF_COLD_FN_ int perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_slot_ *s,
+                                  const perf_gpu_slot_ *to)
+{
+    int code = 0;
+
+    for (; s != to && code != PERF_GPU_SHUT_DOWN; s++) {
+        if (!PERF_GPU_ENDED_(s))
+            continue;
+        s->depth = PERF_GPU_WAITED_;
+        code = b->event_sync(s->stop);
+        if (code) {
+            s->depth = 0;
+            perf_gpu_failed_(g, "event_sync", code);
+            perf_gpu_give_up_(g, s);
         }
     }
-    if (n && ring->line->known) {               /* what the last of them says holds for all */
-        double span = PERF_CAST_(double, batch[n - 1]->at - batch[0]->at) * tick;
-        double slack = ring->line->slack_ns + 2e-4 * (span > 0 ? span : 0);
-        if (slack > ring->line->worst_ns)
-            ring->line->worst_ns = slack;
+    return code;
+}
+
+/* Asks for the times of the slots from `s` to `to`.  Returns the last code of the driver. */
+PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_ring_ *ring,
+                                 perf_gpu_slot_ *s, const perf_gpu_slot_ *to, perf_gpu_batch_ *x)
+{
+    perf_gpu_line_ *l = ring->line;
+    void           *anchor = l->anchor ? l->anchor : s->start;
+    perf_gpu_slot_ *last = x->last;
+    uint32_t        nearby = l->anchor ? PERF_GPU_MS_NEAR_ : 0;
+    int             code = 0;
+
+    for (; s != to; s++) {
+        if (!PERF_GPU_ENDED_(s) || (PERF_UNLIKELY_(x->odd) && perf_gpu_skips_(x, s)))
+            continue;
+        code = b->event_elapsed(&s->length.ms, s->start, s->stop);
+        if (PERF_UNLIKELY_(code || s->length.bits >= PERF_GPU_MS_END_)) {
+            perf_gpu_not_fetched_(g, x, s, code);
+            if (code == PERF_GPU_SHUT_DOWN)
+                break;
+            continue;
+        }
+        code = b->event_elapsed(&s->since.ms, anchor, s->start);
+        if (PERF_LIKELY_(!code && s->since.bits < nearby)) {
+            s->start_ns = PERF_CAST_(double, s->since.ms) * 1e6 + l->anchor_ns;
+        } else {
+            if (!perf_gpu_since_(b, l, s, code)) {
+                perf_gpu_not_placed_(g, ring, s);
+                continue;
+            }
+            anchor = l->anchor;
+            nearby = PERF_GPU_MS_NEAR_;
+        }
+        if (PERF_UNLIKELY_(s->begin.ticks < last->end.ticks))
+            x->mixed = 1;
+        last->next = s;
+        last = s;
     }
-    PERF_GPU_EARLIER_(end.ticks)
-    for (t = g->tracks; t; t = t->next)
-        if (PERF_GET_(&t->recorder->request))
-            perf_recorder_serve_(t->recorder);
-    for (i = 0; i < n; i++) {
-        s = batch[i];
-        if (!t || t->stream != s->stream || t->line != ring->line)
-            t = perf_gpu_track_of_(g, ring->line, s->stream);
-        if (!t)
-            PERF_GPU_COUNT_(g, dropped);
-        else if (s->begin.ticks >= g->birth)
-            perf_gpu_emit_(g, s, t, tick);
-        perf_gpu_slot_clear_(s);
-        s->next = i + 1 < n ? batch[i + 1] : PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_);
-    }
-    if (n)
-        perf_gpu_return_(ring, batch[0], batch[n - 1]);
+    x->last = last;
+    return code;
 }
 
 /* Fetches what is ready of one ring; wait: all of it, which may block.  With g->lock held. */
 PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                           perf_gpu_ring_ *ring, int wait)
 {
+    perf_registry_   *r = perf_registry_get_();
     perf_gpu_entered_ e;
-    void             *pending[8];
-    uint32_t          i, k, n = 0, busy = 0, made = PERF_ACQ_(&ring->made);
-    int               code = 0, entered = 0;
+    perf_gpu_batch_   x;
+    perf_gpu_track_  *t;
+    uint64_t          now;
+    perf_gpu_slot_   *s = ring->slot + ring->from, *end = ring->slot + PERF_ACQ_(&ring->made);
+    int               code;
 
     if (ring->generation != g->generation)
         return;
-    for (i = 0; i < made && code != PERF_GPU_SHUT_DOWN; i++) {
-        uint32_t        at = ring->from + i;    /* slots are used in turn: oldest first            */
-        perf_gpu_slot_ *s = &ring->slot[at < made ? at : at - made];
-        float           ms = -1;
-        if (!PERF_GPU_ENDED_(s))
-            continue;
-        if (!entered) {
-            code = perf_gpu_enter_(b, ring->ctx, &e);
-            if (code) {
-                perf_gpu_error_(g, "ctx_push", code);
-                return;
-            }
-            entered = 1;
+    while (s < end && !PERF_GPU_ENDED_(s))      /* slots are used in turn: oldest first            */
+        s++;
+    if (s >= end)
+        for (s = ring->slot; s < end && !PERF_GPU_ENDED_(s); s++) {
         }
-        for (k = 0; k < busy && pending[k] != s->stream; k++) {
-        }
-        if (k < busy)                           /* a stream is done in order, mostly */
-            continue;
-        code = wait ? b->event_sync(s->stop) : 0;
-        if (!code)
-            code = b->event_elapsed(&ms, s->start, s->stop);
-        if (code == PERF_GPU_NOT_READY) {
-            if (busy < 8)
-                pending[busy++] = s->stream;
-            continue;
-        }
-        if (code || !(ms >= 0)) {
-            perf_gpu_failed_(g, wait ? "event_sync" : "event_elapsed", code);
-            perf_gpu_give_up_(g, s);
-            continue;
-        }
-        s->device_ns = PERF_CAST_(double, ms) * 1e6;
-        ring->batch[n++] = s;
+    if (s >= end)
+        return;
+    code = perf_gpu_enter_(b, ring->ctx, &e);
+    if (code) {
+        perf_gpu_error_(g, "ctx_push", code);
+        return;
     }
-    if (n) {
-        ring->from = PERF_CAST_(uint32_t, ring->batch[n - 1] - ring->slot) + 1;
-        if (ring->from >= made)
-            ring->from = 0;
+    memset(&x, 0, sizeof x);
+    x.last = &x.head;
+    if (wait) {
+        code = perf_gpu_await_(g, b, ring->slot, end);
+        x.odd = x.waited = 1;
     }
-    if (PERF_GET_(&g->down))                    /* what was fetched before still counts          */
-        b = PERF_NULL_;
-    perf_gpu_book_(g, b, ring, n);
-    if (entered && b)
+    now = perf_scope_ticks_(r);
+    if (code != PERF_GPU_SHUT_DOWN)
+        code = perf_gpu_fetch_(g, b, ring, s, end, &x);
+    if (code != PERF_GPU_SHUT_DOWN && s > ring->slot)
+        (void)perf_gpu_fetch_(g, b, ring, ring->slot, s, &x);
+    if (!wait)
+        now = perf_scope_ticks_(r);
+    if (!PERF_GET_(&g->down))                   /* what was fetched before still counts            */
         perf_gpu_leave_(b, &e);
+    if (x.last == &x.head)
+        return;
+    x.last->next = PERF_NULL_;
+    s = x.last + 1;
+    ring->from = s < end ? PERF_CAST_(uint32_t, s - ring->slot) : 0;
+    for (t = g->tracks; t; t = t->next)
+        if (PERF_GET_(&t->recorder->request))
+            perf_recorder_serve_(t->recorder);
+    s = x.head.next;
+    if (x.mixed)
+        s = perf_gpu_book_mixed_(g, ring, s, &x.last, now);
+    else
+        perf_gpu_book_(g, ring->line, s, now, 1);
+    perf_gpu_return_(ring, s, x.last);
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -2021,7 +2277,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         l->first_ns = l->busy_until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
     }
-    memset(g->kind_ns, 0, sizeof g->kind_ns);
+    memset(g->rest, 0, sizeof g->rest);
     g->birth = perf_scope_ticks_(r);
     PERF_SET_(&g->dropped, UINT64_C(0));
     PERF_SET_(&g->captured, UINT64_C(0));
@@ -2367,7 +2623,8 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
     perf_gpu_line_  *l;
     perf_bound_      host;
     int              i;
-    double           span = 0, busy = 0, starved = 0, work = 0;
+    double           span = 0, busy = 0, starved = 0, work = 0, kernels = 0;
+    uint32_t         id;
 
     e->bound = PERF_BOUND_UNKNOWN;
     e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
@@ -2384,14 +2641,22 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         busy += l->busy_ns;
         starved += l->starved_ns;
     }
-    for (i = 0; g && i < 4; i++)
-        work += g->kind_ns[i];
+    for (i = 0; g && i < 4; i++) {
+        work += g->rest[i].device_ns;
+        kernels += i ? 0 : g->rest[i].device_ns;
+    }
+    for (id = 1; g && id < 64 * 64 && id < PERF_ACQ_(&r->count); id++)
+        if (PERF_ACQ_(&g->row[id / 64])) {
+            double ns = g->row[id / 64][id % 64].device_ns;
+            work += ns;
+            kernels += PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_ ? ns : 0;
+        }
     if (span > 0) {
         e->busy_share = busy < span ? busy / span : 1;
         e->starved_share = starved < span ? starved / span : 1;
     }
     if (work > 0)
-        e->copy_share = 1 - g->kind_ns[0] / work;
+        e->copy_share = 1 - kernels / work;
     if (e->wait_share > PERF_DATA_BOUND_)
         e->bound = PERF_BOUND_DATA;
     else if (e->busy_share >= 0.8)

@@ -39,5 +39,5 @@ scope=$(($(each scope) - warm))
 asks=$(($(each asks) - warm - scope))
 harvest=$(($(each harvest) - warm - scope))
 at_most "a scope" $((scope - calls)) 25
-at_most "its harvest" $((harvest - asks)) 380
+at_most "its harvest" $((harvest - asks)) 135
 finish
