@@ -1713,8 +1713,8 @@ typedef struct perf_gpu_pace_ {
     uint64_t origin;
 } perf_gpu_pace_;
 
-PERF_COLD_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l, const perf_gpu_slot_ *first,
-                                                  double tick)
+PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
+                                                     const perf_gpu_slot_ *first, double tick)
 {
     perf_gpu_pace_ p;
 
@@ -1760,7 +1760,7 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_slot_
 
 /* The line after scopes up to here were placed.  They have stopped before `now`: that bounds how much
  * later all of them could be, and the drift and what was given back widen it from one to the next. */
-PERF_COLD_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p, uint64_t now)
+PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p, uint64_t now)
 {
     double dt = p->ref_ns - l->ref_ns, back = 1e-4 * dt + l->debt_ns - p->debt_ns;
     double later = (p->ref_ticks - l->ref_ticks) * p->tick - (dt - back);
@@ -1846,9 +1846,8 @@ PERF_COLD_FN_ perf_gpu_row_ *perf_gpu_row_of_(perf_gpu_state_ *g, uint32_t id)
 
 /* Where scopes of one name and stream go. */
 typedef struct perf_gpu_aim_ {
-    perf_site_      *site;
+    perf_site_      *site;      /* NULL: nobody's */
     void            *stream;
-    perf_gpu_track_ *track;
     perf_recorder_  *t;
     perf_cell_      *c;
     perf_gpu_row_   *row;
@@ -1856,30 +1855,43 @@ typedef struct perf_gpu_aim_ {
     uint64_t         mask;      /* of the trace; 0: nothing goes into it now */
 } perf_gpu_aim_;
 
-/* Without room for it `site` is NULL, and 0 returned; the scope is dropped, and counted. */
+#define PERF_GPU_AIMS_ 16               /* kept for one batch, found by site and stream */
+
+/* 0: there is no room; the scope is dropped, and counted. */
 PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l, const perf_gpu_slot_ *s,
                                       perf_gpu_aim_ *a, int events)
 {
-    perf_registry_ *r = perf_registry_get_();
-    uint32_t        id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
-    perf_gpu_row_  *row;
+    perf_registry_  *r = perf_registry_get_();
+    uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
+    perf_gpu_row_   *row;
+    perf_gpu_track_ *track = perf_gpu_track_of_(g, l, s->stream);
 
     a->site = PERF_NULL_;
-    if (!a->track || a->stream != s->stream)
-        a->track = perf_gpu_track_of_(g, l, s->stream);
-    a->c = a->track && id ? perf_cell_get_(a->track->recorder, id) : PERF_NULL_;
+    a->c = track && id ? perf_cell_get_(track->recorder, id) : PERF_NULL_;
     if (!a->c) {
         PERF_GPU_COUNT_(g, dropped);
         return 0;
     }
     row = perf_gpu_row_of_(g, id);
     a->row = row ? row : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
-    a->t = a->track->recorder;
+    a->t = track->recorder;
     a->tag = a->c->tag | UINT64_C(1) << 56;
     a->mask = events ? a->t->ring_mask : 0;
     a->site = s->site;
     a->stream = s->stream;
     return 1;
+}
+
+/* The same by way of those of this batch; NULL: dropped. */
+PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
+                                                const perf_gpu_slot_ *s, perf_gpu_aim_ *aims,
+                                                int events)
+{
+    uintptr_t      at = PERF_PTR_(uintptr_t, s->site) >> 3 ^ PERF_PTR_(uintptr_t, s->stream) >> 6;
+    perf_gpu_aim_ *a = &aims[at % PERF_GPU_AIMS_];
+
+    return (a->site == s->site && a->stream == s->stream) || perf_gpu_aim_at_(g, l, s, a, events)
+               ? a : PERF_NULL_;
 }
 
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
@@ -1936,29 +1948,27 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_slot_ *s, pe
 /* Places and adds the scopes from `s` on.  Calls nothing that is cold: gcc would take all of it for
  * cold, and save bytes. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *s,
-                                     perf_gpu_pace_ *pace, int events)
+                                     perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
 {
     perf_gpu_pace_   p = *pace;
-    perf_gpu_aim_    a, aim;
+    perf_gpu_aim_   *a = aims;
     perf_gpu_length_ d;
     double           ns;
 
-    memset(&a, 0, sizeof a);
     for (; s; s = s->next) {
         ns = PERF_CAST_(double, s->length.ms) * 1e6;
-        if (PERF_UNLIKELY_(s->site != a.site || s->stream != a.stream)) {
-            aim = a;
-            (void)perf_gpu_aim_at_(g, l, s, &aim, events);
-            a = aim;
-            if (!a.site) {
+        if (PERF_UNLIKELY_(s->site != a->site || s->stream != a->stream)) {
+            a = perf_gpu_aim_of_(g, l, s, aims, events);
+            if (PERF_UNLIKELY_(!a)) {
+                a = aims;
                 s->at = s->begin.ticks + perf_gpu_place_(&p, s, ns);
                 s->depth = 0;
                 perf_gpu_free_(s);
                 continue;
             }
         }
-        d = perf_gpu_length_of_(&a, ns * p.per_ns);
-        perf_gpu_add_(&a, s, d, perf_gpu_place_(&p, s, ns), ns);
+        d = perf_gpu_length_of_(a, ns * p.per_ns);
+        perf_gpu_add_(a, s, d, perf_gpu_place_(&p, s, ns), ns);
         perf_gpu_free_(s);
     }
     *pace = p;
@@ -1966,8 +1976,8 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
 
 /* Places and adds what was fetched of one ring, ordered by begin; all stopped before `now`.  events: none of them overlap on
  * the host, so they go into the trace as they come. */
-PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *first,
-                                  uint64_t now, int events)
+PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *first,
+                                     uint64_t now, perf_gpu_aim_ *aims, int events)
 {
     double          tick = perf_scope_tick_ns_(perf_registry_get_()), slack, span;
     perf_gpu_pace_  p = perf_gpu_pace_begin_(l, first, tick);
@@ -1985,7 +1995,7 @@ PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gp
         if (!(l->busy_ns > 0))
             l->first_ns = p.until_ns;
     }
-    perf_gpu_book_all_(g, l, s, &p, events);
+    perf_gpu_book_all_(g, l, s, &p, aims, events);
     span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
     perf_gpu_pace_end_(l, &p, now);
     slack = l->slack_ns + 2e-4 * (span > 0 ? span * tick : 0);
@@ -2005,10 +2015,10 @@ PERF_COLD_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gp
  * depth.  Returns the first, linked by begin. */
 PERF_HOT_FN_ perf_gpu_slot_ *perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
                                                   perf_gpu_slot_ *first, perf_gpu_slot_ **last,
-                                                  uint64_t now)
+                                                  uint64_t now, perf_gpu_aim_ *aims)
 {
     perf_gpu_slot_ **batch = ring->batch, *s, *open[32];
-    perf_gpu_aim_    a = PERF_ZERO;
+    perf_gpu_aim_   *a;
     double           tick = perf_scope_tick_ns_(perf_registry_get_());
     uint32_t         i, k, n = 0, opened = 0;
 
@@ -2028,19 +2038,19 @@ PERF_HOT_FN_ perf_gpu_slot_ *perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_r
             open[opened++] = s;
         s->after = s->end.ticks;
     }
-    perf_gpu_book_(g, ring->line, first, now, 0);
+    perf_gpu_book_(g, ring->line, first, now, aims, 0);
     PERF_GPU_EARLIER_(after)
     for (i = 0; i < n; i++) {
         uint64_t d;
         s = batch[i];
-        if (!s->depth || ((s->site != a.site || s->stream != a.stream) &&
-                          !perf_gpu_aim_at_(g, ring->line, s, &a, 1)) || !a.mask)
+        a = s->depth ? perf_gpu_aim_of_(g, ring->line, s, aims, 0) : PERF_NULL_;
+        if (!a || !a->t->ring_mask)
             continue;
         d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, PERF_CAST_(double, s->length.ms) * 1e6 / tick + 0.5));
         if (d >= PERF_EVENT_MORE_)
-            perf_event_put_(a.t, d, 0);
-        perf_event_put_(a.t, s->at, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | a.c->tag |
-                                        PERF_CAST_(uint64_t, s->depth & 255u) << 56);
+            perf_event_put_(a->t, d, 0);
+        perf_event_put_(a->t, s->at, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | a->c->tag |
+                                         PERF_CAST_(uint64_t, s->depth & 255u) << 56);
     }
     return first;
 }
@@ -2167,6 +2177,7 @@ PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
     perf_gpu_entered_ e;
     perf_gpu_batch_   x;
     perf_gpu_track_  *t;
+    perf_gpu_aim_     aims[PERF_GPU_AIMS_];
     uint64_t          now;
     perf_gpu_slot_   *s = ring->slot + ring->from, *end = ring->slot + PERF_ACQ_(&ring->made);
     int               code;
@@ -2209,10 +2220,11 @@ PERF_HOT_FN_ void perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
         if (PERF_GET_(&t->recorder->request))
             perf_recorder_serve_(t->recorder);
     s = x.head.next;
+    memset(aims, 0, sizeof aims);
     if (x.mixed)
-        s = perf_gpu_book_mixed_(g, ring, s, &x.last, now);
+        s = perf_gpu_book_mixed_(g, ring, s, &x.last, now, aims);
     else
-        perf_gpu_book_(g, ring->line, s, now, 1);
+        perf_gpu_book_(g, ring->line, s, now, aims, 1);
     perf_gpu_return_(ring, s, x.last);
 }
 

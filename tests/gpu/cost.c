@@ -50,10 +50,20 @@ static PERF_ATTR_((__noinline__, __hot__)) void asks(long n)
 
 static PERF_ATTR_((__noinline__, __hot__)) void scopes(long n, void *stream)
 {
+#if defined(NESTED)                             /* and of different names */
+    for (; n; n -= 2) {
+        PERF_GPU_SCOPE("outer", stream);
+        {
+            PERF_GPU_SCOPE("inner", stream);
+            perf_clobber();
+        }
+    }
+#else
     for (; n; n--) {
         PERF_GPU_SCOPE("scope", stream);
         perf_clobber();
     }
+#endif
 }
 
 int main(int argc, char **argv)

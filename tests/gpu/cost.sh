@@ -40,4 +40,6 @@ asks=$(($(each asks) - warm - scope))
 harvest=$(($(each harvest) - warm - scope))
 at_most "a scope" $((scope - calls)) 25
 at_most "its harvest" $((harvest - asks)) 135
+try "cost.c with $cc, nested" "$cc" -O2 -DNESTED -I"$root" "$root/tests/gpu/cost.c" -o cost
+at_most "the harvest of a nested scope" $(($(each harvest) - $(each asks))) 300
 finish
