@@ -1552,10 +1552,14 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_state_ *g, perf_gpu_slot_ *s)
     perf_gpu_ring_   *ring = s->ring;
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
     uintptr_t         at = PERF_PTR_(uintptr_t, s->stream);
+    uint32_t          i;
     int               locked;
 
     if (t && t->home == g)                      /* ask the driver again whose stream this is */
         t->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+        if (PERF_GET_(&ring->slot[i].key) == PERF_GPU_KEY_(s->stream))
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
     PERF_SET_(&s->key, PERF_GPU_NEVER_);
     locked = perf_gpu_lock_(g, 1);      /* 0: held by us; who adopts the ring sees both or none */
     perf_gpu_slot_clear_(s);

@@ -916,6 +916,29 @@ static void destroyed(void)
     sim_stop();
 }
 
+/* The address of a stream that is gone comes back as a stream of another device: one scope, which asked
+ * nobody, is lost, and the next ones go there. */
+static void reused(void)
+{
+    perf_stream stream = start(), other = sim_stream(1);
+    int         i;
+
+    for (i = 0; i < 3000; i++) {                    /* every slot has seen the stream */
+        one("before", stream, 1000);
+        if (i % 100 == 99) {
+            sim_host(1000000);
+            (void)perf_gpu_collect();
+        }
+    }
+    ((sim_stream *)stream)->ctx = ((sim_stream *)other)->ctx;
+    for (i = 0; i < 10; i++)
+        one("after", stream, 1000);
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    CHECK(all().failed == 1 && perf_gpu_stats_of("after").scopes == 9, "%d failed", (int)all().failed);
+    sim_stop();
+}
+
 /* A device that is lost, and a driver that has shut down: nothing is called any more. */
 static void shut_down(void)
 {
@@ -1042,6 +1065,7 @@ int main(int argc, char **argv)
     bottlenecks();
     failures();
     destroyed();
+    reused();
     shut_down();
     forks();
     tables();
