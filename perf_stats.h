@@ -1533,7 +1533,19 @@ PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
     }
 }
 
-/* Adds n to a counter that nobody else writes; what does not fit a 32-bit one is `lost`. */
+/* Adds n to one of 64 bits that nobody else writes; what does not fit is `lost`. */
+PERF_FN void perf_hist_raise_(perf_hist_head_ *d, uint64_t *c, uint64_t n)
+{
+    uint64_t room = UINT64_MAX - *c;
+
+    if (n > room) {
+        PERF_RELAXED_STORE_(&d->lost, d->lost + (n - room));
+        n = room;
+    }
+    PERF_RELAXED_STORE_(c, *c + n);
+}
+
+/* The same to a counter of either size. */
 PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, uint64_t n)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
@@ -1547,12 +1559,7 @@ PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, 
         }
         PERF_RELAXED_STORE_(c, PERF_CAST_(uint32_t, *c + n));
     } else {
-        uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i, room = UINT64_MAX - *c;
-        if (n > room) {
-            PERF_RELAXED_STORE_(&d->lost, d->lost + (n - room));
-            n = room;
-        }
-        PERF_RELAXED_STORE_(c, *c + n);
+        perf_hist_raise_(d, PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i, n);
     }
 }
 
@@ -1575,9 +1582,9 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     if (v > d->max)
         PERF_RELAXED_STORE_(&d->max, v);
     if (v == 0) {
-        PERF_RELAXED_STORE_(&d->zeros, d->zeros + n);
+        perf_hist_raise_(d, &d->zeros, n);
     } else if (v > s.highest) {
-        PERF_RELAXED_STORE_(&d->over, d->over + n);
+        perf_hist_raise_(d, &d->over, n);
     } else {
         perf_hist_grow_(h, &s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), n);
         if (!s.compact)
@@ -1740,14 +1747,27 @@ PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
     perf_hist_put_(h, ns, n, ns * n);
 }
 
+/* More than any integer here: `over`, also where the range ends with the largest of them. */
+PERF_FN void perf_hist_put_over_(perf_hist *h)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         v = UINT64_MAX >> 1;
+
+    PERF_RELAXED_STORE_(&d->sum, d->sum + v);
+    if (~v > d->not_min)
+        PERF_RELAXED_STORE_(&d->not_min, ~v);
+    PERF_RELAXED_STORE_(&d->max, v);
+    perf_hist_raise_(d, &d->over, 1);
+}
+
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
 {
     uint64_t v;
 
     if (perf_is_nan_(ns) || ns <= -0.5) {
         perf_hist_put_(h, UINT64_MAX, 1, 0);
-    } else if (!perf_is_finite_(ns) || ns >= 9.2e18) {
-        perf_hist_put_(h, UINT64_MAX >> 1, 1, UINT64_MAX >> 1);
+    } else if (!perf_is_finite_(ns) || ns >= 9223372036854775808.0) {
+        perf_hist_put_over_(h);
     } else {
         v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
         perf_hist_add(h, v + (ns - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
@@ -2571,11 +2591,37 @@ PERF_FN void perf_hist_reset(perf_hist *h)
     d->shift = kept.shift;
 }
 
+/* Whether every counter of an empty `into` can hold its part of `from`. */
+PERF_FN int perf_hist_fits_(const perf_hist_shape_ *s, const perf_hist *from)
+{
+    uint64_t         n = 0, at = UINT64_MAX, highest = perf_hist_shape_of_(from).highest;
+    perf_hist_bucket b = PERF_ZERO;
+
+    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
+        int      in = b.lower && b.lower <= highest && b.lower <= s->highest;
+        uint64_t i = in ? perf_hist_index_(s, b.lower) : b.lower ? UINT64_MAX - 1 : UINT64_MAX - 2;
+        uint64_t most = in && s->bytes == 4 ? UINT32_MAX : UINT64_MAX >> 1;
+        n = i == at ? n : 0;
+        at = i;
+        if (b.count > most - n)
+            return 0;
+        n += b.count;
+    }
+    return 1;
+}
+
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
-    if (!into || !from || into == from ||
-        perf_hist_shape_of_(from).bits < perf_hist_shape_of_(into).bits)
+    perf_hist_shape_ s, t;
+
+    if (!into || !from || into == from)
         return PERF_EINVAL;
+    s = perf_hist_shape_of_(into);
+    t = perf_hist_shape_of_(from);
+    if (t.bits < s.bits)
+        return PERF_EINVAL;
+    if (!(s.bytes == 4 && perf_hist_same_(&s, &t)) && !perf_hist_fits_(&s, from))
+        return PERF_ERANGE;
     perf_hist_reset(into);
     return perf_hist_merge(into, from);
 }

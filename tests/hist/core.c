@@ -548,6 +548,40 @@ static void walking(void)
 }
 
 /* Random operations against a plain array. */
+/* A copy that cannot be done whole leaves what was there; no counter wraps. */
+static void limits(void)
+{
+    perf_hist *small = make(7, 4, 0), *wide = make(7, 8, UINT64_MAX >> 1);
+
+    perf_hist_reset(&fixed_a);
+    perf_hist_add_n(&fixed_a, 1000, UINT64_C(1) << 32);
+    perf_hist_add(small, 42);
+    CHECK(perf_hist_copy(small, &fixed_a) == PERF_ERANGE, "too many for 32 bits");
+    CHECK(perf_hist_count(small) == 1 && perf_hist_max(small) == 42.0, "as it was");
+    perf_hist_reset(&fixed_a);
+    perf_hist_add_n(&fixed_a, 1000, UINT32_MAX);
+    perf_hist_add_n(&fixed_a, 1024, UINT32_MAX);
+    CHECK(perf_hist_copy(small, &fixed_a) == PERF_OK && perf_hist_count(small) == 2 * UINT64_C(0xffffffff), "just fit");
+    perf_hist_add(&fixed_a, 1025);          /* of the bucket of 1024 */
+    CHECK(perf_hist_copy(small, &fixed_a) == PERF_ERANGE && perf_hist_max(small) == 1024.0, "one more does not");
+    perf_hist_reset(&fixed_a);
+    perf_hist_add_n(&fixed_a, 0, UINT64_MAX);
+    perf_hist_add_n(&fixed_a, 0, 5);
+    CHECK(perf_hist_count(&fixed_a) == UINT64_MAX && perf_hist_lost(&fixed_a) == 5, "zeros");
+    perf_hist_reset(&fixed_a);
+    perf_hist_add_n(&fixed_a, UINT64_C(1) << 62, UINT64_MAX);
+    perf_hist_add_n(&fixed_a, UINT64_C(1) << 62, 5);
+    CHECK(perf_hist_over(&fixed_a) == UINT64_MAX && perf_hist_lost(&fixed_a) == 5, "above the range");
+    perf_hist_add_double(wide, 9.21e18);
+    CHECK(perf_hist_max(wide) == 9.21e18 && perf_hist_over(wide) == 0, "%.17g", perf_hist_max(wide));
+    perf_hist_add_double(wide, 1e19);
+    perf_hist_add_double(wide, perf_from_bits_(UINT64_C(0x7ff0000000000000)));
+    CHECK(perf_hist_over(wide) == 2 && perf_hist_count(wide) == 3, "%llu", (unsigned long long)perf_hist_over(wide));
+    perf_hist_reset(&fixed_a);
+    free(small);
+    free(wide);
+}
+
 static void random_programs(void)
 {
     rng r = {61};
@@ -636,6 +670,7 @@ int main(void)
     other_precisions();
     coordinated_omission();
     walking();
+    limits();
     random_programs();
     /* A reader that comes between the extremes and the counter of a record. */
     perf_hist_add(&fixed_b, 1000);
