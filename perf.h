@@ -2898,6 +2898,10 @@ PERF_END_DECLS
 #ifdef __cplusplus
 namespace perf {
 
+#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"     /* a member of no bytes                           */
+#endif
 /* perf::scope s("load"); times until the end of the block, for names made at run time too. */
 class scope {
     perf_scope scope_;
@@ -2914,6 +2918,9 @@ public:
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
 };
+#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
 
 } /* namespace perf */
 #endif

@@ -14,7 +14,7 @@ ext=c
 target=
 standards='c99 c11 c17'
 strict=$warn_c
-bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DISABLE=1'
+bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O0 -DPERF_DISABLE=1|-O2 -DPERF_DISABLE=1'
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
 collide='<linux/perf_event.h>|<windows.h>|"hostile.h"'
