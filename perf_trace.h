@@ -781,6 +781,7 @@ typedef struct perf_streaming_ {
     int           as_json;
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* epochs used so far                                             */
+    uint32_t      prefixes;     /* for so many names there is room in json.prefix                 */
     uint64_t      max_bytes, whole;             /* of the file; whole: after the last good write  */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
@@ -915,9 +916,9 @@ PERF_COLD_FN_ void perf_stream_names_(perf_streaming_ *s)
     uint32_t names = PERF_ACQ_(&s->pf.registry->count), from = s->json.names ? s->json.names : 1;
     size_t   bytes = PERF_CAST_(size_t, names + 2) * PERF_PREFIX_;
 
-    if (names > s->pf.names || !s->json.prefix) {       /* pf.names: for how many there is room   */
+    if (names > s->prefixes || !s->json.prefix) {
         s->json.prefix = PERF_CAST_(char *, perf_pages_(2 * bytes, 0));
-        s->pf.names = s->json.prefix ? 2 * names : 0;
+        s->prefixes = s->json.prefix ? 2 * names : 0;
         from = 1;
     }
     s->json.names = s->json.prefix ? names : 0;         /* without room names are written out     */
@@ -1061,6 +1062,19 @@ PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
     s->pf.room = PERF_NULL_;
 }
 
+/* As new, but for the head, which a report may be reading, and the room mapped for names. */
+PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
+{
+    char    *prefix = s->json.prefix, *used = s->pf.used;
+    uint32_t prefixes = s->prefixes, names = s->pf.names;
+
+    memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
+    s->json.prefix = prefix;
+    s->prefixes = prefixes;
+    s->pf.used = used;
+    s->pf.names = names;
+}
+
 PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts)
 {
     perf_stream_opts o = perf_stream_opts_resolved(opts);
@@ -1079,11 +1093,16 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
         perf_unlock_(r);
         return PERF_ESTATE;
     }
-    if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_))
-        perf_stream_free_(PERF_PTR_(perf_streaming_ *, r->stream));     /* of one that failed     */
-    s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
+    if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
+        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* that one's memory again                */
+        perf_stream_free_(s);                           /* of one that failed                     */
+    } else {
+        s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
+        if (s)
+            memset(s, 0, sizeof *s);
+    }
     if (s) {
-        memset(s, 0, sizeof *s);
+        perf_stream_clear_(s);
         s->path_length = strlen(path);
         s->as_json = s->path_length > 5 && !strcmp(path + s->path_length - 5, ".json");
         s->chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
@@ -1112,7 +1131,9 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
         s->period = PERF_CAST_(uint64_t, o.seconds * 1e9 / s->pf.epoch.tick_ns);
         s->head.flush = perf_stream_go_;
         s->head.image = &perf_anchor_v1_;
-        s->head.state = PERF_STREAM_ON_;
+        s->head.status = PERF_OK;
+        PERF_SET_(&s->head.unsent, UINT64_C(0));
+        PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
             uint64_t head = PERF_ACQ_(&t->ring_head), room = r->ring_events * sizeof(perf_event_);
             PERF_SET_(&t->ring_sent, head > room ? head - room : UINT64_C(0));

@@ -407,6 +407,26 @@ static void clocks(void)
     CHECK(perf_clock_sync_add(&s, 3000, 9, 2000) == PERF_EINVAL && perf_clock_sync_add(NULL, 1, 2, 3) == PERF_EINVAL, "bad");
 }
 
+/* The memory of a stream serves the next one, of either kind. */
+static void many(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    char           *pool = NULL, *text;
+    int             i;
+
+    for (i = 0; i < 40; i++) {
+        const char *path = i % 4 < 2 ? other_path : json_path;
+        CHECK(perf_trace_stream(path, NULL) == PERF_OK, "stream %d", i);
+        round_of(i);
+        CHECK(perf_trace_stream_end() == PERF_OK, "end %d", i);
+        CHECK(i < 4 || r->pool == pool, "stream %d took %d bytes", i, (int)(r->pool - pool));
+        pool = r->pool;
+    }
+    text = file_text(json_path);
+    CHECK(json_valid(text) && strstr(text, "grandchild"), "%s", text);
+    free(text);
+}
+
 static void bad_input(void)
 {
     perf_stream_opts o = perf_stream_opts_default();
@@ -438,6 +458,7 @@ int main(void)
     forks();
     merges();
     clocks();
+    many();
     remove(json_path);
     remove(other_path);
     remove(merged_path);
