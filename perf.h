@@ -3418,7 +3418,8 @@ typedef struct perf_snapshot_ {
     size_t           rows;
     double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
     perf_losses_     losses;
-    perf_mark_      *marks;
+    perf_mark_     **mark;      /* oldest first                                                   */
+    size_t           marks;
     struct perf_tree_ *tree;
     perf_bound_        bound;
 } perf_snapshot_;
@@ -3604,7 +3605,7 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
                                            : "): host-bound\n");
 }
 
-static void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest) PERF_ATTR_((__nothrow__));
+static void perf_put_marks_(perf_out_ *o, perf_mark_ *const *m, size_t n) PERF_ATTR_((__nothrow__));
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
@@ -3645,7 +3646,7 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     }
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
-    perf_put_marks_(o, s->marks);
+    perf_put_marks_(o, s->mark, s->marks);
     perf_put_open_(o, s->registry);
     perf_put_losses_(o, &s->losses);
     if (s->registry && PERF_GET_(&s->registry->bad_variant))
@@ -3662,30 +3663,62 @@ typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0
 typedef struct perf_tree_ {
     perf_node_ *node;           /* [0] is the root                                                */
     uint32_t    count, room;
+    uint32_t   *slot;           /* [2 * room], by hash of parent and name: a node, 0 for none     */
     uint64_t    events;
     perf_registry_ *registry;
 } perf_tree_;
 
 #define PERF_TREE_DEPTH_ 128u   /* deeper calls are added to the node at that depth               */
 
+/* Where the child of `parent` with that name is, or should be. */
+PERF_FN uint32_t *perf_tree_slot_(perf_tree_ *tree, uint32_t parent, uint32_t name)
+{
+    uint32_t mask = 2 * tree->room - 1, at = parent * UINT32_C(2654435761) ^ name * UINT32_C(40503);
+
+    for (at ^= at >> 15;; at++) {
+        uint32_t *slot = &tree->slot[at & mask];
+        if (!*slot || (tree->node[*slot].name == name && tree->node[*slot].parent == parent))
+            return slot;
+    }
+}
+
+/* Room for so many nodes, a power of two; 0 without memory. */
+PERF_COLD_FN_ int perf_tree_grow_(perf_tree_ *tree, uint32_t room)
+{
+    perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(room * sizeof *more));
+    uint32_t   *slot = PERF_CAST_(uint32_t *, PERF_MALLOC(2 * room * sizeof *slot)), i;
+
+    if (!more || !slot) {
+        PERF_FREE(more);
+        PERF_FREE(slot);
+        return 0;
+    }
+    if (tree->node)
+        memcpy(more, tree->node, tree->count * sizeof *more);
+    PERF_FREE(tree->node);
+    PERF_FREE(tree->slot);
+    memset(slot, 0, 2 * room * sizeof *slot);
+    tree->node = more;
+    tree->slot = slot;
+    tree->room = room;
+    for (i = 1; i < tree->count; i++)
+        *perf_tree_slot_(tree, more[i].parent, more[i].name) = i;
+    return 1;
+}
+
 /* The child of `parent` with that name, made if need be; the parent itself without memory. */
 PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint32_t name)
 {
-    uint32_t i;
+    uint32_t *slot = perf_tree_slot_(tree, parent, name), i = *slot;
 
-    for (i = tree->node[parent].child; i; i = tree->node[i].sibling)
-        if (tree->node[i].name == name)
-            return i;
+    if (i)
+        return i;
     if (tree->count == tree->room) {
-        perf_node_ *more = PERF_CAST_(perf_node_ *, PERF_MALLOC(2 * tree->room * sizeof *more));
-        if (!more)
+        if (!perf_tree_grow_(tree, 2 * tree->room))
             return parent;
-        memcpy(more, tree->node, tree->count * sizeof *more);
-        PERF_FREE(tree->node);
-        tree->node = more;
-        tree->room *= 2;
+        slot = perf_tree_slot_(tree, parent, name);
     }
-    i = tree->count++;
+    *slot = i = tree->count++;
     memset(&tree->node[i], 0, sizeof tree->node[i]);
     tree->node[i].name = name;
     tree->node[i].parent = parent;
@@ -3860,40 +3893,49 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
         return tree;
     memset(tree, 0, sizeof *tree);
     tree->registry = r;
-    tree->room = 256;
-    tree->count = 1;
-    tree->node = PERF_CAST_(perf_node_ *, PERF_MALLOC(256 * sizeof *tree->node));
-    if (!tree->node) {
+    if (!perf_tree_grow_(tree, 256)) {
         PERF_FREE(tree);
         return PERF_NULL_;
     }
     memset(tree->node, 0, sizeof *tree->node);
+    tree->count = 1;
     (void)perf_events_each_(r, perf_tree_add_, tree);
     return tree;
 }
 
 PERF_FN void perf_tree_free_(perf_tree_ *tree)
 {
-    if (tree)
+    if (tree) {
         PERF_FREE(tree->node);
+        PERF_FREE(tree->slot);
+    }
     PERF_FREE(tree);
 }
 
-/* Children in order of time, by unlinking the largest each turn: they are few. */
-PERF_COLD_FN_ uint32_t perf_tree_largest_(perf_tree_ *tree, uint32_t parent)
+/* Puts the children of a node in order of time, largest first, by merging runs of 1, 2, 4, ... */
+PERF_COLD_FN_ void perf_tree_order_(perf_node_ *node, uint32_t parent)
 {
-    uint32_t i, best = tree->node[parent].child, before = 0, best_before = 0;
+    uint32_t run, merges = 2;
 
-    for (i = best; i; before = i, i = tree->node[i].sibling)
-        if (tree->node[i].total > tree->node[best].total) {
-            best = i;
-            best_before = before;
+    for (run = 1; merges > 1; run *= 2) {
+        uint32_t rest = node[parent].child, *link = &node[parent].child;
+        for (merges = 0; rest; merges++) {
+            uint32_t a = rest, b = rest, left = 0, right = run, *from;
+            while (b && left < run) {
+                b = node[b].sibling;
+                left++;
+            }
+            while (left || (right && b)) {
+                from = !left || (right && b && node[b].total > node[a].total) ? &b : &a;
+                *(from == &a ? &left : &right) -= 1;
+                *link = *from;
+                link = &node[*from].sibling;
+                *from = *link;
+            }
+            rest = b;
         }
-    if (best_before)
-        tree->node[best_before].sibling = tree->node[best].sibling;
-    else
-        tree->node[parent].child = tree->node[best].sibling;
-    return best;
+        *link = 0;
+    }
 }
 
 PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
@@ -3907,7 +3949,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
     all = PERF_CAST_(double, s->tree->node[0].inside) + 1e-9;
     perf_put_(o, "of total   of parent      total       self     calls  scope (from the ");
     perf_put_u64_(o, s->tree->events);
-    perf_put_(o, " events in the trace)\n");
+    perf_put_(o, s->tree->events == 1 ? " event in the trace)\n" : " events in the trace)\n");
     for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown             */
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
@@ -3940,14 +3982,18 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 {
     perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
     uint32_t   *place = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *place));
-    uint32_t    node = 0, n = 0;
+    uint32_t    node = 0, n = 0, i;
 
     if (out && place) {
+        for (i = 0; i < tree->count; i++)
+            perf_tree_order_(tree->node, i);
         out[n] = tree->node[0];
         place[0] = n++;
         for (;;) {
-            if (tree->node[node].child) {
-                node = perf_tree_largest_(tree, node);
+            if (tree->node[node].child) {       /* taken off the list: the next one is first      */
+                i = tree->node[node].child;
+                tree->node[node].child = tree->node[i].sibling;
+                node = i;
                 out[n] = tree->node[node];
                 out[n].parent = place[tree->node[node].parent];
                 place[node] = n++;
@@ -3967,23 +4013,6 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 }
 
 /* ---- report: CSV and JSON ---- */
-
-/* Length of the UTF-8 character at s, 0 if it is not one. */
-PERF_COLD_FN_ int perf_utf8_(const char *s)
-{
-    unsigned char c = PERF_CAST_(unsigned char, *s), second;
-    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    int           i;
-
-    for (i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
-    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
-        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
-        return 0;
-    return n;
-}
 
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
@@ -4236,20 +4265,34 @@ PERF_FN void perf_put_since_(perf_out_ *o, uint64_t now, uint64_t before, size_t
     perf_put_number_cell_(o, PERF_CAST_(double, now - before), 0, "", width);
 }
 
-PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
+/* The marks so far, oldest first; *n of them, then NULL.  PERF_FREE the result. */
+PERF_COLD_FN_ perf_mark_ **perf_marks_(perf_registry_ *r, size_t *n)
 {
-    const perf_mark_ *m, *older = PERF_NULL_;
-    int               i;
+    perf_mark_ *newest = PERF_ACQ_(&r->marks), *m, **mark;
+    size_t      i = 0;
 
-    if (newest)
+    for (m = newest; m; m = m->next)
+        i++;
+    mark = PERF_CAST_(perf_mark_ **, PERF_MALLOC((i + 1) * sizeof *mark));
+    *n = mark ? i : 0;
+    if (mark)
+        mark[i] = PERF_NULL_;
+    for (m = newest; mark && m; m = m->next)
+        mark[--i] = m;
+    return mark;
+}
+
+PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_mark_ *const *mark, size_t n)
+{
+    size_t i;
+    int    k;
+
+    if (n)
         perf_put_(o, "memory phase                   time       cpu   resident     change"
                      "       peak       heap   faults   major   read blk  write blk       read"
                      "    calls    written    calls\n");
-    while (newest != older) {                   /* oldest first: walks the list to its end        */
-        const perf_mark_ *before;
-        for (m = newest; m->next != older; m = m->next) {
-        }
-        before = m->next;
+    for (i = 0; i < n; i++) {
+        const perf_mark_ *m = mark[i], *before = i ? mark[i - 1] : mark[n];
         perf_put_name_(o, m->name->site.name, 25);
         perf_put_time_cell_(o, before ? PERF_CAST_(double, m->ns - before->ns) : 0.0, 10);
         perf_put_time_cell_(o, PERF_CAST_(double, m->cpu_ns - (before ? before->cpu_ns : 0)), 10);
@@ -4262,12 +4305,11 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, const perf_mark_ *newest)
         perf_put_since_(o, m->major, before ? before->major : 0, 8);
         perf_put_since_(o, m->read_blocks, before ? before->read_blocks : 0, 11);
         perf_put_since_(o, m->written_blocks, before ? before->written_blocks : 0, 11);
-        for (i = 0; i < 2; i++) {
-            perf_put_bytes_(o, PERF_CAST_(double, m->io[i] - (before ? before->io[i] : 0)));
-            perf_put_since_(o, m->io[2 + i], before ? before->io[2 + i] : 0, 9);
+        for (k = 0; k < 2; k++) {
+            perf_put_bytes_(o, PERF_CAST_(double, m->io[k] - (before ? before->io[k] : 0)));
+            perf_put_since_(o, m->io[2 + k], before ? before->io[2 + k] : 0, 9);
         }
         perf_put_char_(o, '\n');
-        older = m;
     }
 }
 
@@ -4307,7 +4349,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             perf_unlock_(s.registry);
         perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
-        s.marks = PERF_ACQ_(&s.registry->marks);
+        s.mark = perf_marks_(s.registry, &s.marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
         perf_bound_fill_(&s.bound, s.registry);
         if (s.opts.view == PERF_VIEW_TREE) {
@@ -4326,6 +4368,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 {
     PERF_FREE(s->row);
+    PERF_FREE(s->mark);
     perf_tree_free_(s->tree);
 }
 
