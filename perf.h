@@ -354,7 +354,8 @@ PERF_FN perf_scope perf_wait_begin(const char *name);
 PERF_FN void perf_scope_end(perf_scope *scope);
 
 /* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
- * since perf_lap_begin() or the last PERF_LAP.                                                   */
+ * since perf_lap_begin() or the last PERF_LAP.  Of one thread.  Where recording was off at either
+ * end the phase is not counted.                                                                  */
 typedef struct perf_lap {
     uint64_t               start, nested;       /* private                                        */
     struct perf_recorder_ *rec;
@@ -2603,10 +2604,18 @@ PERF_FN perf_lap perf_lap_begin(void)
  * payload is the length in ns.                                                                   */
 PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
 {
-    perf_recorder_ *t = l->rec;
+    perf_recorder_ *t = perf_recorder_get_();
     perf_span_      s;
-    double          tick = t->home->clock ? 1.0 : perf_tick_ns_();
+    double          tick;
 
+    if (!t)
+        return;
+    if (l->rec == t && l->start < t->made) {    /* begun before a fork                            */
+        PERF_ADD_(t->orphans, 1);
+        *l = perf_lap_begin();
+        return;
+    }
+    tick = t->home->clock ? 1.0 : perf_tick_ns_();
     PERF_LIBC_(memset)(&s, 0, sizeof s);
     if (t->home->clock)
         now = perf_scope_ticks_(t->home);
@@ -2627,8 +2636,11 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
     uint64_t        now = perf_ticks(), start, d;
     uint32_t        id = PERF_GET_(&site->id);
 
-    if (!t || !PERF_ON_())
+    if (!t || !PERF_ON_()) {                    /* what passes while it is off is in no phase     */
+        if (l)
+            *l = perf_lap_begin();
         return;
+    }
     start = l->start;
     d = now - start;
     if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
@@ -2663,6 +2675,8 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
         perf_lap_(lap, site);
 }
 
+#define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
+
 PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
 {
     perf_async        a = PERF_ZERO;
@@ -2670,8 +2684,10 @@ PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
     perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
     const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
 
-    if (!t)
+    if (!t) {
+        a.open = PERF_SPAN_OFF_;                /* so that the end is not taken for a stray one   */
         return a;
+    }
     a.name = site->id;
     a.open = 1;
     a.id = id;
@@ -2701,6 +2717,10 @@ PERF_FN void perf_async_end(perf_async *span)
         return;
     }
     ranged = span->open == 2;
+    if (span->open == PERF_SPAN_OFF_) {
+        span->open = 0;
+        return;
+    }
     span->open = 0;
     t = perf_recorder_get_();
     sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
@@ -3464,17 +3484,22 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
 {
     const struct {
         uint64_t    n;
-        const char *what;
+        const char *one, *many, *what;
     } note[] = {
-        {l->abandoned, " scopes were never ended (longjmp?): the scope around them has their time"},
-        {l->disordered, " scopes ended after the scope around them: no self time"},
-        {l->foreign, " scopes were ended by another thread: no self time"},
-        {l->orphans, " scopes were begun before a fork and not counted in the child"},
-        {l->misused, " ends without a begin and NaN counts were ignored"},
-        {l->lost, " scopes were not counted: no memory, or too many names"},
-        {l->cut, " names were cut to 255 bytes"},
-        {l->overwritten, " older trace events were overwritten: PERF_TRACE_EVENTS is the room"},
-        {l->unsent, " trace events are not in the streamed file: it is full, or cannot be written"},
+        {l->abandoned, " scope was never ended (longjmp?): the scope around it has its time",
+         " scopes were never ended (longjmp?): the scope around them has their time", ""},
+        {l->disordered, " scope", " scopes", " ended after the scope around it: no self time"},
+        {l->foreign, " scope was", " scopes were", " ended by another thread: no self time"},
+        {l->orphans, " scope was", " scopes were",
+         " begun before a fork and not counted in the child"},
+        {l->misused, " end without a begin or NaN count was",
+         " ends without a begin or NaN counts were", " ignored"},
+        {l->lost, " scope was", " scopes were", " not counted: no memory, or too many names"},
+        {l->cut, " name was", " names were", " cut to 255 bytes"},
+        {l->overwritten, " older trace event was", " older trace events were",
+         " overwritten: PERF_TRACE_EVENTS is the room"},
+        {l->unsent, " trace event is", " trace events are",
+         " not in the streamed file: it is full, or cannot be written"},
     };
     size_t i;
 

@@ -30,8 +30,24 @@ static void ends_first(void)
     perf_scope_end(&around);
     CHECK(row_of("around", "scope").calls == 0, "not the child's");
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "note: 1 scopes were begun before a fork"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope was begun before a fork"), "%s", text);
     CHECK(!strstr(text, "before the fork "), "the parent's scopes are gone: %s", text);
+    free(text);
+}
+
+static perf_lap lap;
+
+/* Goes on with phases of the parent. */
+static void laps(void)
+{
+    char *text;
+
+    PERF_LAP(&lap, "phase");
+    PERF_LAP(&lap, "phase");
+    PERF_LAP(&lap, "phase");
+    CHECK(row_of("phase", "scope").calls == 2, "%.0f", row_of("phase", "scope").calls);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scope was begun before a fork") && !strstr(text, "still open"), "%s", text);
     free(text);
 }
 
@@ -77,6 +93,10 @@ int main(void)
     }
     around = perf_scope_begin("around");
     CHECK(child_of(nests) == 0, "child that nests");
+    lap = perf_lap_begin();
+    CHECK(child_of(laps) == 0, "child that goes on with a phase that has no name yet");
+    PERF_LAP(&lap, "phase");
+    CHECK(child_of(laps) == 0, "child that goes on with phases");
     CHECK(child_of(reports_only) == 0, "child that only reports");
     {
         perf_scope mine = around;
