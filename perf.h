@@ -1268,7 +1268,8 @@ typedef struct perf_recorder_ {
     uint32_t     dice;                          /* state of the random distances of sampling      */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
-    uint32_t     sinking, reserved;             /* 1: inside the sink                             */
+    uint32_t     sinking;                       /* 1: inside the sink                             */
+    uint32_t     strayed;                       /* of `depth`: ended by another thread            */
     char         name[32];
     perf_known_  known[64];
     perf_cell_   blank;                         /* the first `late_cell`                          */
@@ -1907,7 +1908,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    t->depth = t->ranges = 0;
+    t->depth = t->ranges = t->strayed = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -2228,6 +2229,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     perf_registry_ *r;
     perf_cell_     *c;
     uint64_t        d, self;
+    uint32_t        above, known;
     int             ours = t == s->rec;         /* the time is self time of this thread           */
 
     if (!t)
@@ -2255,7 +2257,15 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         s->start = t->birth;
         s->nested = t->birth_closed;
         s->total = 0;
-        PERF_SET_(&t->depth, t->depth - 1);
+        above = (t->depth - s->depth) & 0xffff; /* scopes in it that are open; 65535 is -1        */
+        s->depth = t->depth - above + 2 * (above & 0x8000);
+    }
+    if (!ours) {
+        PERF_ADD_(t->foreign, 1);
+        do                                      /* its own thread will find it not ended          */
+            above = PERF_GET_(&s->rec->strayed);
+        while (!perf_claim_(&s->rec->strayed, above, above + 1));
+        s->total = c->total;
     } else if (t->depth < s->depth) {           /* the scope around it has ended                  */
         PERF_ADD_(t->disordered, 1);            /* that end took it for abandoned                 */
         PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
@@ -2263,7 +2273,11 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         s->total = c->total;
         ours = 0;
     } else {
-        PERF_ADD_(t->abandoned, t->depth - s->depth);
+        do {
+            above = PERF_GET_(&t->strayed);
+            known = above < t->depth - s->depth ? above : t->depth - s->depth;
+        } while (known && !perf_claim_(&t->strayed, above, above - known));
+        PERF_ADD_(t->abandoned, t->depth - s->depth - known);
         PERF_SET_(&t->depth, s->depth - 1);
     }
     if (s->total > c->total)                    /* a reset while it was open                      */
@@ -3230,6 +3244,8 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost), written;
+        if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
+            continue;                           /* forgotten, though its thread sleeps or is gone */
         if (failed)
             l.unsent += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
@@ -3536,6 +3552,14 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
     }
 }
 
+/* Scopes of a thread that are open now. */
+PERF_FN uint32_t perf_depth_of_(perf_recorder_ *t)
+{
+    uint32_t depth = PERF_PEEK_(t->depth) & 0xffff, strayed = PERF_GET_(&t->strayed);
+
+    return depth > strayed ? depth - strayed : 0;
+}
+
 /* How many scopes are open now, and those of them that have never been closed by name: a cell is
  * made at the first begin and counts at the end.  After a reset the names are not known.         */
 PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
@@ -3545,7 +3569,7 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
     uint32_t        i, room, pass;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        open += PERF_PEEK_(t->depth) & 0xffff;
+        open += perf_depth_of_(t);
     if (!open)
         return;
     perf_put_(o, "note: ");
@@ -3564,7 +3588,7 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
                     continue;
                 if (!pass) {
                     in_thread++;
-                } else if (in_thread <= (PERF_PEEK_(t->depth) & 0xffff) && named++ < 8) {
+                } else if (in_thread <= perf_depth_of_(t) && named++ < 8) {
                     perf_put_(o, named == 1 ? ": " : ", ");
                     (void)perf_put_cut_(o, r->names[i]->site.name, 40);
                 }

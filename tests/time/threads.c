@@ -51,6 +51,19 @@ static void *resetter(void *arg)
     return NULL;
 }
 
+/* Leaves losses behind, and a scope open. */
+static void *careless(void *arg)
+{
+    perf_scope s = PERF_ZERO;
+
+    perf_scope_end(&s);
+    {
+        PERF_SCOPE("around");
+        (void)perf_scope_begin("forgotten");
+    }
+    return arg;
+}
+
 static perf_scope crossing;
 
 static void *ender(void *arg)
@@ -153,13 +166,31 @@ int main(void)
     many();
     overflow();
     together();
+    pthread_create(&t, NULL, careless, NULL);
+    pthread_join(t, NULL);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scope was never ended") && strstr(text, "note: 1 end without"), "%s", text);
+    free(text);
     perf_reset();
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "never ended") && !strstr(text, "end without"), "a reset forgets those of ended threads: %s", text);
+    free(text);
     crossing = perf_scope_begin("crossing");
     pthread_create(&t, NULL, ender, NULL);
     pthread_join(t, NULL);
     CHECK(row_of("crossing", "scope").calls == 1, "a scope ended by another thread");
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "note: 1 scopes were ended by another thread"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope was ended by another thread"), "%s", text);
+    CHECK(!strstr(text, "still open"), "%s", text);
+    free(text);
+    {
+        PERF_SCOPE("around it");
+        crossing = perf_scope_begin("crossing");
+        pthread_create(&t, NULL, ender, NULL);
+        pthread_join(t, NULL);
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 2 scopes were ended by another thread") && !strstr(text, "never ended"), "%s", text);
     free(text);
     remove(scratch_file());
     return check_done();
