@@ -1688,17 +1688,22 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
     return 1;
 }
 
-/* Length of the name as kept: at most PERF_NAME_MAX_ bytes, no UTF-8 character cut in two. */
-PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
+/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
 {
     uint32_t n = 0;
 
-    while (name[n] && n < PERF_NAME_MAX_)
+    while (name[n] && n < most)
         n++;
     if (name[n])
-        while (n > PERF_NAME_MAX_ - 4 && (name[n] & 0xc0) == 0x80)
+        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
             n--;
     return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
+{
+    return perf_text_length_(name, PERF_NAME_MAX_);
 }
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
@@ -2250,10 +2255,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         perf_fail_(r, PERF_ENOMEM);
         return;
     }
-    if (!ours) {
-        PERF_ADD_(t->foreign, 1);
-        s->total = c->total;
-    } else if (s->start < t->birth) {           /* begun before a reset: counts from there        */
+    if (ours && s->start <= t->birth) {         /* begun before a reset: counts from there        */
         s->start = t->birth;
         s->nested = t->birth_closed;
         s->total = 0;
@@ -2826,9 +2828,9 @@ PERF_FN void perf_thread_name(const char *name)
 {
     perf_recorder_   *t = perf_recorder_get_();
     const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    size_t            i;
+    uint32_t          i = 0, n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
 
-    for (i = 0; t && name && name[i] && i + 1 < sizeof t->name; i++)
+    for (; i < n; i++)
         t->name[i] = name[i];
     if (t)
         t->name[i] = '\0';
@@ -3391,19 +3393,44 @@ PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, c
     perf_put_cell_(o, text, width);
 }
 
-/* A name in at most `width` columns: control characters shown as '?', long ones cut with "...".
- * Returns the columns left. */
+/* Length of the UTF-8 character at s, 0 if it is not one. */
+PERF_COLD_FN_ int perf_utf8_(const char *s)
+{
+    unsigned char c = PERF_CAST_(unsigned char, *s), second;
+    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    int           i;
+
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
+    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
+        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
+        return 0;
+    return n;
+}
+
+/* A name in at most `width` columns, one a character: control characters, those of UTF-8 too, and
+ * bytes that are not UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.    */
 PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
-    size_t columns = 0, i, shown = 0;
+    size_t      columns = 0, shown;
+    const char *s;
+    int         n;
 
-    for (i = 0; name[i]; i++)
-        columns += (name[i] & 0xc0) != 0x80;
-    for (i = 0; name[i]; i++) {
-        unsigned char c = PERF_CAST_(unsigned char, name[i]);
-        if ((c & 0xc0) != 0x80 && ++shown > width - 3 && columns > width)
-            break;
-        perf_put_char_(o, c < 0x20 || c == 0x7f ? '?' : name[i]);
+    for (s = name; *s; s += n ? n : 1, columns++)
+        n = perf_utf8_(s);
+    for (shown = 0; *name && (columns <= width || shown + 3 < width); shown++) {
+        unsigned char c = PERF_CAST_(unsigned char, *name);
+        n = perf_utf8_(name);
+        if (n == 0 || c < 0x20 || c == 0x7f ||
+            (c == 0xc2 && PERF_CAST_(unsigned char, name[1]) < 0xa0)) {
+            perf_put_char_(o, '?');
+            name += n ? n : 1;
+        } else {
+            while (n--)
+                perf_put_char_(o, *name++);
+        }
     }
     if (columns > width)
         perf_put_(o, "...");
@@ -3523,6 +3550,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
         if (note[i].n) {
             perf_put_(o, "note: ");
             perf_put_u64_(o, note[i].n);
+            perf_put_(o, note[i].n == 1 ? note[i].one : note[i].many);
             perf_put_(o, note[i].what);
             perf_put_char_(o, '\n');
         }
@@ -4090,14 +4118,20 @@ PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
     perf_put_char_(o, '"');
 }
 
-/* A CSV field, always quoted: quotes doubled (RFC 4180). */
+/* A CSV field, always quoted: quotes doubled (RFC 4180); bytes that are not UTF-8 become U+FFFD. */
 PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
 {
     perf_put_char_(o, '"');
-    for (; *s; s++) {
-        if (*s == '"')
+    while (*s) {
+        int n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\xef\xbf\xbd");
+            s++;
+        }
+        if (*s == '"' && n)
             perf_put_char_(o, '"');
-        perf_put_char_(o, *s);
+        while (n-- > 0)
+            perf_put_char_(o, *s++);
     }
     perf_put_char_(o, '"');
 }
@@ -4529,12 +4563,15 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     perf_row_       row;
     perf_cell_     *sum;
     double          tick;
-    uint32_t        id, count, best = 0, kind;
+    uint32_t        id, count, best = 0, kind, length;
 
     if (out)
         memset(out, 0, sizeof *out);
     if (!name || !out)
         return PERF_EINVAL;
+    if (!*name)
+        name = "(empty)";                       /* as it was recorded                             */
+    length = perf_name_length_(name);
     sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
     if (!sum)
         return PERF_ENOMEM;
@@ -4548,7 +4585,7 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     for (id = 1; id < count; id++) {
         perf_name_ *n = PERF_ACQ_(&r->names)[id];
         kind = n->kind;
-        if (PERF_KIND_POINT_(kind) || strcmp(n->site.name, name) != 0)
+        if (PERF_KIND_POINT_(kind) || n->length != length || memcmp(n->site.name, name, length))
             continue;
         if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
             perf_row_fill_(&row, r, id, sum);

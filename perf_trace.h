@@ -30,7 +30,8 @@ PERF_BEGIN_DECLS
  * any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                             */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
-/* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';' and newlines. */
+/* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';', newlines
+ * and bytes that are not UTF-8.                                                                  */
 PERF_FN perf_status perf_trace_save_folded(const char *path);
 
 /* A page that shows the same as boxes, widest first; click to zoom.  title NULL: "perf.h".  Paths
@@ -619,9 +620,16 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    for (; *name; name++) {
+    while (*name) {
         unsigned char c = PERF_CAST_(unsigned char, *name);
-        *f->p++ = c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
+        int           n = perf_utf8_(name);
+        if (n > 1) {
+            while (n--)
+                *f->p++ = *name++;
+        } else {
+            *f->p++ = n == 0 ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
+            name++;
+        }
     }
 }
 

@@ -156,6 +156,16 @@ int main(void)
     CHECK(perf_trace_save_perfetto("/dev/full") == PERF_EIO, "full disk");
     CHECK(perf_trace_save_folded(NULL) == PERF_EINVAL && perf_trace_save_flame("", "x") == PERF_EINVAL, "no path");
     perf_reset();
+    {
+        perf_scope s = perf_scope_begin("\xe6\x97\xa5 \xff;");
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    CHECK(perf_trace_save_folded(scratch_file()) == PERF_OK, "folded");
+    text = file_text(scratch_file());
+    CHECK(!strcmp(text, "\xe6\x97\xa5 ?_ 5\n"), "%s", text);
+    free(text);
+    perf_reset();
     CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "nothing to save");
     remove(scratch_file());
     return check_done();

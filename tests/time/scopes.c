@@ -119,8 +119,8 @@ static void disorder(void)
     EQUAL("b self lies in a", row_of("b", "scope").self, 0);
     CHECK(perf_error() == PERF_ESTATE, "%s", perf_status_text(perf_error()));
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "note: 1 scopes ended after the scope around them"), "%s", text);
-    CHECK(strstr(text, "note: 1 scopes were never ended"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope ended after the scope around it"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope was never ended"), "%s", text);
     CHECK(strstr(text, "note: 2 ends without a begin"), "%s", text);
     free(text);
 }
@@ -419,6 +419,144 @@ static void resets(void)
     EQUAL("and later", row_of("leaf", "scope").total, 13);
 }
 
+/* A jump out of scopes over a reset: the one that catches it knows how many are missing. */
+static void resets_and_jumps(void)
+{
+    char      *text;
+    perf_scope a, b;
+
+    perf_reset();
+    {
+        PERF_SCOPE("catcher");
+        now_ns += 10;
+        if (!setjmp(escape)) {
+            PERF_SCOPE("jumper");
+            perf_reset();
+            now_ns += 3;
+            longjmp(escape, 1);
+        }
+        now_ns += 4;
+    }
+    EQUAL("catcher", row_of("catcher", "scope").self, 7);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "still open"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope was never ended"), "%s", text);
+    free(text);
+    a = perf_scope_begin("a");
+    b = perf_scope_begin("b");
+    perf_reset();
+    now_ns += 5;
+    perf_scope_end(&a);
+    now_ns += 6;
+    perf_scope_end(&b);
+    EQUAL("a", row_of("a", "scope").self, 5);
+    EQUAL("b", row_of("b", "scope").total, 11);
+    EQUAL("b's self lies in a", row_of("b", "scope").self, 0);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(!strstr(text, "still open") && !strstr(text, "never ended"), "%s", text);
+    CHECK(strstr(text, "note: 1 scope ended after the scope around it"), "%s", text);
+    free(text);
+    perf_reset();
+}
+
+/* Spans and laps that recording does not see whole are left out, and are no misuse. */
+static void off_and_on(void)
+{
+    perf_async a;
+    perf_lap   lap;
+
+    perf_reset();
+    perf_enable(0);
+    a = perf_async_begin("span", 0);
+    lap = perf_lap_begin();
+    now_ns += 5;
+    perf_enable(1);
+    perf_async_end(&a);
+    PERF_LAP(&lap, "begun while off");
+    now_ns += 7;
+    PERF_LAP(&lap, "whole");
+    now_ns += 7;
+    perf_enable(0);
+    PERF_LAP(&lap, "ended while off");
+    now_ns += 1000;
+    perf_enable(1);
+    perf_lap_end(&lap, "begun while off");
+    now_ns += 2;
+    perf_lap_end(&lap, "whole");
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    EQUAL("span", row_of("span", "async").calls, 0);
+    EQUAL("laps", row_of("whole", "scope").calls, 2);
+    EQUAL("laps", row_of("whole", "scope").total, 9);
+    EQUAL("laps", row_of("begun while off", "scope").calls, 0);
+    EQUAL("laps", row_of("ended while off", "scope").calls, 0);
+    perf_async_end(&a);
+    CHECK(perf_error() == PERF_ESTATE, "a second end is one");
+}
+
+/* What a terminal or a reader of CSV would choke on. */
+static void hostile_names(void)
+{
+    const char *const name[] = {"bad \xff\xc3 end", "csi \xc2\x9b""31m", "cut \xe6\x97", "tab\t\x1b[31m\x7f",
+                                "fine \xe6\x97\xa5 \xc2\xa0"};
+    char  *text, big[301];
+    size_t i;
+    static perf_tally tally;
+
+    perf_reset();
+    for (i = 0; i < sizeof name / sizeof name[0]; i++) {
+        perf_scope s = perf_scope_begin(name[i]);
+        perf_scope_end(&s);
+    }
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "\nbad ?? end          ") && strstr(text, "\ncsi ?31m           ") &&
+              strstr(text, "\ncut ??         ") && strstr(text, "\ntab??[31m?    ") &&
+              strstr(text, "\nfine \xe6\x97\xa5 \xc2\xa0    "), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
+    CHECK(strstr(text, "\n\"bad \xef\xbf\xbd\xef\xbf\xbd end\",") && strstr(text, "\n\"fine \xe6\x97\xa5 \xc2\xa0\","),
+          "%s", text);
+    free(text);
+    memset(big, 'y', 300);
+    big[300] = '\0';
+    for (i = 0; i < 2; i++) {
+        perf_scope s = perf_scope_begin(i ? "" : big);
+        perf_scope_end(&s);
+    }
+    CHECK(perf_tally_of(big, 0, &tally) == PERF_OK && tally.calls == 1, "as it was cut");
+    CHECK(perf_tally_of("", 0, &tally) == PERF_OK && tally.calls == 1, "empty");
+    big[254] = '\0';
+    CHECK(perf_tally_of(big, 0, &tally) == PERF_ENODATA, "another one");
+}
+
+/* A tree of 300,000 siblings, in an order that looks random: this hangs where each is looked for. */
+static void wide_tree(void)
+{
+    const uint32_t n = 300000;
+    perf_tree_    *tree = perf_tree_make_(perf_registry_get_());
+    uint32_t       i, node, from = tree->count, seen = 0;
+
+    for (i = 0; i < n; i++) {
+        node = perf_tree_child_(tree, 0, 1000 + i);
+        tree->node[node].total = i * UINT64_C(7919) % n;
+        node = perf_tree_child_(tree, node, 7);
+        tree->node[node].total = 1;
+    }
+    for (i = 0; i < n; i += 1000) {
+        node = perf_tree_child_(tree, 0, 1000 + i);
+        CHECK(tree->node[node].name == 1000 + i, "found again");
+    }
+    CHECK(tree->count == from + 2 * n, "%u nodes", tree->count);
+    perf_tree_sort_(tree);
+    for (i = 1; i < tree->count && tree->node[i].name != 7; i++) {
+    }
+    for (; i + 1 < tree->count; i += 2, seen++)
+        if (tree->node[i].name != 7 || tree->node[i].parent != i - 1 || tree->node[i + 1].parent != 0 ||
+            tree->node[i + 1].total > tree->node[i - 1].total)
+            break;
+    CHECK(seen == n - 1, "%u in order", seen);
+    perf_tree_free_(tree);
+}
+
 static void switches(void)
 {
     perf_reset();
@@ -525,7 +663,12 @@ int main(void)
     sampled();
     others();
     resets();
+    resets_and_jumps();
     switches();
+    off_and_on();
+    hostile_names();
     views();
+    perf_reset();
+    wide_tree();
     return check_done();
 }
