@@ -1805,6 +1805,18 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 #pragma GCC diagnostic pop
 #endif
 
+/* ---- off: nothing is recorded, so nothing is written; perf_trace_merge works on ---- */
+
+#if PERF_DISABLE
+#define perf_trace_save_perfetto(path)   PERF_OFF_CODE_((perf_trace_save_perfetto)(path))
+#define perf_trace_save_folded(path)     PERF_OFF_CODE_((perf_trace_save_folded)(path))
+#define perf_trace_save_flame(path, t)   PERF_OFF_CODE_((perf_trace_save_flame)(path, t))
+#define perf_trace_save_speedscope(path) PERF_OFF_CODE_((perf_trace_save_speedscope)(path))
+#define perf_trace_stream(...)           PERF_OFF_CODE_((perf_trace_stream)(__VA_ARGS__))
+#define perf_trace_stream_flush()        PERF_OFF_CODE_((perf_trace_stream_flush)())
+#define perf_trace_stream_end()          PERF_OFF_CODE_((perf_trace_stream_end)())
+#endif
+
 PERF_END_DECLS
 
 #endif /* PERF_TRACE_H */

@@ -1,0 +1,34 @@
+/* Compiled with PERF_DISABLE=1: what measures, reports or saves says so, and leaves no file. */
+#include "perf.h"
+#include "perf_trace.h"
+#include "check.h"
+
+#define OFF(call) CHECK((call) == PERF_EDISABLED, "not disabled")
+
+int main(void)
+{
+    static perf_tally tally;
+    const char       *file = "perf_off_test.tmp";
+    FILE             *f;
+
+    OFF(perf_report());
+    OFF(perf_report_to(stdout, NULL));
+    OFF(perf_memory_mark("phase"));
+    OFF(perf_tally_of("scope", 0, &tally));
+    OFF(perf_trace_save(file));
+    OFF(perf_trace_save_perfetto(file));
+    OFF(perf_trace_save_folded(file));
+    OFF(perf_trace_save_flame(file, NULL));
+    OFF(perf_trace_save_speedscope(file));
+    OFF(perf_trace_stream(file, NULL));
+    OFF(perf_trace_stream_flush());
+    OFF(perf_trace_stream_end());
+    CHECK(perf_error() == PERF_OK, "nothing has failed");
+    f = fopen(file, "rb");
+    CHECK(!f, "%s was written", file);
+    if (f) {
+        fclose(f);
+        remove(file);
+    }
+    return check_done();
+}
