@@ -1256,6 +1256,7 @@ typedef struct perf_recorder_ {
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     ring_more;     /* entries since then that belong to the event after them         */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
@@ -1841,6 +1842,30 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     PERF_REL_(&r->recorders, t);
 }
 
+/* Events of a ring that newer ones have overwritten; those before `from` (bytes) do not count.  An
+ * event of several entries is gone with its first one, so where there are such, the whole ones that
+ * are left are counted.                                                                          */
+PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
+                                          uint64_t from)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
+    uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
+
+    if (written <= r->ring_events)
+        return 0;
+    if (!more || from != PERF_GET_(&t->ring_lost))
+        return written - r->ring_events;
+    while (i < r->ring_events) {                /* from the newest back                           */
+        what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
+        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ ? 1 : 2;
+        if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
+            entries = 3;
+        i += entries;
+        whole += what != 0 && i <= r->ring_events;
+    }
+    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
+}
+
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
@@ -1854,7 +1879,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
     if (bytes > size) {
         if (!sent)
-            r->retired_lost += (bytes - size) / sizeof(perf_event_);
+            r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
         bytes = size;
     }
     old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
@@ -1878,7 +1903,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_lost = t->ring_sent = 0;
+    t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
 }
@@ -1966,6 +1991,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->late_cell, &t->blank);
             PERF_SET_(&t->late, UINT64_C(1));
             PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->ring_more, UINT64_C(0));
             PERF_SET_(&t->ring_sent, t->ring_head);
             PERF_SET_(&t->abandoned, UINT64_C(0));
             PERF_SET_(&t->disordered, UINT64_C(0));
@@ -2174,6 +2200,13 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
+/* An entry that belongs to the event after it. */
+PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
+{
+    PERF_ADD_(t->ring_more, 1);
+    perf_event_put_(t, bits, 0);
+}
+
 /* The same where the ring may be due to be written to a file. */
 PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
@@ -2221,7 +2254,7 @@ PERF_COLD_FN_ void perf_record_(perf_recorder_ *t, perf_cell_ *c, const perf_spa
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), weight);
     if (t->ring_limit) {
         if (d >= PERF_EVENT_MORE_)
-            perf_event_put_(t, d, 0);
+            perf_event_more_(t, d);
         perf_event_add_(t, s->start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
                                          PERF_CAST_(uint64_t, s->depth) << 56);
     }
@@ -2538,6 +2571,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     n = perf_name_find_(t->home, &site);
     if (!n) {
         PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ELIMIT);
         return PERF_NULL_;
     }
     k->key = name;
@@ -2755,8 +2789,8 @@ PERF_FN void perf_async_end(perf_async *span)
     PERF_ADD_(c->total, d);
     PERF_ADD_(PERF_BUCKET_(c, perf_cell_extend_(c, d)), 1);
     if (t->ring_limit) {
-        perf_event_put_(t, span->id, 0);
-        perf_event_put_(t, d, 0);
+        perf_event_more_(t, span->id);
+        perf_event_more_(t, d);
         perf_event_add_(t, span->start, PERF_EVENT_MORE_ | c->tag);
     }
 }
@@ -2793,7 +2827,7 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
     PERF_SET_(&c->values, perf_bits_(perf_from_bits_(c->values) + value));
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        perf_event_put_(t, perf_bits_(value), 0);
+        perf_event_more_(t, perf_bits_(value));
         perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
     }
     perf_sink_mark_(t, site->id, 2, value);
@@ -3111,7 +3145,7 @@ PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start
     PERF_ADD_(PERF_BUCKET_(c, at), 1);
     if (t->ring_mask) {
         if (d >= PERF_EVENT_MORE_)
-            perf_event_put_(t, d, 0);
+            perf_event_more_(t, d);
         perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
                                       PERF_CAST_(uint64_t, depth & 255u) << 56);
     }
@@ -3245,22 +3279,20 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     l.cut = PERF_GET_(&r->cut_names);
     l.overwritten = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost), written;
+        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost);
         if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
             continue;                           /* forgotten, though its thread sleeps or is gone */
         if (failed)
             l.unsent += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
             from = PERF_GET_(&t->ring_sent);
-        written = (head - from) / sizeof(perf_event_);
         l.abandoned += PERF_GET_(&t->abandoned);
         l.disordered += PERF_GET_(&t->disordered);
         l.foreign += PERF_GET_(&t->foreign);
         l.orphans += PERF_GET_(&t->orphans);
         l.lost += PERF_GET_(&t->lost);
         l.misused += PERF_GET_(&t->misused);
-        if (written > r->ring_events)
-            l.overwritten += written - r->ring_events;
+        l.overwritten += perf_ring_dropped_(r, t, from);
     }
     return l;
 }
@@ -3537,7 +3569,8 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
          " begun before a fork and not counted in the child"},
         {l->misused, " end without a begin or NaN count was",
          " ends without a begin or NaN counts were", " ignored"},
-        {l->lost, " scope was", " scopes were", " not counted: no memory, or too many names"},
+        {l->lost, " scope was", " scopes were", 
+         " not counted: no memory, too many names, or new ones in a signal handler"},
         {l->cut, " name was", " names were", " cut to 255 bytes"},
         {l->overwritten, " older trace event was", " older trace events were",
          " overwritten: PERF_TRACE_EVENTS is the room"},

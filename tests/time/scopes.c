@@ -493,6 +493,27 @@ static void off_and_on(void)
     CHECK(perf_error() == PERF_ESTATE, "a second end is one");
 }
 
+/* As in a signal handler that comes while its thread is inside: what is new there is not counted, and
+ * that is said. */
+static void in_a_handler(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    char           *text;
+
+    perf_reset();
+    if (perf_lock_(r)) {
+        perf_scope s = perf_scope_begin("new in a handler");
+        leaf(1);
+        perf_scope_end(&s);
+        perf_unlock_(r);
+    }
+    EQUAL("a known one is counted", row_of("leaf", "scope").calls, 1);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 1 scope was not counted: ") && strstr(text, "signal handler"), "%s", text);
+    free(text);
+    CHECK(perf_error() == PERF_ELIMIT, "%s", perf_status_text(perf_error()));
+}
+
 /* What a terminal or a reader of CSV would choke on. */
 static void hostile_names(void)
 {
@@ -666,6 +687,7 @@ int main(void)
     resets_and_jumps();
     switches();
     off_and_on();
+    in_a_handler();
     hostile_names();
     views();
     perf_reset();

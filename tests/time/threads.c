@@ -115,6 +115,47 @@ static void overflow(void)
     free(text);
 }
 
+/* The same with counters (two entries of the ring each) and spans (three) among them, in two threads
+ * of which one has ended: events, not entries, are what is in the file and what is not.           */
+static void *mixed(void *arg)
+{
+    int i, n = *(const int *)arg;
+
+    for (i = 0; i < n; i++) {
+        PERF_COUNT("level", i);
+        if (i % 3 == 0) {
+            perf_async a = perf_async_begin("span", 0);
+            perf_async_end(&a);
+        }
+        if (i % 5 == 0)
+            PERF_INSTANT("moment");
+    }
+    return NULL;
+}
+
+static void overflow_mixed(void)
+{
+    pthread_t t;
+    char     *text, *at;
+    int       n, k, dropped, kept;
+
+    for (k = 0; k < 5; k++) {
+        perf_reset();
+        n = 5000 + k;
+        pthread_create(&t, NULL, mixed, &n);
+        pthread_join(t, NULL);
+        mixed(&n);
+        CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+        text = file_text(scratch_file());
+        at = strstr(text, "\"overwritten_events\":");
+        dropped = at ? atoi(at + 21) : -1;
+        kept = count_of(text, "\"ph\":\"C\"") + count_of(text, "\"ph\":\"b\"") + count_of(text, "\"ph\":\"i\"");
+        CHECK(kept > 800 && kept + dropped == 2 * (n + (n + 2) / 3 + (n + 4) / 5), "%d kept, %d dropped of %d", kept,
+              dropped, 2 * (n + (n + 2) / 3 + (n + 4) / 5));
+        free(text);
+    }
+}
+
 static void together(void)
 {
     pthread_t t[4], r;
@@ -165,6 +206,7 @@ int main(void)
 
     many();
     overflow();
+    overflow_mixed();
     together();
     pthread_create(&t, NULL, careless, NULL);
     pthread_join(t, NULL);
