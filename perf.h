@@ -3569,7 +3569,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
          " begun before a fork and not counted in the child"},
         {l->misused, " end without a begin or NaN count was",
          " ends without a begin or NaN counts were", " ignored"},
-        {l->lost, " scope was", " scopes were", 
+        {l->lost, " scope was", " scopes were",
          " not counted: no memory, too many names, or new ones in a signal handler"},
         {l->cut, " name was", " names were", " cut to 255 bytes"},
         {l->overwritten, " older trace event was", " older trace events were",

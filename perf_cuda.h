@@ -1978,8 +1978,8 @@ PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     *pace = p;
 }
 
-/* Places and adds what was fetched of one ring, ordered by begin; all stopped before `now`.  events: none of them overlap on
- * the host, so they go into the trace as they come. */
+/* Places and adds what was fetched of one ring, ordered by begin; all stopped before `now`.  events:
+ * none of them overlap on the host, so they go into the trace as they come. */
 PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_slot_ *first,
                                      uint64_t now, perf_gpu_aim_ *aims, int events)
 {
