@@ -680,9 +680,51 @@ PERF_FN const char *perf_result_text(perf_result *r);
  * only one in lower case, because it takes any type; C++ has the templates at the end.)          */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
-#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0);  */
-#define PERF_KEEP_(x) __asm__ __volatile__("" : : "X"(x)) /* volatile asm reads memory here; */
-                                                /* a long double needs perf_keep(&x)              */
+#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0); */
+                                                /* volatile asm reads memory here.  What has no   */
+                                                /* register ("X" fails) goes by way of memory     */
+#if defined(__AVX512F__)
+#define PERF_KEEP_WIDEST_ 64u
+#elif defined(__AVX__)
+#define PERF_KEEP_WIDEST_ 32u
+#else
+#define PERF_KEEP_WIDEST_ 16u
+#endif
+#if defined(__cplusplus)
+#define PERF_KEEP_SIZE_(x) (::perf::kept_<Type_>::size)
+#else
+#define PERF_KEEP_SIZE_(x)          /* of the value: a bit-field has no sizeof */                 \
+    sizeof((void)0, __builtin_choose_expr(__builtin_classify_type(x) == 5, 0, (x)))
+#endif
+#define PERF_KEEP_HAS_NONE_(x)      /* 8: floating, 9: complex, -1 or 19: a vector */ \
+    (__builtin_classify_type(x) == 8   ? PERF_KEEP_SIZE_(x) > 8                                   \
+     : __builtin_classify_type(x) == 9 ? 1                                                        \
+     : __builtin_classify_type(x) == -1 || __builtin_classify_type(x) == 19                       \
+         ? PERF_KEEP_SIZE_(x) < 16 || PERF_KEEP_SIZE_(x) > PERF_KEEP_WIDEST_                      \
+         : 0)
+#if defined(__cplusplus)
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (PERF_KEEP_HAS_NONE_(x))                                                               \
+            __asm__ __volatile__("" : : "m"(x));                                                  \
+        else                                                                                      \
+            __asm__ __volatile__("" : : "X"(x));                                                  \
+    } while (0)
+#else
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (PERF_KEEP_HAS_NONE_(x)) {                                                             \
+            __typeof__((void)0, __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), (x), 0))            \
+                perf_v_ = __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), (x), 0);                  \
+            __asm__ __volatile__("" : : "m"(perf_v_));                                            \
+        } else {                        /* the value of an integer, which may be a bit-field */   \
+            __asm__ __volatile__("" : : "X"(__builtin_choose_expr(                                \
+                __builtin_classify_type(x) >= 1 && __builtin_classify_type(x) <= 4,               \
+                ((void)0, (x)),                                                                   \
+                __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), 0, (x)))));                         \
+        }                                                                                         \
+    } while (0)
+#endif
 #elif defined(__GNUC__) && defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
 #elif defined(__GNUC__)
@@ -855,8 +897,8 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
  * either case of letters.  perf_ab and perf_race loops of that name then run this variant alone and
  * are INCONCLUSIVE.                                                                              */
 
-/* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above:
- * `otherwise`, and perf_error() says PERF_EFORMAT.  Reads the environment at each call (some 100
+/* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above, no
+ * value, or no `=` in all of PERF_VARIANT: `otherwise`, and perf_error() says PERF_EFORMAT.  Reads the environment at each call (some 100
  * ns): keep the answer.  Works with PERF_DISABLE=1 too, for what is shipped.  Any thread, while
  * none changes the environment.                                                                  */
 PERF_FN int perf_variant(const char *name, int otherwise);
@@ -5932,34 +5974,50 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, b->warnings);
 }
 
-/* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results. */
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
+{
+    if (!PERF_ACQ_(&l->done)) {
+        perf_put_(o, "  ");
+        perf_put_name_(o, l->name, 30);
+        perf_put_(o, "   begun, but not ended\n");
+        return;
+    }
+    (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
+    if (l->note && *l->note) {
+        perf_put_(o, "    ");
+        perf_put_(o, l->note);
+        perf_put_(o, "\n");
+    }
+}
+
+/* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results,
+ * which is newest first.  Each loop lies in pages of its own: of 40,000 of them, looking for the one
+ * before from the start of the list took 84 s.                                                   */
 PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_);
+    perf_loop_     *l, *first, *stop = PERF_CAST_(perf_loop_ *, PERF_NULL_), **all;
+    size_t          n = 0, i;
 
     if (!r || !PERF_ACQ_(&r->results))
         return;
     perf_put_(o, "\n  benchmark                                median [95 % interval]");
     perf_put_(o, "       p95       p99      cold\n");
     first = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
-    while (stop != first) { /* the list is newest first: walk it backwards */
+    for (l = first; l; l = l->next)
+        n++;
+    all = PERF_CAST_(perf_loop_ **, PERF_MALLOC(n * sizeof *all));
+    for (l = first, i = n; all && l; l = l->next)
+        all[--i] = l;
+    for (i = 0; all && i < n; i++)
+        perf_put_loop_(o, all[i]);
+    while (!all && stop != first) {                 /* no memory: slowly                          */
         for (l = first; l->next != stop; l = l->next)
             ;
         stop = l;
-        if (!PERF_ACQ_(&l->done)) {
-            perf_put_(o, "  ");
-            perf_put_name_(o, l->name, 30);
-            perf_put_(o, "   begun, but not ended\n");
-        } else {
-            (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
-        }
-        if (PERF_ACQ_(&l->done) && l->note && *l->note) {
-            perf_put_(o, "    ");
-            perf_put_(o, l->note);
-            perf_put_(o, "\n");
-        }
+        perf_put_loop_(o, l);
     }
+    PERF_FREE(all);
 }
 
 /* ---- ab and race: one engine for 2 to 64 variants ---- */
@@ -7015,7 +7073,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
         perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.cold_candidate_ns);
     perf_put_(o, "  ");
-    perf_put_(o, l->name);
+    (void)perf_put_cut_(o, l->name, sizeof l->name);
     perf_put_(o, ": ");
     perf_put_(o, perf_verdict_text(&r.verdict));
     perf_put_(o, "\n");
@@ -7049,9 +7107,9 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
     }
     for (i = 0; i < r->count; i++) {
         perf_put_(o, "  ");
-        perf_put_(o, l->name);
+        (void)perf_put_cut_(o, l->name, sizeof l->name);
         perf_put_(o, ", ");
-        perf_put_(o, r->entry[i].name);
+        (void)perf_put_cut_(o, r->entry[i].name, sizeof r->entry[i].name);
         perf_put_(o, r->forced ? ": " : i == r->best ? ": the best; "
                      : r->entry[i].within_noise ? ": within noise of the best; " : ": ");
         if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
@@ -7110,23 +7168,34 @@ PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
-    const char      *p = perf_getenv_("PERF_VARIANT"), *end, *equals;
-    size_t           n = name ? strlen(name) : 0;
-    int              v;
+    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
+    size_t      n = name ? strlen(name) : 0;
+    int         v, is, bad = p && n && *p && !strchr(p, '=');
 
     for (; p && n && *p; p = *end ? end + 1 : end) {
+        while (*p == ' ' && *name != ' ')
+            p++;
+        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
         equals = PERF_CAST_(const char *, PERF_NULL_);
-        for (end = p; *end && *end != ','; end++)
+        for (end = is && p[n] == '=' ? p + n : p; *end && *end != ','; end++)
             if (*end == '=')
                 equals = end;                       /* the last one: names may have some          */
-        if (!equals || PERF_CAST_(size_t, equals - p) != n || memcmp(p, name, n))
+        for (to = equals ? equals : end; to > p + n && to[-1] == ' '; to--)
+            ;
+        if (!is || to != p + n)
             continue;
-        v = perf_variant_number_(equals + 1, PERF_CAST_(size_t, end - equals - 1));
+        for (p = equals ? equals + 1 : end; *p == ' '; p++)
+            ;
+        for (to = end; to > p && to[-1] == ' '; to--)
+            ;
+        v = !equals ? -1 : perf_variant_number_(p, PERF_CAST_(size_t, to - p));
         if (v >= 0)
             return v;
-        perf_variant_bad_(PERF_EFORMAT);
+        bad = 1;
         break;
     }
+    if (bad)
+        perf_variant_bad_(PERF_EFORMAT);
     return otherwise;
 }
 
@@ -7269,6 +7338,15 @@ PERF_END_DECLS
 
 #ifdef __cplusplus
 namespace perf {
+
+#if defined(__clang__)
+template <class Type_, bool Function_ = __is_function(Type_)> struct kept_ {
+    static const size_t size = sizeof(Type_);
+};
+template <class Type_> struct kept_<Type_, true> {
+    static const size_t size = sizeof(void *);
+};
+#endif
 
 /* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
 template <bool Object_> struct keep_ {

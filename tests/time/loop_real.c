@@ -225,7 +225,10 @@ static void variants(void)
     CHECK(asked("x=A,sum=B,y=A", "sum") == 1 && asked("sum=B,", "sum") == 1 &&
               asked(",,sum=1", "sum") == 1, "lists");
     CHECK(asked("a=b=c", "a=b") == 2, "the last equals sign divides");
-    CHECK(asked("summand=A,su=A,=A,sum", "sum") == 7 && asked("", "sum") == 7 && asked("=A", "") == 7,
+    CHECK(asked("x=A, sum = B , y=A", "sum") == 1 && asked(" sum=B ", "sum") == 1, "blanks");
+    CHECK(asked("copy, 4 KiB=B,sum=C", "copy, 4 KiB") == 1 && asked("copy, 4 KiB=B,sum=C", "sum") == 2,
+          "a name with a comma");
+    CHECK(asked("summand=A,su=A,=A", "sum") == 7 && asked("", "sum") == 7 && asked("=A", "") == 7,
           "other names");
     CHECK(perf_error() == PERF_OK, "no error yet");
     CHECK(asked("sum=64", "sum") == 7 && perf_error() == PERF_EFORMAT, "too large");
@@ -233,6 +236,10 @@ static void variants(void)
     CHECK(asked("sum=baselin", "sum") == 7 && asked("sum=", "sum") == 7 && asked("sum=1x", "sum") == 7 &&
               asked("sum=-1", "sum") == 7 && asked("sum=000000000000000000001", "sum") == 7 &&
               asked("sum=baselines", "sum") == 7 && perf_error() == PERF_EFORMAT, "no variant");
+    perf_reset();
+    CHECK(asked("x=A,sum", "sum") == 7 && perf_error() == PERF_EFORMAT, "a name without a value");
+    perf_reset();
+    CHECK(asked("A", "sum") == 7 && perf_error() == PERF_EFORMAT, "a value without a name");
     {
         char text[8192];
         (void)perf_report_text(text, sizeof text, NULL);
@@ -277,6 +284,34 @@ static void variants(void)
     CHECK(!perf_race_end(&race).forced, "there is no such variant");
     unsetenv("PERF_VARIANT");
     perf_keep(x);
+}
+
+/* ---- the report ---- */
+
+/* A name may be any text, and a line of the report is a line. */
+static void odd_names(void)
+{
+    static char  text[65536];
+    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab      ab;
+    perf_race    race;
+    int          v;
+    uint64_t     x = 1;
+
+    o.max_seconds = 0.01;
+    ab = perf_ab_begin("odd\nab\033[2J", &o);
+    while ((v = perf_ab_next(&ab)) >= 0)
+        x = chain(x, 100);
+    perf_ab_end(&ab);
+    race = perf_race_begin("odd\nrace", 2, &o);
+    perf_race_name(&race, 1, "odd\rvariant");
+    while ((v = perf_race_next(&race)) >= 0)
+        x = chain(x, 100);
+    perf_race_end(&race);
+    perf_keep(x);
+    (void)perf_report_text(text, sizeof text, NULL);
+    CHECK(strstr(text, "odd?ab?[2J: ") && strstr(text, "odd?race, odd?variant: "), "%s", text);
+    CHECK(!strstr(text, "odd\n") && !strchr(text, '\033') && !strchr(text, '\r'), "%s", text);
 }
 
 /* ---- the schedule ---- */
@@ -349,6 +384,7 @@ int main(void)
     disturbed();
     waits();
     variants();
+    odd_names();
     schedule();
     return check_done();
 }
