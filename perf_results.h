@@ -87,7 +87,8 @@ PERF_FN const char *perf_results_format_name(perf_results_format format);
  *   A/B     the median ratio candidate / baseline of its pairs
  *   scope   the median of its calls, from the histogram: good to 3 %
  * A run that comes later than twice the distance of the saved ones gets the interval of a random
- * walk: its variance is that of the saved runs times 2 + 6 * age / span.                         */
+ * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
+ * walk has gone 10 %.                                                                             */
 
 /* Replaces the file by this run; see perf_results_opts for what a run is. */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
@@ -2436,6 +2437,9 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 }
 
 #define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */
+#define PERF_BASELINE_LEAST_S_ 10.0     /* runs within less count as spread over that much        */
+#define PERF_BASELINE_STRAY_ 0.1        /* how far a machine strays by itself in any time: the    */
+                                        /* standard deviation of the log                          */
 
 /* The figure of one run that a rule compares.  0: none; `pool` has room for the largest entry.    */
 PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_entry_ *e,
@@ -2503,14 +2507,16 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
 /* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
  * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a span
  * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
- * quotient of the two.                                                                           */
+ * quotient of the two.  No machine walks for ever, and runs of one second also differ by noise that
+ * does not add up: the walk ends at 10 % (else a day after runs of seconds the interval went from
+ * -100 % to +1,000,000 %, and a doubled time passed).                                             */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk,
                                                 const perf_compare_opts *o, double *p)
 {
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
-    double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap;
+    double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap, fresh = 0.0, most;
     double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;   /* a walk's variance is worth 2.5: */
                                         /* with 4 it missed 4.3 % of 40,000 at most, nominal 5 %   */
     size_t        j;
@@ -2521,7 +2527,10 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
         sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
     i.estimate = perf_log(now) - mean;
     if (k > 1) {
-        sd = perf_sqrt(sd / (n - 1.0) * (walk > 0.0 ? walk : 1.0 + 1.0 / n));
+        sd /= n - 1.0;
+        fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* had they been made just now                */
+        most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
+        sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
         i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
         i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
     }
@@ -2539,6 +2548,9 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     }
     gap = i.estimate - perf_log(v.threshold);
     gap = (gap < 0.0 ? -gap : gap) - tick - 1e-12;
+    if (v.decision == PERF_INCONCLUSIVE && walk > 0.0 &&
+        gap > fresh * perf_t_quantile(0.5 + 0.5 * o->confidence, n - 1.0))
+        v.reason = "the saved runs are too old for the time they cover: add some from now on";
     if (gap > 0.0)
         *p = sd > 0.0 ? 2.0 * perf_t_cdf(-gap / sd, df) : 0.0;
     return v;
@@ -2625,8 +2637,8 @@ PERF_COLD_FN_ double perf_baseline_walk_(const perf_checking_ *c, size_t k)
 {
     double span = c->last - c->first, age = c->now.run[0].time_s - c->last;
 
-    return k > 1 && age > 2.0 * span / PERF_CAST_(double, k - 1)
-               ? 2.0 + 6.0 * age / (span > 1.0 ? span : 1.0) : 0.0;
+    span = span > PERF_BASELINE_LEAST_S_ ? span : PERF_BASELINE_LEAST_S_;
+    return k > 1 && age > 2.0 * span / PERF_CAST_(double, k - 1) ? 2.0 + 6.0 * age / span : 0.0;
 }
 
 /* The first in order of those that are not before *e. */
@@ -2963,14 +2975,14 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     perf_put_(o, "\n");
 }
 
-/* "3 hours" */
+/* "3 hours"; "1 second" is the only one of them that can be one. */
 PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, double s)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
     const char *name = s < 120 ? " seconds" : s < 7200 ? " minutes" : s < 172800 ? " hours" : " days";
 
     perf_put_fixed_(o, s / unit, 0);
-    perf_put_(o, name);
+    perf_put_(o, s >= 0.5 && s < 1.5 ? " second" : name);
 }
 
 PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const perf_baseline *b)

@@ -318,6 +318,39 @@ static void gaps_and_repeats(void)
         perf_baseline_free(&b);
     }
 
+    /* six runs of one second, and the next one in five seconds, ten minutes, a month */
+    for (k = 0; k < 12; k++) {
+        static const double age[] = {5, 600, 30 * 86400.0}, change[] = {1.0, 1.2, 0.5, 2.0};
+        double              by = change[k % 4], old = age[k / 4];
+        char                table[4096];
+        int                 j;
+        snprintf(path, sizeof path, "%s/second.json", dir);
+        (void)remove(path);
+        memset(level, 0, sizeof level);
+        for (j = 0; j < 6; j++) {
+            level[0] = 0.005 * (j % 3 - 1);     /* the same spread in any case                    */
+            r = run(j, 1000 + j / 5.0, level, 0);
+            CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
+        }
+        level[0] = perf_log(by);
+        r = run(20, 1001 + old, level, 0);
+        b = check_now(&r, NULL);
+        CHECK(b.entries == NAMES && !strcmp(b.entry[0].name, "parse"), "parse");
+        width = b.entry[0].verdict.ratio.high / b.entry[0].verdict.ratio.low;
+        CHECK(width > 1.02 && width < 1.9, "%g s old: within a factor of %g", old, width);
+        CHECK(b.entry[0].decision ==
+                  (by > 1.5 || (by > 1.1 && old < 10) ? PERF_REJECT
+                   : by < 0.9 || old < 10 ? PERF_ACCEPT : PERF_INCONCLUSIVE),
+              "x%g, %g s old: %s", by, old, perf_decision_text(b.entry[0].decision));
+        CHECK((b.entry[0].decision == PERF_INCONCLUSIVE) ==
+                  (strstr(b.entry[0].verdict.reason, "too old") != NULL), "%s",
+              b.entry[0].verdict.reason);
+        perf_baseline_text(table, sizeof table, &b);
+        CHECK(strstr(table, " within 1 second, the last "), "%s", table);
+        perf_baseline_free(&b);
+    }
+
+    memset(level, 0, sizeof level);
     snprintf(path, sizeof path, "%s/repeats.json", dir);
     (void)remove(path);
     r = run(0, 0, level, 0.01);
