@@ -535,8 +535,9 @@ PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
 
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
 {
-    char      text[1024], cell[96];
-    perf_out_ o = PERF_ZERO, c = PERF_ZERO;
+    char                text[2048], cell[96];
+    const perf_summary *t = perf_result_main_(r);
+    perf_out_           o = PERF_ZERO, c = PERF_ZERO;
 
     o.p = text;
     o.cap = sizeof text;
@@ -551,24 +552,29 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
         m->failed++;
         return;
     }
-    perf_put_time_(&c, r->time.p50);
+    perf_put_time_(&c, t->p50);
     perf_put_(&c, " [");
-    if (perf_is_finite_(r->time.p50_low) && perf_is_finite_(r->time.p50_high)) {
-        perf_put_time_(&c, r->time.p50_low);
+    if (perf_is_finite_(t->p50_low) && perf_is_finite_(t->p50_high)) {
+        perf_put_time_(&c, t->p50_low);
         perf_put_(&c, ", ");
-        perf_put_time_(&c, r->time.p50_high);
+        perf_put_time_(&c, t->p50_high);
     } else {
         perf_put_(&c, "too few slices");
     }
     perf_put_(&c, "]");
     perf_put_cell_(&o, cell, 32);
-    perf_put_time_cell_(&o, r->time.p95, 10);
-    perf_put_time_cell_(&o, r->time.p99, 10);
+    perf_put_tail_cell_(&o, t->p95, t->p95_high);
+    perf_put_tail_cell_(&o, t->p99, t->p99_high);
     perf_put_time_cell_(&o, r->cold_ns, 10);
     if (r->opts.bytes > 0.0)
-        perf_put_number_cell_(&o, r->opts.bytes / r->time.p50, 3, " GB/s", 14);
+        perf_put_number_cell_(&o, r->opts.bytes / t->p50, 3, " GB/s", 14);
     if (r->opts.items > 0.0)
-        perf_put_number_cell_(&o, r->opts.items / r->time.p50 * 1e3, 3, " M items/s", 19);
+        perf_put_number_cell_(&o, r->opts.items / t->p50 * 1e3, 3, " M items/s", 19);
+    if (r->cpu.count) {
+        perf_put_(&o, "\n    ");
+        perf_put_decides_(&o, r->decides, r->why,
+                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    }
     perf_put_(&o, "\n");
     perf_put_warnings_(&o, r->warnings);
     perf_main_print_(m, &o);
@@ -598,6 +604,17 @@ PERF_COLD_FN_ void perf_main_name_(char *to, size_t cap, const char *name, const
     perf_put_u64_(&o, number);
 }
 
+/* The result, also where the body has ended its own copy as a loop elsewhere would. */
+PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
+{
+#if !PERF_DISABLE
+    if (PERF_LOOP_IS_ONE_(b.state) && PERF_ACQ_(&b.state->loop.done))
+        return b.state->result;
+#endif
+    b.left = -1;                                /* the body counted in its own copy               */
+    return perf_bench_end(&b);
+}
+
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n)
 {
@@ -611,8 +628,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
         c->plain(b);
     else
         c->sized(b, n);
-    b.left = -1;                                /* the body counted in its own copy               */
-    r = perf_bench_end(&b);
+    r = perf_main_end_(b);
     perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     perf_main_row_(m, name, &r);
     m->done++;
@@ -622,13 +638,15 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
 /* The sizes of a sweep into n[]: by the smallest power of two that needs at most 12 of them. */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
-    double low = PERF_CAST_(double, c->low ? c->low : 1), high = PERF_CAST_(double, c->high), x;
-    size_t factor, count;
+    size_t least = c->low < c->high ? c->low : c->high, factor, count;
+    double low = PERF_CAST_(double, least ? least : 1), x;
+    double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
 
     if (m->size_count) {
         memcpy(n, m->sizes, m->size_count * sizeof *n);
         return m->size_count;
     }
+    high = high < low ? low : high;             /* from either end; 0 is 1                        */
     for (factor = 2;; factor *= 2) {
         for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
             n[count++] = x;
@@ -653,7 +671,7 @@ PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
         if (!r.time.count)
             continue;
         used[got] = n[i];
-        ns[got++] = r.time.p50;
+        ns[got++] = perf_result_main_(&r)->p50;
     }
     if (got < 5)
         return;
@@ -664,6 +682,8 @@ PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
     perf_put_cut_(&o, c->name, 60);
     perf_put_(&o, ": ");
     perf_put_(&o, fit.name);
+    if (fit.error >= 1.0 && fit.name == fit.closest)
+        perf_put_(&o, ": the sizes lie within a factor of 8");
     if (fit.rival) {
         perf_put_(&o, " or ");
         perf_put_(&o, fit.rival);
@@ -718,8 +738,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     h->state = PERF_LOOP_IS_ONE_(b.state) ? b.state : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
 #endif
     crew->c->threaded(b, h->number, crew->threads);
-    b.left = -1;
-    h->result = perf_bench_end(&b);
+    h->result = perf_main_end_(b);
     return PERF_NULL_;
 }
 
@@ -756,6 +775,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     }
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
     r.time = perf_bench_summary_(s->slice.ns, s->slice.count);
+    perf_result_rates_(&r);
     s->result = r;
     perf_loop_add_(&s->loop, 1, name);
     PERF_REL_(&s->loop.done, 1);
@@ -832,6 +852,14 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, size_t th
     m->done++;
 }
 
+/* The fewest, or the most, from either end and within 1 .. 256. */
+PERF_COLD_FN_ size_t perf_main_threads_(const perf_case_ *c, int most)
+{
+    size_t n = (c->low < c->high) == (most != 0) ? c->high : c->low;
+
+    return n < 1 ? 1 : n > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : n;
+}
+
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
     size_t t;
@@ -843,7 +871,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
     } else if (m->threads) {
         perf_main_crew_(m, c, m->threads);
     } else {
-        for (t = c->low ? c->low : 1; t <= c->high && t <= PERF_MAIN_THREADS_; t *= 2)
+        for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
             perf_main_crew_(m, c, t);
     }
 }
@@ -858,7 +886,7 @@ PERF_COLD_FN_ size_t perf_main_count_(const perf_main_ *m, const perf_case_ *c)
         return perf_main_plan_(m, c, n);
     if (c->plain || m->threads)
         return 1;
-    for (t = c->low ? c->low : 1; t <= c->high && t <= PERF_MAIN_THREADS_; t *= 2)
+    for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
         count++;
     return count;
 }
@@ -947,7 +975,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     for (i = 1; i < argc && !m.bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m.program);
-            return 0;
+            return fflush(stdout) || ferror(stdout) ? 2 : 0;
         }
         (void)perf_main_option_(&m, argc, argv, &i);
     }

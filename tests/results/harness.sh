@@ -40,6 +40,37 @@ PERF_BENCH_THREADS(spin, 1, 2)
 PERF_BENCH(forgotten)
 {
 }
+PERF_BENCH(ends)
+{
+    double x = 1;
+    while (perf_bench_next(&b)) {
+        x *= 1.0000001;
+        perf_keep(x);
+    }
+    perf_bench_end(&b);
+}
+PERF_BENCH(slow)
+{
+    long i;
+    while (perf_bench_next(&b))
+        for (i = 0; i < 3000000; i++)
+            perf_clobber();
+}
+PERF_BENCH_N(down, 64, 4)
+{
+    size_t i;
+    while (perf_bench_next(&b))
+        for (i = 0; i < n; i++)
+            perf_clobber();
+}
+PERF_BENCH_THREADS(fewer, 2, 1)
+{
+    double x = (double)thread + (double)threads;
+    while (perf_bench_next(&b)) {
+        x += 1;
+        perf_keep(x);
+    }
+}
 C
 cat >three.cpp <<'C'
 #include "perf_main.h"
@@ -86,10 +117,10 @@ build gcc g++ -O2
 
 # names, in the order of files and lines
 run 0 '^mul$' --list
-printf 'mul\nsteps\nspin\nforgotten\nfrom_cxx\n' >names
+printf 'mul\nsteps\nspin\nforgotten\nends\nslow\ndown\nfewer\nfrom_cxx\n' >names
 try '--list has all, once' cmp names out
 run 0 '^steps$' --list --filter 's*'
-printf 'steps\nspin\n' >names
+printf 'steps\nspin\nslow\n' >names
 try '--filter s*' cmp names out
 run 0 '^from_cxx$' --list --filter=cxx
 try 'a plain text matches inside' test "$(wc -l <out)" -eq 1
@@ -128,6 +159,14 @@ try 'each thread' test "$(grep -c '^  thread [01] ' out)" -eq 2
 run 0 '^spin/threads:4 ' --filter spin --threads 4 --budget 0.05
 try 'each of 4 threads' test "$(grep -c '^  thread [0-3] ' out)" -eq 4
 run 2 'forgotten +not measured: no data' --filter forgotten
+run 0 '^ends +[0-9.]+ [nu]s \[' --filter ends --budget 0.05         # the body ended its own copy
+run 0 '^down/64 ' --filter down --budget 0.02                       # from either end
+try '5 sizes, rising' test "$(sed -n 's,^down/\([0-9]*\) .*,\1,p' out | tr '\n' ' ')" = '4 8 16 32 64 '
+run 0 '^fewer/threads:2 ' --filter fewer --budget 0.02
+try '1 thread, then 2' test "$(sed -n 's,^fewer/threads:\([0-9]*\) .*,\1,p' out | tr '\n' ' ')" = '1 2 '
+run 0 '^ +(cpu|wall) time decides: .*; (cpu|wall) [0-9]' --filter slow --budget 0.05
+run 0 '^slow .* ~[0-9.]+ [mu]?s +~[0-9.]+ [mu]?s ' --filter slow --budget 0.05      # too few slices
+run 0 'steps: no fit: the sizes lie within a factor of 8' --filter steps --sizes 16,17,18,19,20 --budget 0.02
 
 # files
 run 0 '^mul' --filter '*m*l*' --budget 0.05 --json r.json
@@ -147,6 +186,9 @@ if [ -e /dev/full ]; then
     status=0
     ./bench --filter mul --budget 0.02 >/dev/full 2>err || status=$?
     try 'a table that cannot be written' test "$status" -eq 2
+    status=0
+    ./bench --help >/dev/full 2>err || status=$?
+    try 'a help that cannot be written' test "$status" -eq 2
 fi
 
 # baselines: the numbers are planted, so that no clock decides
