@@ -28,8 +28,8 @@
 PERF_BEGIN_DECLS
 
 /* >>results -----------------------------------------------------------------------------------
- * What is written: every bench and A/B loop that has ended, with each slice as measured, and every
- * scope with its histogram.  Values that are no positive numbers are left out.                   */
+ * What is written: every bench and A/B loop that has ended, with each slice as measured by the clock
+ * that decides (wall or processor time, as in the report), and every scope with its histogram.  Values that are no positive numbers are left out.                   */
 
 typedef enum perf_results_format {
     PERF_RESULTS_JSON,          /* our own, with everything; perf-ab and baselines read it        */
@@ -516,15 +516,15 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
         if (l->kind == 1) {
             const perf_bench_state_ *b = PERF_PTR_(const perf_bench_state_ *, l);
             one.bench = &b->result;
-            one.x[0] = b->slice.ns;
+            one.x[0] = b->result.decides == PERF_DECIDES_CPU ? b->slice.cpu : b->slice.ns;
             one.n = b->result.time.count ? b->slice.count : 0;
         } else if (l->kind != 2) {
             continue;
         } else {
             const perf_ab_state_ *a = PERF_PTR_(const perf_ab_state_ *, l);
             one.ab = &a->result;
-            one.x[0] = a->arm[0].ns;
-            one.x[1] = a->arm[1].ns;
+            one.x[0] = a->result.decides == PERF_DECIDES_CPU ? a->arm[0].cpu : a->arm[0].ns;
+            one.x[1] = a->result.decides == PERF_DECIDES_CPU ? a->arm[1].cpu : a->arm[1].ns;
             one.n = a->arm[0].count < a->arm[1].count ? a->arm[0].count : a->arm[1].count;
             one.n = a->result.baseline.count ? one.n : 0;
         }
@@ -610,6 +610,16 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return s;
 }
 
+/* The summary of a loop's arm by the clock that decides, as its values are. */
+PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *l, int arm)
+{
+    if (!l->ab)
+        return perf_result_main_(l->bench);
+    if (l->ab->decides == PERF_DECIDES_CPU)
+        return arm ? &l->ab->candidate_cpu : &l->ab->baseline_cpu;
+    return arm ? &l->ab->candidate : &l->ab->baseline;
+}
+
 /* Value i of a bench, by slice; without slices its median, as the only one.  0: none such. */
 PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
 {
@@ -618,7 +628,7 @@ PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
     if (l->n)
         x = i < l->n ? l->x[arm][i] : 0.0;
     else if (i == 0 && l->bench && l->bench->time.count)
-        x = l->bench->time.p50;
+        x = perf_result_main_(l->bench)->p50;
     return perf_is_duration_(x) && x > 1e-200 && x < 1e200 ? x : 0.0;
 }
 
@@ -670,14 +680,14 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
     a->arm = PERF_CAST_(int, k % 2);
     if (l->ab) {
         a->suffix = a->arm ? "/candidate" : "/baseline";
-        a->time = a->arm ? &l->ab->candidate : &l->ab->baseline;
+        a->time = perf_saved_summary_(l, a->arm);
         a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
         a->cold_ns = a->arm ? l->ab->cold_candidate_ns : l->ab->cold_baseline_ns;
         a->iterations = a->batch * a->time->count;
     } else if (a->arm) {
         return 0;
     } else {
-        a->time = &l->bench->time;
+        a->time = perf_saved_summary_(l, 0);
         a->batch = l->bench->batch;
         a->iterations = l->bench->iterations;
         a->cold_ns = l->bench->cold_ns;
@@ -790,8 +800,10 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
     perf_put_member_(o, "bytes", r->opts.bytes);
     perf_put_member_(o, "items", r->opts.items);
     perf_put_char_(o, '}');
+    if (r->cpu.count)
+        perf_put_text_member_(o, "decides", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->time.count)
-        perf_put_summary_(o, "summary", &r->time);
+        perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
     perf_put_(o, ",\n  \"samples\":");
     perf_put_samples_(o, l, 0, 1.0);
 }
@@ -823,9 +835,11 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
     perf_put_interval_member_(o, "ratio", r->verdict.ratio);
     perf_put_interval_member_(o, "speedup", r->verdict.speedup);
     perf_put_char_(o, '}');
+    if (r->baseline_cpu.count)
+        perf_put_text_member_(o, "decides", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->baseline.count) {
-        perf_put_summary_(o, "summary_baseline", &r->baseline);
-        perf_put_summary_(o, "summary_candidate", &r->candidate);
+        perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
+        perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));
     }
     perf_put_(o, ",\n  \"baseline\":");
     perf_put_samples_(o, l, 0, 1.0);

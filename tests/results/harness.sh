@@ -165,6 +165,26 @@ try '5 sizes, rising' test "$(sed -n 's,^down/\([0-9]*\) .*,\1,p' out | tr '\n' 
 run 0 '^fewer/threads:2 ' --filter fewer --budget 0.02
 try '1 thread, then 2' test "$(sed -n 's,^fewer/threads:\([0-9]*\) .*,\1,p' out | tr '\n' ' ')" = '1 2 '
 run 0 '^ +(cpu|wall) time decides: .*; (cpu|wall) [0-9]' --filter slow --budget 0.05
+others=
+for i in 1 2 3 4; do
+    (while :; do :; done) &
+    others="$others $!"
+done
+run 0 '^ +(cpu|wall) time decides: ' --filter slow --budget 0.2 --json r.json
+# shellcheck disable=SC2086
+kill $others
+cat >decides.py <<'P'
+import json, re, statistics, sys
+text = open("out").read()
+clock = re.search(r"^ +(cpu|wall) time decides: ", text, re.M)[1]
+shown = re.search(r"^slow +([0-9.]+) (us|ms|s) ", text, re.M)
+shown = float(shown[1]) * {"us": 1e3, "ms": 1e6, "s": 1e9}[shown[2]]
+b = json.load(open("r.json"))["benchmarks"][0]
+assert b["decides"] == clock, b
+for p50 in b["summary"]["p50"], statistics.median(b["samples"]):
+    assert abs(p50 / shown - 1) < 0.01, (p50, shown)
+P
+try 'the row and the file: the same clock, the same times' python3 decides.py
 run 0 '^slow .* ~[0-9.]+ [mu]?s +~[0-9.]+ [mu]?s ' --filter slow --budget 0.05      # too few slices
 run 0 'steps: no fit: the sizes lie within a factor of 8' --filter steps --sizes 16,17,18,19,20 --budget 0.02
 
