@@ -5112,6 +5112,8 @@ PERF_FN perf_status perf_trace_save(const char *path)
 typedef struct perf_timer_ {
     uint64_t    began, t0, cpu0, paused_at, paused_cpu_at;
     double      overhead_ns, tick_ns, cpu_overhead_ns;
+    double      least_ns;               /* the shortest slice that took any time; 0: none yet     */
+    int         coarse;                 /* 1: one took none, so a tick is longer than a reading   */
     double      paused_ns, paused_cpu_ns;   /* of this slice                                      */
     double      wall, cpu;                  /* of the last slice, ns                              */
     double      spent_ns;                   /* in slices so far                                   */
@@ -5317,6 +5319,10 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now)
         t->backwards++;
         return 0;
     }
+    if (!(raw > 0.0))
+        t->coarse = 1;
+    else if (!(t->least_ns > 0.0) || raw < t->least_ns)
+        t->least_ns = raw;
     t->spent_ns += raw;
     if (t->use_cpu) {
         t->cpu = perf_timer_since_(t->cpu0, cpu) - t->paused_cpu_ns - t->cpu_overhead_ns;
@@ -5329,6 +5335,22 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now)
             t->waiting_slices++;
     }
     return 1;
+}
+
+/* The step of the clock.  One of milliseconds does not move while it is looked at, but then some
+ * slices take no time at all, and the shortest of the others is a step or two.                    */
+PERF_FN double perf_timer_tick_(const perf_timer_ *t)
+{
+    return t->coarse && t->least_ns > t->tick_ns ? t->least_ns : t->tick_ns;
+}
+
+/* How long slices are to be: as asked for, or 30 steps of such a clock, as far as the time allows. */
+PERF_FN double perf_timer_want_(const perf_timer_ *t, double slice_ns, double max_seconds)
+{
+    double steps = t->coarse ? 30.0 * perf_timer_tick_(t) : 0.0, most = max_seconds * 1e9 / 32.0;
+
+    steps = steps < most ? steps : most;
+    return steps > slice_ns ? steps : slice_ns;
 }
 
 PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds)
@@ -5575,7 +5597,8 @@ PERF_OUTLINE_FN_ uint64_t perf_bench_slice_(perf_bench_state_ *s)
             perf_timer_choose_(&s->timer, ns);
         break;
     case PERF_LOOP_GROW_:
-        if (good && !perf_slice_grow_(p, ns, s->opts.slice_ns)) {
+        if (good && !perf_slice_grow_(p, ns, perf_timer_want_(&s->timer, s->opts.slice_ns,
+                                                              s->opts.max_seconds))) {
             s->status = PERF_EDELETED;
             s->phase = PERF_LOOP_DONE_;
             return 0;
@@ -5638,6 +5661,14 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
+/* Of a coarse clock each slice is right to a step. */
+PERF_COLD_FN_ uint32_t perf_bench_widen_(perf_summary *sum, double step)
+{
+    sum->p50_low = sum->p50_low > step ? sum->p50_low - step : 0.0;
+    sum->p50_high += step;
+    return step > 0.001 * sum->p50 ? PERF_CAST_(uint32_t, PERF_WARN_RESOLUTION) : 0u;
+}
+
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
@@ -5673,6 +5704,9 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(perf_bench_state_ *s, int64_t lef
     } else if (!r.time.count) {
         r.status = PERF_ENODATA;
     } else {
+        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL)
+            r.warnings |= perf_bench_widen_(&r.time, perf_timer_tick_(&s->timer) /
+                                                         PERF_CAST_(double, p->batch));
         r.warnings |= perf_slice_warnings_(perf_bench_times_(s), p->count, sum, s->timer.overhead_ns);
         if (!(sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50))
             r.warnings |= PERF_WARN_NOISY;
@@ -6202,11 +6236,16 @@ PERF_OUTLINE_FN_ perf_ab_state_ *perf_duel_open_(const char *name, int variants,
 }
 
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
+PERF_FN double perf_race_tick_(const perf_ab_state_ *s, int i, int j)
+{
+    double a = s->arm[j].fastest, b = s->arm[i].fastest;
+
+    return a > 0.0 && b > 0.0 ? 0.5 * perf_timer_tick_(&s->timer) * (1.0 / a + 1.0 / b) : 0.0;
+}
+
 PERF_FN double perf_duel_tick_(const perf_ab_state_ *s, int i)
 {
-    double a = s->arm[0].fastest, b = s->arm[i].fastest;
-
-    return a > 0.0 && b > 0.0 ? 0.5 * (s->timer.tick_ns / a + s->timer.tick_ns / b) : 0.0;
+    return perf_race_tick_(s, i, 0);
 }
 
 /* The times of a variant by the clock that decides, and the bets on them. */
@@ -6363,7 +6402,8 @@ PERF_FN uint64_t perf_duel_stop_(perf_ab_state_ *s, perf_status why)
 PERF_COLD_FN_ int perf_duel_grow_(perf_ab_state_ *s, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
-    double       slowest = 0.0, want = s->opts.slice_ns, factor;
+    double       want = perf_timer_want_(&s->timer, s->opts.slice_ns, s->opts.max_seconds);
+    double       slowest = 0.0, factor;
     uint64_t     batch = p->batch;
     int          i;
 
@@ -6580,7 +6620,8 @@ PERF_OUTLINE_FN_ uint64_t perf_duel_slice_(perf_ab_state_ *s)
         }
         break;
     case PERF_LOOP_GROW_ONE_:                       /* those that are much faster                 */
-        if (!perf_slice_grow_(p, ns, s->opts.slice_ns))
+        if (!perf_slice_grow_(p, ns, perf_timer_want_(&s->timer, s->opts.slice_ns,
+                                                      s->opts.max_seconds)))
             return perf_duel_stop_(s, PERF_EDELETED);
         p->steady |= late;
         perf_duel_grow_next_(s, late);
@@ -6778,7 +6819,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
         if (!s->entry[j].time.count)
             continue;                               /* another one was forced                     */
         k = perf_duel_logs_(s, r->best, j, -1, d);
-        tick = 0.5 * s->timer.tick_ns * (1.0 / s->arm[j].fastest + 1.0 / s->arm[r->best].fastest);
+        tick = perf_race_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             d[i] -= tick + 1e-12;
         s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(d, k, 0.0, 1.0, level);

@@ -12,6 +12,7 @@ static uint64_t sim_clock(void);
 static uint64_t now_ns = UINT64_C(1) << 40, dice;
 static int64_t  step_at_read, step_by;          /* at that reading from now the clock steps        */
 static int      frozen, backwards;
+static uint64_t step_ns = 1;                    /* what a reading shows is a multiple of this      */
 
 static uint64_t sim_clock(void)                 /* a reading costs 20 ns                           */
 {
@@ -21,7 +22,7 @@ static uint64_t sim_clock(void)                 /* a reading costs 20 ns        
         now_ns -= 1000000;
     else if (!frozen)
         now_ns += 20;
-    return now_ns;
+    return now_ns / step_ns * step_ns;
 }
 
 static double uniform(void)
@@ -253,6 +254,39 @@ static void clocks(void)
 }
 
 /* ---- A/B ---- */
+
+/* A clock of milliseconds: no figure may look better than its steps are long. */
+static void coarse_clock(void)
+{
+    static const uint64_t step[] = {100000, 1000000, 15625000};
+    size_t                i;
+    int                   v, k;
+
+    for (i = 0; i < sizeof step / sizeof *step; i++)
+        for (k = 0; k < 20; k++) {
+            perf_bench_opts o = perf_bench_opts_default();
+            perf_ab_opts    a = perf_ab_opts_default();
+            perf_result     r;
+            perf_ab_result  q;
+            perf_ab         ab;
+            double          body = 700.0 + 50.0 * uniform() * k;
+            step_ns = step[i];
+            o.max_seconds = a.max_seconds = 0.2 + 0.02 * k;
+            r = bench_of(&o, body, 0.0);
+            CHECK(r.status == PERF_OK && r.time.p50_low <= body + 1 && r.time.p50_high >= body - 1,
+                  "steps of %g ns: %g [%g, %g], truth %g", (double)step_ns, r.time.p50, r.time.p50_low,
+                  r.time.p50_high, body);
+            CHECK(r.warnings & (uint32_t)PERF_WARN_RESOLUTION, "steps of %g ns: no note",
+                  (double)step_ns);
+            ab = perf_ab_begin("steps", &a);
+            while ((v = perf_ab_next(&ab)) >= 0)
+                spend(v ? 0.5 * body : body);
+            q = perf_ab_end(&ab);
+            CHECK(q.status == PERF_OK && q.verdict.decision != PERF_REJECT, "steps of %g ns: %s",
+                  (double)step_ns, perf_verdict_text(&q.verdict));
+        }
+    step_ns = 1;
+}
 
 static void verdicts(int runs)
 {
@@ -1039,6 +1073,7 @@ int main(int argc, char **argv)
     nested();
     left_early();
     clocks();
+    coarse_clock();
     verdicts(250 / part);
     hooks_of_ab();
     accuracy();
