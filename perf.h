@@ -898,9 +898,9 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
  * are INCONCLUSIVE.                                                                              */
 
 /* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above, no
- * value, or no `=` in all of PERF_VARIANT: `otherwise`, and perf_error() says PERF_EFORMAT.  Reads the environment at each call (some 100
- * ns): keep the answer.  Works with PERF_DISABLE=1 too, for what is shipped.  Any thread, while
- * none changes the environment.                                                                  */
+ * value, or no `=` in all of PERF_VARIANT: `otherwise`, and perf_error() says PERF_EFORMAT.  Reads
+ * the environment at each call (some 100 ns): keep the answer.  Works with PERF_DISABLE=1 too, for
+ * what is shipped.  Any thread, while none changes the environment.                              */
 PERF_FN int perf_variant(const char *name, int otherwise);
 
 /* >>schedule: record some steps of a long loop ---------------------------------------------------
@@ -5338,13 +5338,13 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now)
 }
 
 /* The step of the clock.  One of milliseconds does not move while it is looked at, but then some
- * slices take no time at all, and the shortest of the others is a step or two.                    */
+ * slices take no time at all, and the shortest of the others is a step or two.                   */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 {
     return t->coarse && t->least_ns > t->tick_ns ? t->least_ns : t->tick_ns;
 }
 
-/* How long slices are to be: as asked for, or 30 steps of such a clock, as far as the time allows. */
+/* How long slices are to be: as asked for, or 30 steps of such a clock, if the time allows.      */
 PERF_FN double perf_timer_want_(const perf_timer_ *t, double slice_ns, double max_seconds)
 {
     double steps = t->coarse ? 30.0 * perf_timer_tick_(t) : 0.0, most = max_seconds * 1e9 / 32.0;
@@ -6025,8 +6025,8 @@ PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
 }
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_get_()->results,
- * which is newest first.  Each loop lies in pages of its own: of 40,000 of them, looking for the one
- * before from the start of the list took 84 s.                                                   */
+ * which is newest first.  Each loop lies in pages of its own: of 40,000 of them, looking for the
+ * one before from the start of the list took 84 s.                                               */
 PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);

@@ -28,8 +28,9 @@
 PERF_BEGIN_DECLS
 
 /* >>results -----------------------------------------------------------------------------------
- * What is written: every bench and A/B loop that has ended, with each slice as measured by the clock
- * that decides (wall or processor time, as in the report), and every scope with its histogram.  Values that are no positive numbers are left out.                   */
+ * What is written: every bench and A/B loop that has ended, with each slice as measured by the
+ * clock that decides (wall or processor time, as in the report), and every scope with its
+ * histogram.  Values that are no positive numbers are left out.                                  */
 
 typedef enum perf_results_format {
     PERF_RESULTS_JSON,          /* our own, with everything; perf-ab and baselines read it        */
@@ -88,7 +89,7 @@ PERF_FN const char *perf_results_format_name(perf_results_format format);
  *   scope   the median of its calls, from the histogram: good to 3 %
  * A run that comes later than twice the distance of the saved ones gets the interval of a random
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
- * walk has gone 10 %.                                                                             */
+ * walk has gone 10 %.                                                                            */
 
 /* Replaces the file by this run; see perf_results_opts for what a run is. */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
@@ -2523,7 +2524,7 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
  * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
  * quotient of the two.  No machine walks for ever, and runs of one second also differ by noise that
  * does not add up: the walk ends at 10 % (else a day after runs of seconds the interval went from
- * -100 % to +1,000,000 %, and a doubled time passed).                                             */
+ * -100 % to +1,000,000 %, and a doubled time passed).                                            */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk,
                                                 const perf_compare_opts *o, double *p)
