@@ -1339,6 +1339,7 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     uint64_t              thread, number, count;
     char                  name[32];             /* the events follow, oldest first                */
 } perf_retired_;
+#define PERF_RETIRED_ROOM_(k) (UINT64_C(256) << (k))    /* bytes of events, of class k            */
 
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
 
@@ -1420,6 +1421,8 @@ typedef struct perf_registry_ {
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
+    perf_retired_  *unused[32]; /* of retired traces that a reset forgot, by class                */
+    uint32_t        reading;    /* who goes through `retired` now                                 */
     uint64_t        spare[5];
 } perf_registry_;
 
@@ -1511,6 +1514,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
     r->scan_at = 64;
     r->retired = PERF_NULL_;
+    r->reading = 0;
     r->marks = PERF_NULL_;
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
@@ -1908,14 +1912,30 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
 
+/* Called with the lock held.  What somebody is reading stays as it is, for ever. */
+PERF_COLD_FN_ void perf_retired_forget_(perf_registry_ *r)
+{
+    perf_retired_ *old = r->retired, *next;
+    int            k;
+
+    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
+    for (; old && !r->reading; old = next) {
+        next = old->next;
+        for (k = 0; PERF_RETIRED_ROOM_(k) < old->count * sizeof(perf_event_); k++) {
+        }
+        old->next = r->unused[k];
+        r->unused[k] = old;
+    }
+}
+
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
     uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
     uint64_t       i;
-    perf_retired_ *old;
+    perf_retired_ *old = PERF_NULL_;
     char          *to;
-    int            sent = perf_stream_flush_(r, t);
+    int            sent = perf_stream_flush_(r, t), k = 0;
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
         r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
@@ -1924,11 +1944,18 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
             r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
         bytes = size;
     }
-    old = bytes && r->retired_bytes < PERF_RETIRED_MAX_
-              ? PERF_CAST_(perf_retired_ *, perf_pool_(&r->pool, &r->pool_end,
-                                                       sizeof *old + PERF_CAST_(size_t, bytes),
-                                                       65536, 0))
-              : PERF_NULL_;
+    while (PERF_RETIRED_ROOM_(k) < bytes)
+        k++;
+    if (bytes && r->retired_bytes < PERF_RETIRED_MAX_) {
+        old = r->reading ? PERF_NULL_ : r->unused[k];
+        if (old)
+            r->unused[k] = old->next;
+        else
+            old = PERF_CAST_(perf_retired_ *,
+                             perf_pool_(&r->pool, &r->pool_end,
+                                        sizeof *old + PERF_CAST_(size_t, PERF_RETIRED_ROOM_(k)),
+                                        65536, 0));
+    }
     if (old) {
         old->thread = t->thread;
         old->number = t->number;
@@ -1940,7 +1967,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
                    sizeof(perf_event_));
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
-        r->retired_bytes += bytes;
+        r->retired_bytes += PERF_RETIRED_ROOM_(k);
     } else if (!sent) {
         r->retired_lost += bytes / sizeof(perf_event_);
     }
@@ -2959,7 +2986,7 @@ PERF_FN void perf_reset(void)
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));
-    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
+    perf_retired_forget_(r);
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
@@ -3973,9 +4000,15 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     perf_events_    e;
     int             whole = 1, got;
 
+    if (!perf_lock_(r))
+        return 0;
+    r->reading++;                               /* a reset keeps off `retired`                    */
+    perf_unlock_(r);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        if (!perf_lock_(r))                     /* keeps it from being retired meanwhile          */
-            return 0;
+        if (!perf_lock_(r)) {                   /* keeps it from being retired meanwhile          */
+            whole = 0;
+            break;
+        }
         got = perf_events_copy_(&e, r, t);
         perf_unlock_(r);
         if (got)
@@ -3999,6 +4032,10 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         else
             whole = 0;
         PERF_FREE(e.event);
+    }
+    if (perf_lock_(r)) {
+        r->reading--;
+        perf_unlock_(r);
     }
     return whole;
 }

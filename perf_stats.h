@@ -3814,7 +3814,16 @@ PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
         perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
         return;
     }
-    perf_put_fixed_(o, x, digits);
+    if (x > 0.0 && x < 0.001) {                 /* as 3.33e-7, where the decimals would all be 0  */
+        int e = 0;
+        for (; x < 1.0; e++)
+            x *= 10.0;
+        perf_put_fixed_(o, x, 2);
+        perf_put_(o, "e-");
+        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
+    } else {
+        perf_put_fixed_(o, x, digits);
+    }
     perf_put_char_(o, 'x');
 }
 

@@ -199,6 +199,50 @@ static void together(void)
     CHECK(row_of("inner", "scope").calls == sum, "%.0f of %.0f", row_of("inner", "scope").calls, sum);
 }
 
+/* 0 where the system does not tell. */
+static long mapped_kib(void)
+{
+    FILE *f = fopen("/proc/self/statm", "r");
+    long  pages = 0;
+
+    if (f && fscanf(f, "%ld", &pages) != 1)
+        pages = 0;
+    if (f)
+        fclose(f);
+    return pages * 4;
+}
+
+static void *thousand(void *arg)
+{
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        PERF_SCOPE("thousand");
+    }
+    return arg;
+}
+
+/* A server with a thread a request that is reset every interval: what the reset forgets is used again. */
+static void intervals(void)
+{
+    const unsigned hundred = 100;
+    long           before = 0;
+    unsigned       i;
+    pthread_t      t;
+
+    for (i = 0; i < 20 * hundred; i++) {
+        pthread_create(&t, NULL, thousand, NULL);
+        pthread_join(t, NULL);
+        if (i % hundred == 0)
+            perf_reset();
+        if (i == 4 * hundred)
+            before = mapped_kib();
+    }
+    if (MANY == 10000)                              /* sanitizers map for themselves */
+        CHECK(mapped_kib() - before < 8192, "%ld KiB more", mapped_kib() - before);
+    perf_reset();
+}
+
 int main(void)
 {
     pthread_t t;
@@ -208,6 +252,7 @@ int main(void)
     overflow();
     overflow_mixed();
     together();
+    intervals();
     pthread_create(&t, NULL, careless, NULL);
     pthread_join(t, NULL);
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
