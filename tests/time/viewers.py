@@ -178,6 +178,19 @@ def speedscope(path):
     return found
 
 
+# The clock is calibrated anew while the program gets older: two files written one after the other agree
+# to what it knew at the first, after some milliseconds 12 ppm, and each rounds from a start of its own.
+def near(a, b):
+    return abs(a - b) <= 1 + max(a, b) / 5000
+
+
+def alike(a, b):
+    """Counters of (process, thread, name, start, length)."""
+    a, b = sorted(a.elements()), sorted(b.elements())
+    return len(a) == len(b) and all(x[:3] == y[:3] and abs(x[3] - y[3]) <= 5000 and near(x[4], y[4])
+                                    for x, y in zip(a, b))
+
+
 FLAMEGRAPH = "/usr/share/perl5/Devel/NYTProf/flamegraph.pl"      # of libdevel-nytprof-perl
 
 
@@ -200,9 +213,9 @@ def folded(path, saved):
                 depths = [int(f[1]) for f in m[1].split(";") if re.fullmatch("d[0-5]", f)]
                 check(depths == list(range(len(depths))), f"folded: {line!r} skips a scope")
     deep = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d5")
-    check(abs(own["d5"] - deep) <= sum(saved.values()), f"folded: {own['d5']} ns in d5, the trace has {deep}")
+    check(abs(own["d5"] - deep) <= sum(saved.values()) + deep / 5000, f"folded: {own['d5']} ns in d5, the trace has {deep}")
     outermost = sum(length * n for (_, _, name, _, length), n in saved.items() if name == "d0")
-    check(abs(total - outermost) <= 2 * sum(saved.values()), f"folded: {total} ns, the trace has {outermost}")
+    check(abs(total - outermost) <= 2 * sum(saved.values()) + outermost / 5000, f"folded: {total} ns, the trace has {outermost}")
     if not os.path.exists(FLAMEGRAPH):
         check(os.environ.get("CI") != "true", f"{FLAMEGRAPH} is missing (libdevel-nytprof-perl)")
         print("missing: flamegraph.pl (libdevel-nytprof-perl)")
@@ -224,15 +237,15 @@ def main():
 
     json_saved, json_kinds, _ = chrome("saved.json")
     saved, kinds, _ = slices("saved.pftrace")
-    check(sum(saved.values()) > 300 and saved == json_saved,
+    check(sum(saved.values()) > 300 and alike(saved, json_saved),
           f"protobuf and JSON differ: {list((saved - json_saved).items())[:3]} {list((json_saved - saved).items())[:3]}")
     check(kinds[4] == json_kinds["C"] > 0 and kinds[3] == json_kinds["i"] > 0, f"{kinds} {json_kinds}")
     flat = Counter()
     for (_, _, name, _, length), n in saved.items():
         flat[name, length] += n
     theirs, ours = (sorted(c.elements()) for c in (speedscope("saved.speedscope.json"), flat))
-    check(len(theirs) == len(ours) and all(a[0] == b[0] and abs(a[1] - b[1]) <= 1     # it counts from
-          for a, b in zip(theirs, ours)), "speedscope has other scopes")    # another start: rounding
+    check(len(theirs) == len(ours) and all(a[0] == b[0] and near(a[1], b[1]) for a, b in zip(theirs, ours)),
+          "speedscope has other scopes")
 
     folded("saved.folded", saved)
 
