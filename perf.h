@@ -227,7 +227,8 @@ PERF_BEGIN_DECLS
 /* >>clock -------------------------------------------------------------------------------------
  * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
  * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
- * one bracketed pair of readings at first use, another one now, and the error follows from both. */
+ * one bracketed pair of readings at first use, another one now, and the error follows from both.
+ * perf_clock(), which says how good they are, stands with the reports: perf_scope.h leaves it out. */
 
 #define PERF_CLOCK_LIST_(X)                                                                       \
     X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
@@ -1963,8 +1964,8 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
         for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + (i - (t->ring_head - bytes)), PERF_PTR_(char *, t->ring) + (i & (size - 1)),
-                   sizeof(perf_event_));
+            PERF_LIBC_(memcpy)(to + (i - (t->ring_head - bytes)),
+                               PERF_PTR_(char *, t->ring) + (i & (size - 1)), sizeof(perf_event_));
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
         r->retired_bytes += PERF_RETIRED_ROOM_(k);
@@ -2633,7 +2634,8 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     if (!t)
         return PERF_NULL_;
     k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && k->name && k->name->kind == kind && !PERF_LIBC_(strcmp)(k->name->site.name, name))
+    if (k->key == name && k->name && k->name->kind == kind &&
+        !PERF_LIBC_(strcmp)(k->name->site.name, name))
         return &k->name->site;
     site.name = name;
     site.line = kind << 24;
@@ -3189,35 +3191,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
     PERF_REL_(&r->recorders, t);
     perf_unlock_(r);
     return t;
-}
-
-/* Adds a duration that began at `start`, both in ticks of the scopes' clock, to name `id` of the
- * track.  Its depth in the trace is 1 for the outermost.                                         */
-PERF_HOT_FN_ void perf_track_put_(perf_recorder_ *t, uint32_t id, uint64_t start, uint64_t d,
-                                  uint32_t depth)
-{
-    perf_cell_ *c = id < t->room ? t->cell[id] : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-    uint64_t    at = d;
-
-    if (PERF_UNLIKELY_(!c))
-        c = perf_cell_get_(t, id);
-    if (!c) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ENOMEM);
-        return;
-    }
-    if (PERF_UNLIKELY_(d - c->low > c->span))
-        at = perf_cell_extend_(c, d);
-    PERF_ADD_(c->count, 1);
-    PERF_ADD_(c->sum, d);
-    PERF_ADD_(c->total, d);
-    PERF_ADD_(PERF_BUCKET_(c, at), 1);
-    if (t->ring_mask) {
-        if (d >= PERF_EVENT_MORE_)
-            perf_event_more_(t, d);
-        perf_event_put_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | c->tag |
-                                      PERF_CAST_(uint64_t, depth & 255u) << 56);
-    }
 }
 
 /* ---- report ---- */

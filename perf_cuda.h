@@ -1232,11 +1232,17 @@ PERF_COLD_FN_ void perf_gpu_return_(perf_gpu_ring_ *ring, perf_gpu_slot_ *first,
 #endif
 }
 
+PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
+{
+    PERF_SET_(&s->begin.ticks, UINT64_C(0));
+    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
+}
+
+/* Of one that has failed, whose codes are not all 0. */
 PERF_FN void perf_gpu_slot_clear_(perf_gpu_slot_ *s)
 {
     s->code[0] = s->code[1] = s->capture = 0;
-    PERF_SET_(&s->begin.ticks, UINT64_C(0));
-    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
+    perf_gpu_free_(s);
 }
 
 /* A ring whose thread has ended: its free slots serve again, those still open stay with whoever
@@ -1552,20 +1558,26 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_state_ *g, perf_gpu_slot_ *s)
     perf_gpu_ring_   *ring = s->ring;
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
     uintptr_t         at = PERF_PTR_(uintptr_t, s->stream);
-    uint32_t          i;
     int               locked;
 
     if (t && t->home == g)                      /* ask the driver again whose stream this is */
         t->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
-        if (PERF_GET_(&ring->slot[i].key) == PERF_GPU_KEY_(s->stream))
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
     PERF_SET_(&s->key, PERF_GPU_NEVER_);
     locked = perf_gpu_lock_(g, 1);      /* 0: held by us; who adopts the ring sees both or none */
     perf_gpu_slot_clear_(s);
     perf_gpu_return_(ring, s, s);
     if (locked)
         perf_gpu_unlock_(g);
+}
+
+/* No slot takes the short way for this stream any more: it may be another device's by now. */
+PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
+{
+    uint32_t i;
+
+    for (i = 0; i < PERF_ACQ_(&ring->made); i++)
+        if (PERF_GET_(&ring->slot[i].key) == PERF_GPU_KEY_(stream))
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
 }
 
 /* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing where the
@@ -1584,6 +1596,8 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
         code = bad ^ s->code[0];
     if (code || s->capture) {
         perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
+        if (!s->capture)
+            perf_gpu_forget_(s->ring, s->stream);
         perf_gpu_give_up_(g, s);
         return;
     }
@@ -1603,7 +1617,7 @@ PERF_INLINE_FN_ void perf_gpu_now_(perf_gpu_time_ *at)
 #endif
 }
 
-/* The short way: 1 + 2 calls of the driver, and 24 instructions of ours (tests/gpu/cost.sh).  `off`
+/* The short way: 1 + 2 calls of the driver, and 24 or 25 instructions of ours (tests/gpu/cost.sh).  `off`
  * makes a key that no slot has: one compare for stream and switch.  A name that has no id yet gets
  * one when the scope is fetched. */
 PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
@@ -1898,12 +1912,6 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_lin
                ? a : PERF_NULL_;
 }
 
-PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
-{
-    PERF_SET_(&s->begin.ticks, UINT64_C(0));
-    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
-}
-
 /* A length in ticks, and the same as the histogram and the trace want it. */
 typedef struct perf_gpu_length_ {
     uint64_t ticks, bucket, what;
@@ -1919,7 +1927,7 @@ PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, dou
         if (d.ticks >= PERF_EVENT_MORE_) {
             d.what = PERF_EVENT_MORE_;
             if (a->mask)
-                perf_event_put_(a->t, d.ticks, 0);
+                perf_event_more_(a->t, d.ticks);
         }
     }
     return d;
@@ -2052,7 +2060,7 @@ PERF_HOT_FN_ perf_gpu_slot_ *perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_r
             continue;
         d = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, PERF_CAST_(double, s->length.ms) * 1e6 / tick + 0.5));
         if (d >= PERF_EVENT_MORE_)
-            perf_event_put_(a->t, d, 0);
+            perf_event_more_(a->t, d);
         perf_event_put_(a->t, s->at, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | a->c->tag |
                                          PERF_CAST_(uint64_t, s->depth & 255u) << 56);
     }

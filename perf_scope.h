@@ -7,9 +7,10 @@
  *     }
  *
  * Every name of the sections clock and scopes of perf.h and none of the others (reports, benches,
- * statistics), for a third of the compiler's time in C and a quarter in C++ (bench/include_cost.sh).
- * Some other file of the program includes perf.h and asks for the report.  Both in one file is fine,
- * in any order.  It needs perf.h and perf_stats.h beside it.
+ * statistics), for a third of the compiler's instructions in C and a quarter in C++
+ * (bench/include_cost.sh).  Some other file of the program includes perf.h and asks for the report;
+ * PERF_AT_EXIT, PERF_NVTX, PERF_ROCTX and PERF_MAIN belong there and change nothing here.  Both
+ * headers in one file are fine, in any order.  It needs perf.h and perf_stats.h beside it.
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                 */
 #ifndef PERF_SCOPE_H
 #define PERF_SCOPE_H

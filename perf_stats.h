@@ -117,8 +117,6 @@ PERF_BEGIN_DECLS
 typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
 #undef PERF_STATUS_ENUM_
 
-/* Numbers that the compiler may not fold away under -ffast-math. */
-
 PERF_HD_FN uint64_t perf_bits_(double x)
 {
     uint64_t u;

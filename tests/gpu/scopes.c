@@ -939,6 +939,26 @@ static void reused(void)
     sim_stop();
 }
 
+/* Work of 2^32 ticks and more takes two entries of the ring: what is overwritten is counted in scopes. */
+static void long_ones(void)
+{
+    perf_stream     stream = start();
+    perf_registry_ *r = perf_registry_get_();
+    const int       n = (int)r->ring_events / 2 + 1000;
+    int             i;
+
+    for (i = 0; i < n; i++) {
+        one("long", stream, UINT64_C(5000000000));
+        sim_host(UINT64_C(6000000000));
+        if (i % 100 == 99)
+            (void)perf_gpu_collect();
+    }
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("long").scopes == (uint64_t)n, "%g", (double)perf_gpu_stats_of("long").scopes);
+    CHECK(perf_losses_sum_(r).overwritten == 1000, "%g overwritten", (double)perf_losses_sum_(r).overwritten);
+    sim_stop();
+}
+
 /* A device that is lost, and a driver that has shut down: nothing is called any more. */
 static void shut_down(void)
 {
@@ -1066,6 +1086,7 @@ int main(int argc, char **argv)
     failures();
     destroyed();
     reused();
+    long_ones();
     shut_down();
     forks();
     tables();
