@@ -547,7 +547,6 @@ static void walking(void)
     free(h);
 }
 
-/* Random operations against a plain array. */
 /* A copy that cannot be done whole leaves what was there; no counter wraps. */
 static void limits(void)
 {
@@ -582,6 +581,7 @@ static void limits(void)
     free(wide);
 }
 
+/* Random operations against a plain array. */
 static void random_programs(void)
 {
     rng r = {61};
