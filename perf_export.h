@@ -1,1368 +1,1034 @@
-/* perf_export.h - histograms in other tools' formats: HdrHistogram logs, plots, CSV, binary.
+/* perf_export.h - results, scopes and the trace in other tools' formats.
  *
- *     static char        line[65536];                           // a line of an .hlog file
- *     static perf_hist   latency;
- *     perf_hlog_interval second = PERF_ZERO;
- *     second.length_seconds = 1.0;
- *     if (perf_hlog_write(line, sizeof line, &latency, &second, 2) < sizeof line)
- *         fputs(line, stdout);                                  // HdrHistogram's tools read it
+ *     #include "perf.h"
+ *     #include "perf_export.h"
+ *     perf_export_save("now.json", PERF_EXPORT_GOOGLE, NULL);     // all benches and A/B loops
+ *     perf_export_save("flame.html", PERF_EXPORT_FLAME, NULL);    // where the time went, as a page
  *
- * Optional: only files that save or load such formats include it, beside perf_stats.h.
- * Needs no zlib: what we write is stored, what others wrote is inflated here.  No file is opened,
- * nothing is allocated; text and bytes go to and come from memory that you own.
- * Sections (search for ">>"):  hlog  text  binary  private
- * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
+ * Optional: only files that write such formats include it.  Our own JSON is in perf_results.h,
+ * Perfetto's and Chrome's traces in perf_trace.h and perf.h, histograms in perf_hlog.h.
+ * docs/formats.md says what each tool makes of them.  Everything here allocates and does I/O.
+ * To add a format: a row in the enum, one in perf_export_row_, and its writer.
+ * Sections (search for ">>"):  formats  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
 #ifndef PERF_EXPORT_H
 #define PERF_EXPORT_H
 
-#include "perf_stats.h"
-#ifndef PERF_VERSION
-#error "perf_export.h: found another perf_stats.h first; put this library's folder earlier"
-#endif
+#include "perf_results.h"
+#include "perf_trace.h"
 
 PERF_BEGIN_DECLS
 
-/* Writers of text return the number of characters that the whole text has, without the final NUL,
- * as snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
- * perf_hlog_write, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.   */
+/* >>formats ----------------------------------------------------------------------------------- */
 
-/* >>hlog: HdrHistogram interval logs (.hlog) ----------------------------------------------------- */
+typedef enum perf_export_format {
+    PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
+    PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
+    PERF_EXPORT_HYPERFINE,      /* hyperfine --export-json                                        */
+    PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
+    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians: Prometheus            */
+    PERF_EXPORT_OTLP,           /* the same as OpenTelemetry's metrics in JSON                    */
+    PERF_EXPORT_SPEEDSCOPE,     /* https://www.speedscope.app: a profile a thread, begins and ends
+                                   in ns since the first scope; no counters, instants, spans      */
+    PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno: "main;load;decode 1200", a line a path of
+                                   scopes, self time in ns.  Names lose ';', newlines and bytes that
+                                   are not UTF-8                                                  */
+    PERF_EXPORT_FLAME,          /* a page of HTML that shows the same as boxes, widest first; click
+                                   to zoom.  Paths of less than 1/5000 of the time are left out.
+                                   Its title is `run` of the options                              */
+    PERF_EXPORT_FORMATS_
+} perf_export_format;
 
-typedef struct perf_hlog_interval {
-    double      start_seconds;      /* since the epoch, or since the start time of the log        */
-    double      length_seconds;
-    const char *tag;                /* NULL: none.  When read: in the log's text, tag_size long    */
-    size_t      tag_size;           /* when written: 0 means strlen(tag)                          */
-    double      max_unit;           /* written: values per printed unit, 0 -> 1e6 (ns to ms)       */
-    /* read only */
-    double      max;                /* as printed in the log                                      */
-    double      ratio;              /* the histogram's integer-to-double conversion ratio          */
-    uint64_t    count;              /* values in this interval                                     */
-    int         version;            /* of the encoding: 0, 1 or 2                                  */
-    int         digits;             /* significant decimal digits of the histogram, 0..5           */
-    size_t      offset;             /* of the line in the text                                     */
-} perf_hlog_interval;
+/* To a file, whole or not at all.  The first six write what perf_results_save writes, the last
+ * three what the trace still holds, and of the options only `run`.  PERF_EINVAL: no path or no such
+ * format, PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                               */
+PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
+                                     const perf_results_opts *opts);
 
-/* The lines that begin a log.  comment may be NULL; it must be one line.  start_seconds: since the
- * epoch.                                                                                         */
-PERF_FN size_t perf_hlog_write_header(char *out, size_t cap, const char *comment,
-                                      double start_seconds);
+/* The first six to an open stream, which stays open; PERF_EINVAL for the last three. */
+PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
+                                   const perf_results_opts *opts);
 
-/* One line with all values of h, V2 encoding.  digits 1, 2 or 3 keep 4, 7 or 10 bits: a histogram
- * of as many bits or more is written exactly as HdrHistogram would have recorded it, a coarser one
- * at its buckets' midpoints.  Values above the range are written at the maximum.  0: bad argument. */
-PERF_FN size_t perf_hlog_write(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits);
+/* The first six into buf, always terminated when cap > 0.  Returns the length of the full text, as
+ * snprintf does; 0: without memory, for the last three, or no such format.                       */
+PERF_FN size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
+                                const perf_results_opts *opts);
 
-/* Walks through a log in memory (`text` need not end with NUL, and is not copied):
- *     perf_hlog_reader r = PERF_ZERO;  r.text = text;  r.size = size;
- *     while ((st = perf_hlog_next(&r, &iv, &h)) != PERF_ENODATA) ...                              */
-typedef struct perf_hlog_reader {
-    const char *text;
-    size_t      size;
-    size_t      at;                 /* where the next line begins                                  */
-    size_t      error_at;           /* byte offset of what was wrong, when a status says so        */
-    double      start_seconds;      /* from #[StartTime: ...], 0 when there was none so far        */
-    double      base_seconds;       /* from #[BaseTime: ...]                                       */
-} perf_hlog_reader;
+/* "google", "go", ...; NULL for any other number, so that a loop over the names ends by itself. */
+PERF_FN const char *perf_export_format_name(perf_export_format format);
 
-/* The next interval: its values are added to `into` (NULL: only checked).
- * PERF_OK       all of the line was added
- * PERF_ENODATA  end of the log
- * PERF_EFORMAT  malformed or truncated line, see error_at; nothing of it was added
- * PERF_EINVAL   the line is coarser than `into` (fewer digits than its bits); nothing added
- * PERF_ERANGE   a counter of `into` would overflow; nothing added
- * After an error the next call goes on with the next line.  Uses about 36 KB of stack.            */
-PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
+/* >>private: bodies --------------------------------------------------------------------------- */
 
-/* >>text: for plotters and spreadsheets ---------------------------------------------------------- */
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
 
-/* The percentile distribution that HdrHistogram's plotters read.  unit: values per printed unit,
- * e.g. 1000 prints ns as us; steps: lines for each halving of the distance to 100 %, 0 -> 5.      */
-PERF_FN size_t perf_hist_write_percentiles(char *out, size_t cap, const perf_hist *h, double unit,
-                                           int steps);
+/* ---- results: both arms of an A/B loop ---- */
 
-/* lower,upper,count,cumulative,fraction: a line for each occupied bucket. */
-PERF_FN size_t perf_hist_write_csv(char *out, size_t cap, const perf_hist *h);
+/* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
+ * for each thing with values, with its name and summary.                                         */
+typedef struct perf_arm_ {
+    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
+    const perf_saved_  *loop;
+    const perf_summary *time;
+    int                 arm;
+    uint64_t            batch, iterations;
+    double              first_ns, bytes, items;
+} perf_arm_;
 
-/* >>binary: our own form, little-endian, checksummed --------------------------------------------- */
-
-/* Bytes: magic "PHST", version, bits, counter size, 0, highest, ~minimum, maximum, sum, zeros, over,
- * invalid, lost (64 bits each), payload size, CRC-32 of all but itself (32 bits each); then for each
- * occupied bucket two LEB128 numbers: buckets skipped, count.  Buckets are numbered as in
- * HdrHistogram, whatever form the histogram had.
- * Returns the bytes needed; nothing is written if that is more than cap.  0: h is NULL.           */
-PERF_FN size_t perf_hist_save(void *out, size_t cap, const perf_hist *h);
-
-/* Options of a caller-owned histogram that holds all of a saved one.  PERF_EFORMAT: not one. */
-PERF_FN perf_status perf_hist_saved_opts(const void *data, size_t size, perf_hist_opts *o);
-
-/* into += saved.  `error_at` (may be NULL) gets the byte offset of what was wrong.  Statuses as for
- * perf_hist_merge, and PERF_EFORMAT; after any error `into` is as it was.                         */
-PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t size,
-                                   size_t *error_at);
-
-/* >>private: bodies, in the order of the prototypes ---------------------------------------------- */
-
-PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
+PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
 {
-    perf_out_ o = PERF_ZERO;
+    const perf_saved_ *l = &s->loop[k / 2];
 
-    o.p = out;
-    o.cap = out ? cap : 0;
-    if (o.cap)
-        *out = '\0';
-    return o;
-}
-
-/* ---- hlog: written ---- */
-
-/* Bytes into memory that may be too small: len goes on counting. */
-typedef struct perf_bytes_ {
-    unsigned char *p;
-    size_t         len, cap;
-} perf_bytes_;
-
-PERF_FN unsigned char *perf_put_be_(unsigned char *p, uint64_t v, int bytes)
-{
-    while (bytes-- > 0)
-        *p++ = PERF_CAST_(unsigned char, v >> (8 * bytes) & 255);
-    return p;
-}
-
-/* ZigZag, then 7 bits a byte; the ninth byte is whole. */
-PERF_FN void perf_put_zigzag_(perf_bytes_ *o, int64_t x)
-{
-    uint64_t v = PERF_CAST_(uint64_t, x) << 1 ^ (x < 0 ? UINT64_MAX : 0);
-    int      n;
-
-    for (n = 0; n < 8 && v >> 7; n++, v >>= 7, o->len++)
-        if (o->len < o->cap)
-            o->p[o->len] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    if (o->len < o->cap)
-        o->p[o->len] = PERF_CAST_(unsigned char, v);
-    o->len++;
-}
-
-/* HdrHistogram counts at most 2^63 - 1. */
-PERF_FN int64_t perf_hlog_count_(uint64_t n)
-{
-    return n >> 63 ? INT64_MAX : PERF_CAST_(int64_t, n);
-}
-
-/* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written. */
-PERF_FN void perf_hlog_put_(perf_bytes_ *o, uint64_t *next, uint64_t index, uint64_t n)
-{
-    if (index > *next)
-        perf_put_zigzag_(o, index - *next == 1 ? 0 : 0 - perf_hlog_count_(index - *next));
-    perf_put_zigzag_(o, perf_hlog_count_(n));
-    *next = index + 1;
-}
-
-/* All counts: a number, or minus the length of a run of empty buckets.  Our buckets are those of
- * HdrHistogram when the bits agree; else several of ours share one of theirs and are added up.    */
-PERF_FN void perf_hlog_counts_(perf_bytes_ *o, const perf_hist *h, unsigned bits)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0, index = 0, held = 0, at, v, width;
-
-    to.bits = bits;
-    to.compact = 1;
-    if (s.bits == bits && perf_hist_over(h) == 0) {
-        size_t i, end = perf_hist_touched_(h, &s, &i);
-        if (perf_hist_peek_(h)->zeros)
-            perf_hlog_put_(o, &next, 0, perf_hist_peek_(h)->zeros);
-        for (; i < end; i++) {
-            uint64_t n = perf_hist_cell_(h, &s, i);
-            if (n == 0) {                       /* a long gap is crossed by vectors                */
-                if (i % 8 == 0 && i + 64 < end && perf_hist_sum_cells_(h, &s, i, 64) == 0)
-                    i += 63;
-                continue;
-            }
-            at = s.compact ? i : perf_hist_index_(&to, perf_hist_lower_(&s, i, &width));
-            perf_hlog_put_(o, &next, at, n);
-        }
-        return;
-    }
-    while (perf_hist_next(h, &b)) {
-        v = b.lower > s.highest ? b.upper       /* above the range: at the maximum                 */
-                                : b.lower + (b.upper - b.lower) / 2;
-        at = v ? perf_hist_index_(&to, v) : 0;
-        if (at != index && held) {
-            perf_hlog_put_(o, &next, index, held);
-            held = 0;
-        }
-        index = at;
-        held += b.count;
-    }
-    if (held)
-        perf_hlog_put_(o, &next, index, held);
-}
-
-/* zlib's checksum; 5552 bytes cannot overflow 32 bits. */
-PERF_FN uint32_t perf_adler32_(const unsigned char *p, size_t n)
-{
-    uint32_t a = 1, b = 0;
-
-    while (n) {
-        size_t part = n < 5552 ? n : 5552;
-        n -= part;
-        while (part--) {
-            a += *p++;
-            b += a;
-        }
-        a %= 65521;
-        b %= 65521;
-    }
-    return b << 16 | a;
-}
-
-/* n bytes to base64 at out.  They may be in the same memory, their end at the end of the text. */
-PERF_FN void perf_base64_(char *out, const unsigned char *p, size_t n)
-{
-    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t          v;
-
-    for (; n >= 3; n -= 3, p += 3, out += 4) {
-        v = PERF_CAST_(uint32_t, p[0]) << 16 | PERF_CAST_(uint32_t, p[1]) << 8 | p[2];
-        out[0] = digit[v >> 18];
-        out[1] = digit[v >> 12 & 63];
-        out[2] = digit[v >> 6 & 63];
-        out[3] = digit[v & 63];
-    }
-    if (n == 0)
-        return;
-    v = PERF_CAST_(uint32_t, p[0]) << 16;
-    if (n == 2)
-        v |= PERF_CAST_(uint32_t, p[1]) << 8;
-    out[0] = digit[v >> 18];
-    out[1] = digit[v >> 12 & 63];
-    out[2] = n == 2 ? digit[v >> 6 & 63] : '=';
-    out[3] = '=';
-}
-
-PERF_FN size_t perf_hlog_write_header(char *out, size_t cap, const char *comment,
-                                      double start_seconds)
-{
-    perf_out_ o = perf_out_open_(out, cap);
-
-    if (comment) {
-        perf_put_(&o, "#[");
-        perf_put_(&o, comment);
-        perf_put_(&o, "]\n");
-    }
-    perf_put_(&o, "#[Histogram log format version 1.3]\n#[StartTime: ");
-    perf_put_fixed_(&o, start_seconds, 3);
-    perf_put_(&o, " (seconds since epoch)]\n");
-    perf_put_(&o, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
-                  "\"Interval_Compressed_Histogram\"\n");
-    return o.len;
-}
-
-/* The start of the line up to the histogram. */
-PERF_FN void perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
-{
-    double max = perf_hist_max(h);
-    size_t i, n;
-
-    if (iv->tag) {
-        perf_put_(o, "Tag=");
-        n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
-        for (i = 0; i < n; i++) {               /* what would end the field becomes an underscore  */
-            char c = iv->tag[i];
-            perf_put_char_(o, c == ',' || c == ' ' || PERF_CAST_(unsigned char, c) < 32 ? '_' : c);
-        }
-        perf_put_char_(o, ',');
-    }
-    perf_put_fixed_(o, iv->start_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, iv->length_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, max < 0.0 ? 0.0 : max / (iv->max_unit > 0.0 ? iv->max_unit : 1e6), 3);
-    perf_put_char_(o, ',');
-}
-
-#define PERF_HLOG_FRONT_ 50u        /* bytes before the counts: 8 cookie and size, 2 zlib, 40 header  */
-
-/* The counts are written into `out` once, moved to the end of the room that their base64 takes, and
- * given what goes before, between and after them; then they become text, front to back.           */
-PERF_FN size_t perf_hlog_write(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits)
-{
-    static const unsigned char bits_of_digits[4] = {0, 4, 7, 10};
-    perf_out_      o;
-    perf_bytes_    counts = PERF_ZERO;
-    unsigned char *p;
-    uint64_t       highest;
-    size_t         content, blocks, raw, line, i;
-    uint32_t       adler;
-
-    if (!h || !iv || digits < 1 || digits > 3)
+    memset(a, 0, sizeof *a);
+    a->loop = l;
+    a->name = l->name;
+    a->suffix = "";
+    a->arm = PERF_CAST_(int, k % 2);
+    if (l->ab) {
+        a->suffix = a->arm ? "/candidate" : "/baseline";
+        a->time = perf_saved_summary_(l, a->arm);
+        a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
+        a->first_ns = a->arm ? l->ab->first_candidate_ns : l->ab->first_baseline_ns;
+        a->iterations = a->batch * a->time->count;
+    } else if (a->arm) {
         return 0;
-    o = perf_out_open_(out, cap);
-    perf_hlog_fields_(&o, h, iv);
-    if (o.len + PERF_HLOG_FRONT_ < o.cap) {
-        counts.p = PERF_PTR_(unsigned char *, out) + o.len + PERF_HLOG_FRONT_;
-        counts.cap = o.cap - o.len - PERF_HLOG_FRONT_;
-    }
-    perf_hlog_counts_(&counts, h, bits_of_digits[digits]);
-    content = 40 + counts.len;
-    blocks = (content + 65534) / 65535;
-    raw = 10 + content + 5 * blocks + 4;
-    line = o.len + (raw + 2) / 3 * 4 + 1;
-    if (line >= o.cap) {
-        (void)perf_out_open_(out, cap);
-        return line;
-    }
-    p = PERF_PTR_(unsigned char *, out) + (line - 1 - raw);     /* where the bytes will stand      */
-    memmove(p + PERF_HLOG_FRONT_, counts.p, counts.len);
-    highest = perf_hist_shape_of_(h).highest;
-    if (perf_hist_peek_(h)->max > highest)
-        highest = perf_hist_peek_(h)->max;
-    (void)perf_put_be_(p, UINT32_C(0x1c849314), 4);             /* V2, compressed                  */
-    (void)perf_put_be_(p + 4, raw - 8, 4);
-    (void)perf_put_be_(p + 8, 0x7801, 2);
-    (void)perf_put_be_(p + 10, UINT32_C(0x1c849313), 4);        /* V2, plain                       */
-    (void)perf_put_be_(p + 14, counts.len, 4);
-    (void)perf_put_be_(p + 18, 0, 4);                           /* index offset                    */
-    (void)perf_put_be_(p + 22, PERF_CAST_(uint64_t, digits), 4);
-    (void)perf_put_be_(p + 26, 1, 8);
-    (void)perf_put_be_(p + 34, highest, 8);
-    (void)perf_put_be_(p + 42, perf_bits_(1.0), 8);
-    adler = perf_adler32_(p + 10, content);
-    for (i = blocks; i-- > 0;) {                                /* stored blocks, the last first   */
-        size_t         size = i + 1 < blocks ? 65535 : content - 65535 * i;
-        unsigned char *block = p + 10 + (65535 + 5) * i;
-        memmove(block + 5, p + 10 + 65535 * i, size);
-        block[0] = i + 1 == blocks;
-        block[1] = PERF_CAST_(unsigned char, size & 255);
-        block[2] = PERF_CAST_(unsigned char, size >> 8);
-        block[3] = PERF_CAST_(unsigned char, ~size & 255);
-        block[4] = PERF_CAST_(unsigned char, ~size >> 8 & 255);
-    }
-    (void)perf_put_be_(p + raw - 4, adler, 4);
-    perf_base64_(out + o.len, p, raw);
-    out[line - 1] = '\n';
-    out[line] = '\0';
-    return line;
-}
-
-/* ---- hlog: read ---- */
-
-/* A line's bytes as they come out of base64 and inflate, one at a time.  Sized by the format: a
- * match may reach 32768 bytes back.  Everything is checked before it is used.                    */
-typedef struct perf_huffman_ {
-    uint16_t count[16];             /* codes of each length                                       */
-    uint16_t symbol[288];           /* symbols in the order of their codes                        */
-} perf_huffman_;
-
-enum { PERF_INFLATE_BLOCK_, PERF_INFLATE_STORED_, PERF_INFLATE_CODES_, PERF_INFLATE_END_ };
-
-typedef struct perf_hlog_source_ {
-    const char   *text;             /* base64 of this line: [at, end) of it is to come            */
-    size_t        at, end;
-    uint32_t      six;              /* bits from base64 not yet handed on                         */
-    int           six_bits;
-    uint64_t      limit;            /* compressed bytes to come, by the length that the line says */
-    uint32_t      bits;             /* of the compressed stream, not yet used                     */
-    int           bit_count;
-    int           mode, last, bad;
-    uint32_t      stored;           /* bytes left in a stored block                               */
-    uint32_t      copy, distance;   /* bytes left in a match                                      */
-    uint32_t      written;          /* modulo 2^32                                                */
-    uint32_t      history;          /* bytes that a match may reach back, up to 32768             */
-    uint32_t      a, b;             /* Adler-32 of what came out                                  */
-    perf_huffman_ literal, distant;
-    unsigned char window[32768];
-} perf_hlog_source_;
-
-PERF_FN int perf_base64_value_(char c)
-{
-    if (c >= 'A' && c <= 'Z')
-        return c - 'A';
-    if (c >= 'a' && c <= 'z')
-        return c - 'a' + 26;
-    if (c >= '0' && c <= '9')
-        return c - '0' + 52;
-    return c == '+' ? 62 : c == '/' ? 63 : -1;
-}
-
-/* Next byte of the base64 text; -1: no more, or not base64. */
-PERF_FN int perf_hlog_get_(perf_hlog_source_ *s)
-{
-    while (s->six_bits < 8) {
-        int v = s->at < s->end ? perf_base64_value_(s->text[s->at]) : -1;
-        if (v < 0) {
-            s->bad = 1;
-            return -1;
-        }
-        s->at++;
-        s->six = s->six << 6 | PERF_CAST_(uint32_t, v);
-        s->six_bits += 6;
-    }
-    s->six_bits -= 8;
-    return PERF_CAST_(int, s->six >> s->six_bits & 255);
-}
-
-PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int (*next)(perf_hlog_source_ *), int bytes)
-{
-    uint64_t v = 0;
-
-    while (bytes-- > 0) {
-        int byte = next(s);
-        if (byte < 0) {
-            s->bad = 1;
-            return 0;
-        }
-        v = v << 8 | PERF_CAST_(uint64_t, byte);
-    }
-    return v;
-}
-
-/* Up to 32 bits ahead, as far as the stream goes. */
-PERF_FN void perf_inflate_fill_(perf_hlog_source_ *s)
-{
-    while (s->bit_count <= 24 && s->limit) {
-        int byte = perf_hlog_get_(s);
-        if (byte < 0)
-            return;
-        s->limit--;
-        s->bits |= PERF_CAST_(uint32_t, byte) << s->bit_count;
-        s->bit_count += 8;
-    }
-}
-
-/* n <= 15 bits of the compressed stream; 0 and bad at its end. */
-PERF_FN unsigned perf_inflate_bits_(perf_hlog_source_ *s, int n)
-{
-    unsigned v;
-
-    if (s->bit_count < n)
-        perf_inflate_fill_(s);
-    if (s->bit_count < n) {
-        s->bad = 1;
-        return 0;
-    }
-    v = s->bits & ((1u << n) - 1);
-    s->bits >>= n;
-    s->bit_count -= n;
-    return v;
-}
-
-/* Skips to the next whole byte of the stream. */
-PERF_FN void perf_inflate_align_(perf_hlog_source_ *s)
-{
-    s->bits >>= s->bit_count % 8;
-    s->bit_count -= s->bit_count % 8;
-}
-
-/* Codes from their lengths.  0: too many codes for the lengths, or (unless it is the single code
- * that deflate allows) too few.                                                                  */
-PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, unsigned n)
-{
-    uint16_t first[16];
-    unsigned i;
-    int      room = 1;
-
-    memset(h, 0, sizeof *h);
-    for (i = 0; i < n; i++)
-        h->count[lengths[i]]++;
-    h->count[0] = 0;
-    first[1] = 0;
-    for (i = 1; i < 16; i++) {
-        room = 2 * room - h->count[i];
-        if (room < 0)
-            return 0;
-        if (i < 15)
-            first[i + 1] = PERF_CAST_(uint16_t, first[i] + h->count[i]);
-    }
-    for (i = 0; i < n; i++)
-        if (lengths[i])
-            h->symbol[first[lengths[i]]++] = PERF_CAST_(uint16_t, i);
-    return room == 0 || (h->count[1] == 1 && room == 1 << 14);
-}
-
-/* Canonical codes: those of one length are consecutive numbers. */
-PERF_FN unsigned perf_huffman_symbol_(perf_hlog_source_ *s, const perf_huffman_ *h)
-{
-    unsigned code = 0, first = 0, index = 0;
-    uint32_t bits;
-    int      length;
-
-    if (s->bit_count < 15)
-        perf_inflate_fill_(s);
-    bits = s->bits;
-    for (length = 1; length < 16 && length <= s->bit_count; length++, bits >>= 1) {
-        unsigned n = h->count[length];
-        code |= bits & 1;
-        if (code - first < n) {
-            s->bits >>= length;
-            s->bit_count -= length;
-            return h->symbol[index + (code - first)];
-        }
-        index += n;
-        first = (first + n) << 1;
-        code <<= 1;
-    }
-    s->bad = 1;
-    return 0;
-}
-
-/* The two tables of a block: type 1 has fixed ones, type 2 sends their lengths, coded themselves. */
-PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
-{
-    static const unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
-                                            11, 4,  12, 3, 13, 2, 14, 1, 15};
-    unsigned char lengths[320];
-    unsigned      i, literals = 288, distances = 30, lengths_coded;
-
-    memset(lengths, 0, sizeof lengths);
-    if (type == 1) {
-        for (i = 0; i < 288; i++)
-            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
-        for (i = 0; i < 30; i++)
-            lengths[288 + i] = 5;
-        (void)perf_huffman_make_(&s->literal, lengths, 288);
-        (void)perf_huffman_make_(&s->distant, lengths + 288, 30);   /* two codes are never used    */
-        return;
-    }
-    literals = perf_inflate_bits_(s, 5) + 257;
-    distances = perf_inflate_bits_(s, 5) + 1;
-    lengths_coded = perf_inflate_bits_(s, 4) + 4;
-    for (i = 0; i < lengths_coded; i++)
-        lengths[order[i]] = PERF_CAST_(unsigned char, perf_inflate_bits_(s, 3));
-    if (s->bad || literals > 286 || distances > 30 || !perf_huffman_make_(&s->literal, lengths, 19)) {
-        s->bad = 1;
-        return;
-    }
-    memset(lengths, 0, sizeof lengths);
-    for (i = 0; i < literals + distances && !s->bad;) {
-        unsigned      symbol = perf_huffman_symbol_(s, &s->literal), times = 1;
-        unsigned char value = PERF_CAST_(unsigned char, symbol);
-        if (symbol == 16) {
-            times = 3 + perf_inflate_bits_(s, 2);
-            value = i ? lengths[i - 1] : 255;
-        } else if (symbol > 16) {
-            times = symbol == 17 ? 3 + perf_inflate_bits_(s, 3) : 11 + perf_inflate_bits_(s, 7);
-            value = 0;
-        }
-        if (s->bad || value > 15 || times > literals + distances - i) {
-            s->bad = 1;
-            return;
-        }
-        while (times--)
-            lengths[i++] = value;
-    }
-    if (s->bad || lengths[256] == 0 || !perf_huffman_make_(&s->literal, lengths, literals)) {
-        s->bad = 1;
-        return;
-    }
-    /* No distance code at all is allowed: the block then has only literals. */
-    if (!perf_huffman_make_(&s->distant, lengths + literals, distances)) {
-        for (i = 0; i < distances; i++)
-            if (lengths[literals + i])
-                s->bad = 1;
-    }
-}
-
-PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
-{
-    unsigned type, check;
-
-    if (s->last) {
-        uint32_t adler;
-        perf_inflate_align_(s);
-        adler = perf_inflate_bits_(s, 8) << 8;
-        adler = (adler | perf_inflate_bits_(s, 8)) << 8;
-        adler = (adler | perf_inflate_bits_(s, 8)) << 8;
-        adler |= perf_inflate_bits_(s, 8);
-        if (adler != (s->b << 16 | s->a) || s->limit || s->bit_count)
-            s->bad = 1;
-        s->mode = PERF_INFLATE_END_;
-        return;
-    }
-    s->last = PERF_CAST_(int, perf_inflate_bits_(s, 1));
-    type = perf_inflate_bits_(s, 2);
-    if (s->bad)
-        return;
-    if (type == 0) {
-        perf_inflate_align_(s);
-        s->stored = perf_inflate_bits_(s, 8);
-        s->stored |= perf_inflate_bits_(s, 8) << 8;
-        check = perf_inflate_bits_(s, 8);
-        check |= perf_inflate_bits_(s, 8) << 8;
-        if (s->stored != (~check & 0xffff))
-            s->bad = 1;
-        s->mode = PERF_INFLATE_STORED_;
-    } else if (type == 3) {
-        s->bad = 1;
     } else {
-        perf_inflate_tables_(s, type);
-        s->mode = PERF_INFLATE_CODES_;
+        a->time = perf_saved_summary_(l, 0);
+        a->batch = l->bench->batch;
+        a->iterations = l->bench->iterations;
+        a->first_ns = l->bench->first_ns;
+        a->bytes = l->bench->opts.bytes;
+        a->items = l->bench->opts.items;
     }
+    if (!a->batch)
+        a->batch = 1;
+    return a->time->count > 0 && perf_saved_count_(l) > 0;
 }
 
-/* A length symbol has been read: reads the rest of the match. */
-PERF_FN void perf_inflate_match_(perf_hlog_source_ *s, unsigned symbol)
+/* "name/suffix" as JSON. */
+PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a)
 {
-    unsigned length = symbol - 257, distance;
-    int      extra;
+    size_t n;
 
-    if (length > 28) {
-        s->bad = 1;
+    perf_put_json_(o, a->name);
+    if (!*a->suffix)
         return;
-    }
-    /* Lengths 3..10 have a symbol each, then every four symbols take one more bit; 258 has its own. */
-    extra = length < 8 || length == 28 ? 0 : PERF_CAST_(int, length / 4) - 1;
-    s->copy = length == 28 ? 258
-              : length < 8 ? length + 3
-                           : ((4 + length % 4) << extra) + 3;
-    s->copy += perf_inflate_bits_(s, extra);
-    distance = perf_huffman_symbol_(s, &s->distant);
-    if (s->bad || distance > 29) {
-        s->bad = 1;
-        return;
-    }
-    extra = distance < 4 ? 0 : PERF_CAST_(int, distance / 2) - 1;
-    s->distance = (distance < 4 ? distance : (2 + distance % 2) << extra) + 1;
-    s->distance += perf_inflate_bits_(s, extra);
-    if (s->distance > s->history)
-        s->bad = 1;
+    n = o->len - 1;                             /* over the closing quote                         */
+    o->len = n;
+    perf_put_(o, a->suffix);
+    perf_put_char_(o, '"');
 }
 
-/* Next byte of the inflated content; -1: its end (mode END) or bad. */
-PERF_FN int perf_hlog_inflated_(perf_hlog_source_ *s)
-{
-    unsigned byte = 256;
+/* ---- Google Benchmark ---- */
 
-    while (byte > 255) {
-        if (s->bad || s->mode == PERF_INFLATE_END_)
-            return -1;
-        if (s->copy) {
-            s->copy--;
-            byte = s->window[(s->written - s->distance) & 32767];
-        } else if (s->mode == PERF_INFLATE_BLOCK_) {
-            perf_inflate_block_(s);
-        } else if (s->mode == PERF_INFLATE_STORED_) {
-            if (s->stored == 0) {
-                s->mode = PERF_INFLATE_BLOCK_;
+/* One entry: a repetition (i), or an aggregate of that name. */
+PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
+                                          const char *aggregate, double ns)
+{
+    perf_put_(o, "{\"name\":");
+    perf_put_arm_name_(o, a);
+    if (aggregate) {
+        o->len--;                               /* over the closing quote                         */
+        perf_put_char_(o, '_');
+        perf_put_(o, aggregate);
+        perf_put_char_(o, '"');
+    }
+    perf_put_member_(o, "family_index", PERF_CAST_(double, family));
+    perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
+    perf_put_arm_name_(o, a);
+    perf_put_(o, aggregate ? ",\"run_type\":\"aggregate\"" : ",\"run_type\":\"iteration\"");
+    perf_put_member_(o, "repetitions", PERF_CAST_(double, perf_saved_count_(a->loop)));
+    if (!aggregate)
+        perf_put_member_(o, "repetition_index", PERF_CAST_(double, i));
+    perf_put_(o, ",\"threads\":1");
+    if (aggregate) {
+        perf_put_text_member_(o, "aggregate_name", aggregate);
+        perf_put_(o, ",\"aggregate_unit\":\"time\"");
+    }
+    perf_put_member_(o, "iterations", PERF_CAST_(double, a->batch));
+    perf_put_member_(o, "real_time", ns);
+    perf_put_member_(o, "cpu_time", ns);
+    perf_put_(o, ",\"time_unit\":\"ns\"");
+    if (a->bytes > 0.0)
+        perf_put_member_(o, "bytes_per_second", a->bytes / ns * 1e9);
+    if (a->items > 0.0)
+        perf_put_member_(o, "items_per_second", a->items / ns * 1e9);
+    perf_put_char_(o, '}');
+}
+
+PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, i, family = 0, some = 0;
+
+    perf_put_(o, "{\"context\":{\"date\":\"");
+    perf_put_date_(o, s->run.time_s, "+00:00\"");
+    perf_put_text_member_(o, "host_name", s->run.machine);
+    perf_put_text_member_(o, "executable", "");
+    perf_put_member_(o, "num_cpus", s->run.cores);
+    perf_put_member_(o, "mhz_per_cpu", PERF_CAST_(double, PERF_CAST_(int64_t, s->clock.hz * 1e-6)));
+    perf_put_(o, ",\"cpu_scaling_enabled\":false,\"caches\":[],\"load_avg\":[]");
+    perf_put_text_member_(o, "library_version", "perf.h");
+#if defined(__OPTIMIZE__) || defined(NDEBUG)
+    perf_put_text_member_(o, "library_build_type", "release");
+#else
+    perf_put_text_member_(o, "library_build_type", "debug");
+#endif
+    perf_put_text_member_(o, "cpu_model", s->run.cpu);
+    perf_put_text_member_(o, "compiler", s->run.compiler);
+    perf_put_text_member_(o, "build", s->run.build);
+    perf_put_(o, "},\n\"benchmarks\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a)) {
+            const perf_result *r = s->loop[k / 2].bench;
+            if (k % 2 || !r || r->time.count)
                 continue;
-            }
-            s->stored--;
-            byte = perf_inflate_bits_(s, 8);
-        } else {
-            unsigned symbol = perf_huffman_symbol_(s, &s->literal);
-            if (symbol < 256)
-                byte = symbol;
-            else if (symbol == 256)
-                s->mode = PERF_INFLATE_BLOCK_;
-            else
-                perf_inflate_match_(s, symbol);
+            perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
+            perf_put_arm_name_(o, &a);
+            perf_put_member_(o, "family_index", PERF_CAST_(double, family++));
+            perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
+            perf_put_arm_name_(o, &a);
+            perf_put_(o, ",\"run_type\":\"iteration\",\"repetitions\":1,\"repetition_index\":0,"
+                         "\"threads\":1,\"error_occurred\":true");
+            perf_put_text_member_(o, "error_message", perf_status_text(r->status));
+            perf_put_(o, ",\"iterations\":0,\"real_time\":0,\"cpu_time\":0,\"time_unit\":\"ns\"}");
+            continue;
         }
-        if (s->bad)
-            return -1;
-    }
-    s->window[s->written++ & 32767] = PERF_CAST_(unsigned char, byte);
-    s->history += s->history < 32768;
-    s->a += byte;
-    s->a -= s->a >= 65521 ? 65521 : 0;
-    s->b += s->a;
-    s->b -= s->b >= 65521 ? 65521 : 0;
-    return PERF_CAST_(int, byte);
-}
-
-/* What a line's values go to, in passes: check everything; add; take back the first `steps`. */
-typedef struct perf_hlog_target_ {
-    perf_hist       *into;          /* NULL: only check                                            */
-    perf_hist_shape_ shape;
-    int              minus;
-    uint64_t         steps;         /* buckets to add or take back at most                         */
-    uint64_t         done;          /* buckets so far                                              */
-    uint64_t         count, sum, min, max;
-    uint64_t         top, low;      /* last value of the first bucket, first value of the last     */
-    unsigned         bits, unit;    /* of the line's histogram: bucket layout                      */
-    uint64_t         length;        /* how many counts it can have                                 */
-} perf_hlog_target_;
-
-/* Bucket `index` of the line holds n values.  0: that cannot be. */
-PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
-{
-    perf_hist_shape_ from = PERF_ZERO;
-    uint64_t         width, lower, v;
-
-    from.bits = t->bits;
-    from.compact = 1;
-    if (index >= t->length || n >> 63 || (t->count + n) >> 63)
-        return 0;
-    lower = perf_hist_lower_(&from, PERF_CAST_(size_t, index), &width);
-    lower <<= t->unit;
-    width <<= t->unit;
-    v = lower + width / 2;                      /* where HdrHistogram takes the bucket to be       */
-    if (t->into) {
-        if (t->done == t->steps || !perf_hist_bump_(t->into, &t->shape, v, n, t->minus))
-            return 0;
-        t->done++;
-    }
-    if (t->count == 0) {
-        t->min = lower;
-        t->top = lower + width - 1;
-    }
-    t->low = lower;
-    t->max = lower + width - 1;
-    t->count += n;
-    t->sum += v * n;
-    return 1;
-}
-
-/* V2: signed numbers of 7 bits a byte, a negative one is a run of empty buckets. */
-PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
-{
-    uint64_t v = 0;
-    int      shift, byte;
-
-    for (shift = 0; shift <= 56; shift += 7) {
-        byte = *left ? perf_hlog_inflated_(s) : -1;
-        if (byte < 0)
-            return 0;
-        --*left;
-        if (shift == 56) {
-            v |= PERF_CAST_(uint64_t, byte) << 56;
-            break;
-        }
-        v |= PERF_CAST_(uint64_t, byte & 127) << shift;
-        if (byte < 128)
-            break;
-    }
-    *x = PERF_CAST_(int64_t, v >> 1);
-    if (v & 1)
-        *x = -1 - *x;
-    return 1;
-}
-
-/* How many counts HdrHistogram keeps for these settings. */
-PERF_FN uint64_t perf_hlog_length_(unsigned bits, unsigned unit, uint64_t highest)
-{
-    uint64_t beyond = UINT64_C(2) << (bits + unit), buckets = 1;
-
-    while (beyond <= highest) {
-        buckets++;
-        if (beyond >> 62)
-            break;
-        beyond <<= 1;
-    }
-    return (buckets + 1) << bits;
-}
-
-/* One pass over the line's histogram.  False: malformed, s->at tells where (or, in an adding pass,
- * a counter did not fit after t->done buckets).                                                  */
-PERF_FN int perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t, perf_hlog_interval *iv)
-{
-    static const unsigned char bits_of_digits[6] = {0, 4, 7, 10, 14, 17};
-    uint32_t cookie, packed;
-    uint64_t left, digits, lowest, highest, index = 0;
-    int      version, word, head;
-
-    cookie = PERF_CAST_(uint32_t, perf_hlog_get_be_(s, perf_hlog_get_, 4));
-    packed = PERF_CAST_(uint32_t, perf_hlog_get_be_(s, perf_hlog_get_, 4));
-    s->limit = packed;
-    if (s->bad || packed >> 31)
-        return 0;
-    switch (cookie & UINT32_C(0xffffff0f)) {
-    case UINT32_C(0x1c849309): version = 0; break;
-    case UINT32_C(0x1c849302): version = 1; break;
-    case UINT32_C(0x1c849304): version = 2; break;
-    default: return 0;
-    }
-    head = perf_hlog_get_(s);                           /* zlib: deflate, no dictionary            */
-    word = perf_hlog_get_(s);
-    if (s->bad || s->limit < 2 || (head & 15) != 8 || (head * 256 + word) % 31 || word & 32)
-        return 0;
-    s->limit -= 2;
-    cookie = PERF_CAST_(uint32_t, perf_hlog_get_be_(s, perf_hlog_inflated_, 4));
-    word = PERF_CAST_(int, cookie >> 4 & 14);
-    left = UINT64_MAX;
-    iv->ratio = 1.0;
-    if (version == 0) {
-        if ((cookie & UINT32_C(0xffffff0f)) != UINT32_C(0x1c849308))
-            return 0;
-        digits = perf_hlog_get_be_(s, perf_hlog_inflated_, 4);
-        lowest = perf_hlog_get_be_(s, perf_hlog_inflated_, 8);
-        highest = perf_hlog_get_be_(s, perf_hlog_inflated_, 8);
-        (void)perf_hlog_get_be_(s, perf_hlog_inflated_, 8);     /* total: we count ourselves       */
-    } else {
-        if ((cookie & UINT32_C(0xffffff0f)) !=
-            (version == 1 ? UINT32_C(0x1c849301) : UINT32_C(0x1c849303)))
-            return 0;
-        left = perf_hlog_get_be_(s, perf_hlog_inflated_, 4);
-        (void)perf_hlog_get_be_(s, perf_hlog_inflated_, 4);     /* counts are in order anyway      */
-        digits = perf_hlog_get_be_(s, perf_hlog_inflated_, 4);
-        lowest = perf_hlog_get_be_(s, perf_hlog_inflated_, 8);
-        highest = perf_hlog_get_be_(s, perf_hlog_inflated_, 8);
-        iv->ratio = perf_from_bits_(perf_hlog_get_be_(s, perf_hlog_inflated_, 8));
-    }
-    if (s->bad || digits > 5 || lowest == 0 || highest >> 63 || lowest > highest / 2 || left >> 31 == 1)
-        return 0;
-    if (version < 2 && word != 2 && word != 4 && word != 8)
-        return 0;
-    t->bits = bits_of_digits[digits];
-    t->unit = perf_top_bit_(lowest);
-    if (t->unit + t->bits > 60)
-        return 0;
-    t->length = perf_hlog_length_(t->bits, t->unit, highest);
-    iv->version = version;
-    iv->digits = PERF_CAST_(int, digits);
-    while (left) {
-        if (version == 2) {
-            int64_t x;
-            if (!perf_hlog_zigzag_(s, &left, &x))
-                return 0;
-            if (x < 0) {
-                if (PERF_CAST_(uint64_t, -(x + 1)) + 1 > t->length - index)
-                    return 0;
-                index += PERF_CAST_(uint64_t, -(x + 1)) + 1;
+        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+            if (!perf_saved_whole_(a.loop, i))
                 continue;
-            }
-            if (index >= t->length || (x && !perf_hlog_take_(t, index, PERF_CAST_(uint64_t, x))))
-                return 0;
-            index++;
+            perf_put_(o, some++ ? ",\n " : "\n ");
+            perf_put_google_entry_(o, &a, family, i, PERF_CAST_(const char *, PERF_NULL_),
+                                   perf_saved_value_(a.loop, a.arm, i));
+        }
+        if (a.time->count > 1 && a.time->std > 0.0) {
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "mean", a.time->mean);
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "median", a.time->p50);
+            perf_put_(o, ",\n ");
+            perf_put_google_entry_(o, &a, family, 0, "stddev", a.time->std);
+        }
+        family++;
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* ---- Go benchmark text ---- */
+
+/* Length of the white space of Unicode at s beyond ASCII's; 0: none. */
+PERF_COLD_FN_ int perf_wide_space_(const char *s)
+{
+    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0),
+                  c = PERF_CAST_(unsigned char, b ? s[2] : 0);
+
+    if (a == 0xc2 && (b == 0x85 || b == 0xa0))
+        return 2;
+    if (a == 0xe2 && b == 0x80)
+        return (c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf ? 3 : 0;
+    return (a == 0xe1 && b == 0x9a && c == 0x80) || (a == 0xe3 && b == 0x80 && c == 0x80) ||
+           (a == 0xe2 && b == 0x81 && c == 0x9f) ? 3 : 0;
+}
+
+/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks, no control characters, no lower case first. */
+PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
+{
+    const char *s;
+    int         n;
+
+    perf_put_(o, "Benchmark");
+    for (s = a->name; *s; s += n) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\xef\xbf\xbd");
+            n = 1;
+        } else if (c <= 0x20 || c == 0x7f || perf_wide_space_(s)) {
+            perf_put_char_(o, '_');
+        } else if (s == a->name && c >= 'a' && c <= 'z') {
+            perf_put_char_(o, PERF_CAST_(char, c - 32));
         } else {
-            uint64_t n;
-            int      byte = perf_hlog_inflated_(s);
-            if (byte < 0 && !s->bad && left == UINT64_MAX)
-                break;                                  /* V0 has no length: to the end            */
-            if (byte < 0 || (left != UINT64_MAX && left < PERF_CAST_(uint64_t, word)))
-                return 0;
-            n = PERF_CAST_(uint64_t, byte) << (8 * (word - 1)) |
-                perf_hlog_get_be_(s, perf_hlog_inflated_, word - 1);
-            if (s->bad || index >= t->length || (n && !perf_hlog_take_(t, index, n)))
-                return 0;
-            index++;
-            left -= left == UINT64_MAX ? 0 : PERF_CAST_(uint64_t, word);
+            int i;
+            for (i = 0; i < n; i++)
+                perf_put_char_(o, s[i]);
         }
     }
-    if (perf_hlog_inflated_(s) >= 0 || s->bad)          /* reads the checksum as well              */
-        return 0;
-    while (s->at < s->end && s->text[s->at] == '=')
-        s->at++;
-    return s->at == s->end;
+    perf_put_(o, a->suffix);
 }
 
-/* A plain decimal number at text[*at]; 0: there is none. */
-PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *x)
+/* A line "key: value" of the head; the value must not end it early. */
+PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *o, const char *key, const char *value)
 {
-    double   scale = 1.0;
-    uint64_t digits = 0, n = 0;
-    int      minus = 0, point = 0;
+    perf_put_(o, key);
+    for (; *value; value++)
+        perf_put_char_(o, PERF_CAST_(unsigned char, *value) < 0x20 ? ' ' : *value);
+    perf_put_char_(o, '\n');
+}
 
-    while (*at < end && (text[*at] == ' ' || text[*at] == '\t'))
-        ++*at;
-    if (*at < end && (text[*at] == '-' || text[*at] == '+'))
-        minus = text[(*at)++] == '-';
-    for (; *at < end && ((text[*at] >= '0' && text[*at] <= '9') || (text[*at] == '.' && !point));
-         ++*at) {
-        if (text[*at] == '.') {
-            point = 1;
+PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, i;
+
+#if defined(__linux__)
+    perf_put_go_line_(o, "goos: ", "linux");
+#elif defined(_WIN32)
+    perf_put_go_line_(o, "goos: ", "windows");
+#elif defined(__APPLE__)
+    perf_put_go_line_(o, "goos: ", "darwin");
+#endif
+#if defined(__x86_64__) || defined(_M_X64)
+    perf_put_go_line_(o, "goarch: ", "amd64");
+#elif defined(__aarch64__)
+    perf_put_go_line_(o, "goarch: ", "arm64");
+#endif
+    perf_put_go_line_(o, "cpu: ", s->run.cpu);
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+            double ns = perf_saved_value_(a.loop, a.arm, i);
+            if (!perf_saved_whole_(a.loop, i))
+                continue;
+            perf_put_go_name_(o, &a);
+            perf_put_char_(o, '\t');
+            perf_put_u64_(o, a.batch);
+            perf_put_char_(o, '\t');
+            perf_put_real_(o, ns);
+            perf_put_(o, " ns/op");
+            if (a.bytes > 0.0) {
+                perf_put_char_(o, '\t');
+                perf_put_real_(o, a.bytes / ns * 1e3);
+                perf_put_(o, " MB/s");
+            }
+            if (a.items > 0.0) {
+                perf_put_char_(o, '\t');
+                perf_put_real_(o, a.items / ns * 1e9);
+                perf_put_(o, " items/s");
+            }
+            perf_put_char_(o, '\n');
+        }
+    }
+}
+
+/* ---- hyperfine, pyperf ---- */
+
+PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, i, n, some = 0;
+
+    perf_put_(o, "{\"results\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        perf_put_(o, some++ ? ",\n {\"command\":" : "\n {\"command\":");
+        perf_put_arm_name_(o, &a);
+        perf_put_member_(o, "mean", a.time->mean * 1e-9);
+        if (a.time->count > 1)
+            perf_put_member_(o, "stddev", a.time->std * 1e-9);
+        else
+            perf_put_(o, ",\"stddev\":null");
+        perf_put_member_(o, "median", a.time->p50 * 1e-9);
+        perf_put_member_(o, "user", 0.0);       /* not measured apart                             */
+        perf_put_member_(o, "system", 0.0);
+        perf_put_member_(o, "min", a.time->min * 1e-9);
+        perf_put_member_(o, "max", a.time->max * 1e-9);
+        perf_put_(o, ",\"times\":");
+        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        perf_put_(o, ",\"exit_codes\":[");
+        for (i = n = 0; i < perf_saved_count_(a.loop); i++)
+            if (perf_saved_whole_(a.loop, i))
+                perf_put_(o, n++ ? ",0" : "0");
+        perf_put_(o, "]}");
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* A JSON string in one line without blanks at its ends: pyperf takes nothing else. */
+PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *suffix)
+{
+    const char *end = s + strlen(s);
+
+    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
+        s++;
+    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
+        end--;
+    perf_put_char_(o, '"');
+    if (s == end)
+        perf_put_(o, "(unnamed)");
+    while (s < end) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        int           n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, "\\ufffd");
+            s++;
+        } else if (c < 0x20 || c == 0x7f) {
+            perf_put_char_(o, ' ');
+            s++;
+        } else {
+            if (c == '"' || c == '\\')
+                perf_put_char_(o, '\\');
+            while (n--)
+                perf_put_char_(o, *s++);
+        }
+    }
+    perf_put_(o, suffix);
+    perf_put_char_(o, '"');
+}
+
+PERF_COLD_FN_ void perf_put_line_member_(perf_out_ *o, const char *key, const char *text)
+{
+    perf_put_(o, ",\"");
+    perf_put_(o, key);
+    perf_put_(o, "\":");
+    perf_put_line_json_(o, text, "");
+}
+
+PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, some = 0;
+
+    perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
+    perf_put_line_member_(o, "hostname", s->run.machine);
+    perf_put_line_member_(o, "cpu_model_name", s->run.cpu);
+    perf_put_line_member_(o, "platform", s->run.os);
+    perf_put_line_member_(o, "compiler", s->run.compiler);
+    perf_put_line_member_(o, "build", s->run.build);
+    if (s->run.cores)
+        perf_put_member_(o, "cpu_count", s->run.cores);
+    perf_put_(o, "},\n\"benchmarks\":[");
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        perf_put_(o, some++ ? ",\n {\"metadata\":{\"name\":" : "\n {\"metadata\":{\"name\":");
+        perf_put_line_json_(o, a.name, a.suffix);
+        perf_put_member_(o, "loops", PERF_CAST_(double, a.batch));
+        perf_put_(o, "},\"runs\":[{\"metadata\":{\"date\":\"");
+        perf_put_date_(o, s->run.time_s, "\"}");
+        if (a.first_ns > 0.0) {
+            perf_put_(o, ",\"warmups\":[[1,");
+            perf_put_real_(o, a.first_ns * 1e-9);
+            perf_put_(o, "]]");
+        }
+        perf_put_(o, ",\"values\":");
+        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        perf_put_(o, "}]}");
+    }
+    perf_put_(o, "]}\n");
+}
+
+/* ---- OpenMetrics and OTLP: histograms with fixed bounds ---- */
+
+/* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
+#define PERF_BOUNDS_ 31
+PERF_COLD_FN_ double perf_metric_bound_(int i)
+{
+    static const double step[3] = {1.0, 2.0, 5.0};
+    double              x = step[i % 3];
+
+    for (i /= 3; i < 8; i++)
+        x /= 10.0;
+    for (; i > 8; i--)
+        x *= 10.0;
+    return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
+}
+
+/* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
+PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_scope_ *p,
+                                      double tick, uint64_t *count)
+{
+    size_t k;
+    int    i;
+
+    memset(count, 0, (PERF_BOUNDS_ + 1) * sizeof *count);
+    for (k = 0; k < p->buckets; k++) {
+        double sec = perf_bucket_value_(s->bucket[p->bucket + k].index) * tick * 1e-9;
+        for (i = 0; i < PERF_BOUNDS_ && sec > perf_metric_bound_(i); i++)
+            ;
+        count[i] += s->bucket[p->bucket + k].count;
+    }
+}
+
+/* name{scope="..." with the label's text escaped, up to its closing quote. */
+PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
+                                   const char *value, const char *suffix)
+{
+    perf_put_(o, name);
+    perf_put_char_(o, '{');
+    perf_put_(o, label);
+    perf_put_(o, "=\"");
+    while (*value) {
+        int n = perf_utf8_(value);
+        if (n == 0) {
+            perf_put_(o, "\xef\xbf\xbd");
+            value++;
             continue;
         }
-        n++;
-        if (digits < UINT64_C(100000000000000000)) {
-            digits = digits * 10 + PERF_CAST_(uint64_t, text[*at] - '0');
-            scale *= point ? 10.0 : 1.0;
-        } else if (!point) {
-            scale /= 10.0;
-        }
+        if (*value == '"' || *value == '\\')
+            perf_put_char_(o, '\\');
+        if (*value == '\n')
+            perf_put_(o, "\\n");
+        else if (PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f)
+            perf_put_char_(o, '?');
+        else
+            for (; n > 1; n--)
+                perf_put_char_(o, *value++);
+        if (*value != '\n' && !(PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f))
+            perf_put_char_(o, *value);
+        value++;
     }
-    *x = PERF_CAST_(double, digits) / scale;
-    if (minus)
-        *x = -*x;
-    return n > 0;
+    perf_put_(o, suffix);
+    perf_put_char_(o, '"');
 }
 
-PERF_FN int perf_hlog_prefix_(const char *text, size_t at, size_t end, const char *prefix)
+/* A sample's value and the end of its line. */
+PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, double x)
 {
-    size_t n = strlen(prefix);
-
-    return end - at >= n && memcmp(text + at, prefix, n) == 0;
+    perf_put_(o, "} ");
+    perf_put_real_(o, perf_is_finite_(x) ? x : 0.0);
+    perf_put_char_(o, '\n');
 }
 
-PERF_FN void perf_hlog_open_(perf_hlog_source_ *s, const perf_hlog_reader *r, size_t at, size_t end)
+PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *type,
+                                    const char *unit, const char *help)
 {
-    memset(s, 0, offsetof(perf_hlog_source_, window));
-    s->text = r->text;
-    s->at = at;
-    s->end = end;
-    s->a = 1;
-}
-
-/* The fields of a line and its histogram; r->error_at is set when the answer is not PERF_OK. */
-PERF_FN perf_status perf_hlog_line_(perf_hlog_reader *r, size_t at, size_t end,
-                                    perf_hlog_interval *iv, perf_hist *into)
-{
-    perf_hlog_source_ s;
-    perf_hlog_target_ t = PERF_ZERO;
-    double           *field[3];
-    perf_hist_head_  *d;
-    size_t            tag = at;
-    int               i;
-
-    field[0] = &iv->start_seconds;
-    field[1] = &iv->length_seconds;
-    field[2] = &iv->max;
-    r->error_at = at;
-    if (perf_hlog_prefix_(r->text, at, end, "Tag=")) {
-        tag = at + 4;
-        while (at < end && r->text[at] != ',')
-            at++;
-        iv->tag = r->text + tag;
-        iv->tag_size = at - tag;
-        at += at < end;
-    }
-    for (i = 0; i < 3; i++) {
-        r->error_at = at;
-        if (!perf_hlog_number_(r->text, &at, end, field[i]))
-            return PERF_EFORMAT;
-        while (at < end && r->text[at] == ' ')
-            at++;
-        r->error_at = at;
-        if (at == end || r->text[at++] != ',')
-            return PERF_EFORMAT;
-    }
-    while (at < end && r->text[at] == ' ')
-        at++;
-    perf_hlog_open_(&s, r, at, end);
-    if (!perf_hlog_pass_(&s, &t, iv)) {                 /* first only look: all of it or nothing   */
-        r->error_at = s.at;
-        return PERF_EFORMAT;
-    }
-    iv->count = t.count;
-    r->error_at = at;
-    if (!into || t.count == 0)
-        return PERF_OK;
-    t.shape = perf_hist_shape_of_(into);
-    if (t.shape.bits > t.bits)
-        return PERF_EINVAL;
-    t.into = into;
-    t.steps = UINT64_MAX;
-    t.count = t.sum = 0;
-    perf_hlog_open_(&s, r, at, end);
-    if (!perf_hlog_pass_(&s, &t, iv)) {
-        t.steps = t.done;                               /* take back what fitted                   */
-        t.count = t.done = 0;
-        t.minus = 1;
-        perf_hlog_open_(&s, r, at, end);
-        (void)perf_hlog_pass_(&s, &t, iv);
-        return PERF_ERANGE;
-    }
-    d = perf_hist_at_(into);
-    d->sum += t.sum;
-    d->not_min = ~t.min > d->not_min ? ~t.min : d->not_min;
-    d->max = t.max > d->max ? t.max : d->max;
-    return PERF_OK;
-}
-
-PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into)
-{
-    perf_hlog_interval none = PERF_ZERO;
-
-    if (!r || !iv || (!r->text && r->size))
-        return PERF_EINVAL;
-    while (r->at < r->size) {
-        size_t at = r->at, end, number;
-        for (end = at; end < r->size && r->text[end] != '\n'; end++)
-            continue;
-        r->at = end < r->size ? end + 1 : end;
-        while (end > at && (r->text[end - 1] == '\r' || r->text[end - 1] == ' '))
-            end--;
-        if (at == end || r->text[at] == '"')
-            continue;
-        if (r->text[at] == '#') {
-            number = at + 12;
-            if (perf_hlog_prefix_(r->text, at, end, "#[StartTime:"))
-                (void)perf_hlog_number_(r->text, &number, end, &r->start_seconds);
-            number = at + 11;
-            if (perf_hlog_prefix_(r->text, at, end, "#[BaseTime:"))
-                (void)perf_hlog_number_(r->text, &number, end, &r->base_seconds);
-            continue;
-        }
-        *iv = none;
-        iv->offset = at;
-        return perf_hlog_line_(r, at, end, iv, into);
-    }
-    return PERF_ENODATA;
-}
-
-/* ---- text ---- */
-
-/* x with its decimals (0..12), right-justified in `width`. */
-PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width)
-{
-    char      buf[64];
-    perf_out_ cell = PERF_ZERO;
-    size_t    i;
-
-    cell.p = buf;
-    cell.cap = sizeof buf;
-    if (decimals <= 9) {
-        perf_put_fixed_(&cell, x, decimals);
-    } else {                                            /* a fraction of 1, to 12 digits           */
-        uint64_t v = PERF_CAST_(uint64_t, x * 1e12 + 0.5), tenth;
-        perf_put_u64_(&cell, v / UINT64_C(1000000000000));
-        perf_put_char_(&cell, '.');
-        for (tenth = UINT64_C(100000000000); tenth; tenth /= 10)
-            perf_put_char_(&cell, PERF_CAST_(char, '0' + PERF_CAST_(int, v / tenth % 10)));
-    }
-    for (i = cell.len; i < width; i++)
-        perf_put_char_(o, ' ');
-    perf_put_(o, buf);
-}
-
-PERF_FN void perf_put_percentile_(perf_out_ *o, double value, double percent, uint64_t below)
-{
-    perf_put_column_(o, value, 3, 12);
+    perf_put_(o, "# HELP ");
+    perf_put_(o, name);
     perf_put_char_(o, ' ');
-    perf_put_column_(o, percent / 100.0, 12, 14);
+    perf_put_(o, help);
+    perf_put_(o, "\n# TYPE ");
+    perf_put_(o, name);
     perf_put_char_(o, ' ');
-    perf_put_column_(o, PERF_CAST_(double, below), 0, 10);
-    if (percent < 100.0) {
+    perf_put_(o, type);
+    if (*unit) {
+        perf_put_(o, "\n# UNIT ");
+        perf_put_(o, name);
         perf_put_char_(o, ' ');
-        perf_put_column_(o, 100.0 / (100.0 - percent), 2, 14);
+        perf_put_(o, unit);
     }
     perf_put_char_(o, '\n');
 }
 
-PERF_FN size_t perf_hist_write_percentiles(char *out, size_t cap, const perf_hist *h, double unit,
-                                           int steps)
+/* 1: this name came up before among the loops.  A series is written for the first one only. */
+PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, size_t k)
 {
-    perf_out_        o = perf_out_open_(out, cap);
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         total = perf_hist_count(h), most;
-    double           level = 0.0, n = PERF_CAST_(double, total);
+    size_t i;
 
-    if (!(unit > 0.0))
-        unit = 1.0;
-    steps = steps > 0 ? steps : 5;
-    most = h ? perf_hist_peek_(h)->max : 0;
-    perf_put_(&o, "       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
-    while (total && perf_hist_next(h, &b)) {
-        double value = PERF_CAST_(double, b.upper < most ? b.upper : most) / unit;
-        double reached = 100.0 * PERF_CAST_(double, b.below + b.count) / n;
-        while (b.below + b.count < total && reached >= level) {
-            /* Each halving of the distance to 100 % is walked in as many steps. */
-            int halvings = PERF_CAST_(int, perf_bits_(100.0 / (100.0 - level)) >> 52) - 1023;
-            perf_put_percentile_(&o, value, level, b.below + b.count);
-            level += 100.0 / (steps * PERF_CAST_(double, UINT64_C(2) << (halvings < 60 ? halvings : 60)));
+    for (i = 0; i < k; i++)
+        if (!strcmp(s->loop[i].name, s->loop[k].name) && !s->loop[i].ab == !s->loop[k].ab)
+            return 1;
+    return 0;
+}
+
+/* "0.00001", "1.0": bounds want a point or an exponent. */
+PERF_COLD_FN_ void perf_put_metric_bound_(perf_out_ *o, double x)
+{
+    perf_put_real_(o, x);
+    if (x >= 1.0)
+        perf_put_(o, ".0");
+}
+
+PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
+                                                uint32_t to, const char *family, const char *help)
+{
+    double   tick = s->clock.tick_ns;
+    uint64_t count[PERF_BOUNDS_ + 1], total;
+    size_t   k, some = 0;
+    int      i;
+    char     name[48];
+
+    for (k = 0; k < s->scopes; k++) {
+        const perf_saved_scope_ *p = &s->scope[k];
+        if (p->row.kind < from || p->row.kind > to || !p->buckets)
+            continue;
+        if (!some++)
+            perf_put_family_(o, family, "histogram", "seconds", help);
+        perf_bound_counts_(s, p, tick, count);
+        perf_copy_text_(name, sizeof name - 8, family);
+        memcpy(name + strlen(name), "_bucket", 8);
+        for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
+            total += count[i];
+            perf_put_label_(o, name, "scope", p->row.name, "\",le=\"");
+            o->len--;                           /* over the quote that closes the label           */
+            if (i < PERF_BOUNDS_)
+                perf_put_metric_bound_(o, perf_metric_bound_(i));
+            else
+                perf_put_(o, "+Inf");
+            perf_put_char_(o, '"');
+            perf_put_sample_(o, PERF_CAST_(double, total));
         }
-        if (b.below + b.count == total)
-            perf_put_percentile_(&o, value, 100.0, total);
+        memcpy(name + strlen(family), "_count", 7);
+        perf_put_label_(o, name, "scope", p->row.name, "");
+        perf_put_sample_(o, PERF_CAST_(double, total));
+        memcpy(name + strlen(family), "_sum", 5);
+        perf_put_label_(o, name, "scope", p->row.name, "");
+        perf_put_sample_(o, PERF_CAST_(double, p->row.sum) * tick * 1e-9);
     }
-    perf_put_(&o, "#[Mean    = ");
-    perf_put_column_(&o, total ? perf_hist_mean(h) / unit : 0.0, 3, 12);
-    perf_put_(&o, ", StdDeviation   = ");
-    perf_put_column_(&o, total ? perf_hist_std(h) / unit : 0.0, 3, 12);
-    perf_put_(&o, "]\n#[Max     = ");
-    perf_put_column_(&o, total ? perf_hist_max(h) / unit : 0.0, 3, 12);
-    perf_put_(&o, ", Total count    = ");
-    perf_put_column_(&o, n, 0, 12);
-    perf_put_(&o, "]\n#[Buckets = ");
-    perf_put_column_(&o, h ? PERF_CAST_(double, perf_top_bit_(perf_hist_shape_of_(h).highest)) -
-                                 perf_hist_shape_of_(h).bits + 1.0 : 0.0, 0, 12);
-    perf_put_(&o, ", SubBuckets     = ");
-    perf_put_column_(&o, h ? PERF_CAST_(double, UINT64_C(2) << perf_hist_shape_of_(h).bits) : 0.0, 0,
-                     12);
-    perf_put_(&o, "]\n");
-    return o.len;
 }
 
-PERF_FN size_t perf_hist_write_csv(char *out, size_t cap, const perf_hist *h)
+/* A gauge for each loop with values. */
+PERF_COLD_FN_ void perf_put_openmetrics_loops_(perf_out_ *o, const perf_saving_ *s)
 {
-    perf_out_        o = perf_out_open_(out, cap);
-    perf_hist_bucket b = PERF_ZERO;
-    double           n = PERF_CAST_(double, perf_hist_count(h));
+    perf_arm_ a;
+    size_t    k, some = 0;
 
-    perf_put_(&o, "lower,upper,count,cumulative,fraction\n");
-    while (perf_hist_next(h, &b)) {
-        perf_put_u64_(&o, b.lower);
-        perf_put_char_(&o, ',');
-        perf_put_u64_(&o, b.upper);
-        perf_put_char_(&o, ',');
-        perf_put_u64_(&o, b.count);
-        perf_put_char_(&o, ',');
-        perf_put_u64_(&o, b.below + b.count);
-        perf_put_char_(&o, ',');
-        perf_put_fixed_(&o, PERF_CAST_(double, b.below + b.count) / n, 9);
-        perf_put_char_(&o, '\n');
+    for (k = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
+            continue;
+        if (!some++)
+            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
+                             "Median time of one iteration.");
+        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix);
+        perf_put_sample_(o, a.time->p50 * 1e-9);
     }
-    return o.len;
 }
 
-/* ---- binary ---- */
-
-#define PERF_SAVED_HEAD_ 80         /* bytes before the buckets                                   */
-
-/* CRC-32 as in zip and PNG, four bits at a time. */
-PERF_FN uint32_t perf_crc32_(uint32_t crc, const unsigned char *p, size_t n)
+PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
 {
-    static const uint32_t nibble[16] = {
-        0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4, 0x4db26158,
-        0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c, 0x9b64c2b0, 0x86d3d2d4,
-        0xa00ae278, 0xbdbdf21c};
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    size_t k, some = 0;
 
-    crc = ~crc;
-    while (n--) {
-        crc ^= *p++;
-        crc = crc >> 4 ^ nibble[crc & 15];
-        crc = crc >> 4 ^ nibble[crc & 15];
+    perf_put_openmetrics_scopes_(o, s, PERF_KIND_SCOPE_, PERF_KIND_WAIT_, "perf_scope_seconds",
+                                 "Time between the begin and the end of a scope.");
+    perf_put_openmetrics_scopes_(o, s, PERF_KIND_ASYNC_, PERF_KIND_ASYNC_, "perf_async_seconds",
+                                 "Time between the begin and the end of an asynchronous span.");
+    for (k = 0; k < s->scopes; k++) {
+        const perf_saved_scope_ *p = &s->scope[k];
+        if (p->row.kind != PERF_KIND_COUNT_)
+            continue;
+        if (!some++)
+            perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
+        perf_put_label_(o, "perf_value", "counter", p->row.name, "");
+        perf_put_sample_(o, p->row.last);
     }
-    return ~crc;
+    perf_put_openmetrics_loops_(o, s);
+    perf_put_(o, "# EOF\n");
 }
 
-PERF_FN void perf_put_le_(unsigned char *p, uint64_t v, int bytes)
+PERF_COLD_FN_ void perf_put_otlp_attribute_(perf_out_ *o, const char *key, const char *value,
+                                            const char *suffix)
 {
-    int i;
+    perf_arm_ a;
 
-    for (i = 0; i < bytes; i++)
-        p[i] = PERF_CAST_(unsigned char, v >> (8 * i) & 255);
+    memset(&a, 0, sizeof a);
+    a.name = value;
+    a.suffix = suffix;
+    perf_put_(o, "{\"key\":\"");
+    perf_put_(o, key);
+    perf_put_(o, "\",\"value\":{\"stringValue\":");
+    perf_put_arm_name_(o, &a);
+    perf_put_(o, "}}");
 }
 
-PERF_FN uint64_t perf_get_le_(const unsigned char *p, int bytes)
+PERF_COLD_FN_ void perf_put_otlp_time_(perf_out_ *o, const perf_saving_ *s)
 {
-    uint64_t v = 0;
-
-    while (bytes-- > 0)
-        v = v << 8 | p[bytes];
-    return v;
+    perf_put_(o, ",\"timeUnixNano\":\"");
+    perf_put_u64_(o, PERF_CAST_(uint64_t, s->run.time_s));
+    perf_put_(o, "000000000\"");
 }
 
-PERF_FN size_t perf_put_leb_(unsigned char *p, uint64_t v)      /* p NULL: only the size          */
+PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
+                                        const perf_saved_scope_ *p)
 {
-    size_t n = 1;
+    double   tick = s->clock.tick_ns;
+    uint64_t count[PERF_BOUNDS_ + 1], total = 0;
+    int      i;
 
-    for (; v >> 7; v >>= 7, n++)
-        if (p)
-            p[n - 1] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    if (p)
-        p[n - 1] = PERF_CAST_(unsigned char, v);
-    return n;
+    perf_bound_counts_(s, p, tick, count);
+    for (i = 0; i <= PERF_BOUNDS_; i++)
+        total += count[i];
+    perf_put_(o, "{\"attributes\":[");
+    perf_put_otlp_attribute_(o, "scope", p->row.name, "");
+    perf_put_char_(o, ']');
+    perf_put_otlp_time_(o, s);
+    perf_put_(o, ",\"count\":\"");
+    perf_put_u64_(o, total);
+    perf_put_char_(o, '"');
+    perf_put_member_(o, "sum", PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+    perf_put_member_(o, "min", PERF_CAST_(double, p->row.min) * tick * 1e-9);
+    perf_put_member_(o, "max", PERF_CAST_(double, p->row.max) * tick * 1e-9);
+    perf_put_(o, ",\"bucketCounts\":[");
+    for (i = 0; i <= PERF_BOUNDS_; i++) {
+        perf_put_(o, i ? ",\"" : "\"");
+        perf_put_u64_(o, count[i]);
+        perf_put_char_(o, '"');
+    }
+    perf_put_(o, "],\"explicitBounds\":[");
+    for (i = 0; i < PERF_BOUNDS_; i++) {
+        if (i)
+            perf_put_char_(o, ',');
+        perf_put_real_(o, perf_metric_bound_(i));
+    }
+    perf_put_(o, "]}");
 }
 
-/* The buckets of h, as pairs of numbers of compact buckets skipped and count; returns the size. */
-PERF_FN size_t perf_hist_save_buckets_(unsigned char *p, const perf_hist *h)
+PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const void *saving)
 {
-    perf_hist_shape_ s = perf_hist_shape_of_(h), c = s;
-    perf_hist_bucket b = PERF_ZERO;
-    uint64_t         next = 0;
-    size_t           n = 0;
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, some;
 
-    c.compact = 1;
-    while (perf_hist_next(h, &b)) {
-        if (b.lower && b.lower <= s.highest) {          /* zeros and over have their own places    */
-            uint64_t i = perf_hist_index_(&c, b.lower);
-            n += perf_put_leb_(p ? p + n : p, i - next);
-            n += perf_put_leb_(p ? p + n : p, b.count);
-            next = i + 1;
+    perf_put_(o, "{\"resourceMetrics\":[{\"resource\":{\"attributes\":[");
+    perf_put_otlp_attribute_(o, "host.name", s->run.machine, "");
+    perf_put_char_(o, ',');
+    perf_put_otlp_attribute_(o, "host.cpu.model.name", s->run.cpu, "");
+    perf_put_char_(o, ',');
+    perf_put_otlp_attribute_(o, "process.runtime.description", s->run.compiler, "");
+    perf_put_(o, "]},\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},\"metrics\":[\n"
+                 "{\"name\":\"perf.scope\",\"unit\":\"s\",\"histogram\":{"
+                 "\"aggregationTemporality\":2,\"dataPoints\":[");
+    for (k = some = 0; k < s->scopes; k++)
+        if (s->scope[k].buckets) {
+            perf_put_(o, some++ ? ",\n" : "\n");
+            perf_put_otlp_scope_(o, s, &s->scope[k]);
+        }
+    perf_put_(o, "]}},\n{\"name\":\"perf.value\",\"gauge\":{\"dataPoints\":[");
+    for (k = some = 0; k < s->scopes; k++) {
+        if (s->scope[k].row.kind != PERF_KIND_COUNT_)
+            continue;
+        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
+        perf_put_otlp_attribute_(o, "counter", s->scope[k].row.name, "");
+        perf_put_char_(o, ']');
+        perf_put_otlp_time_(o, s);
+        perf_put_member_(o, "asDouble", perf_is_finite_(s->scope[k].row.last)
+                                            ? s->scope[k].row.last : 0.0);
+        perf_put_char_(o, '}');
+    }
+    perf_put_(o, "]}},\n{\"name\":\"perf.benchmark\",\"unit\":\"s\",\"gauge\":{\"dataPoints\":[");
+    for (k = some = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
+            continue;
+        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
+        perf_put_otlp_attribute_(o, "benchmark", a.name, a.suffix);
+        perf_put_char_(o, ']');
+        perf_put_otlp_time_(o, s);
+        perf_put_member_(o, "asDouble", a.time->p50 * 1e-9);
+        perf_put_char_(o, '}');
+    }
+    perf_put_(o, "]}}\n]}]}]}\n");
+}
+
+/* ---- speedscope ---- */
+
+PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
+{
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    perf_file_ *f = &w->file;
+    perf_edge_ *edge, *end, *open = w->room;
+    size_t      top = 0;
+    uint64_t    ns = 0;
+    char        comma = '[';
+
+    if (!e->count)
+        return;
+    if (!perf_pf_room_(w, PERF_CAST_(size_t, e->count))) {
+        w->no_memory = 1;
+        return;
+    }
+    open = w->room;                             /* the stack there is done with                   */
+    end = w->room + 3 * e->count;
+    edge = perf_edges_(w, e, 0);
+    if (edge == end)
+        return;
+    if (w->process++)
+        perf_file_put_(f, ",");
+    perf_file_put_(f, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,"
+                      "\"name\":");
+    if (e->name[0]) {
+        perf_file_json_(f, e->name);
+    } else {
+        perf_file_put_(f, "\"thread ");
+        perf_file_number_(f, e->thread);
+        perf_file_put_(f, "\"");
+    }
+    perf_file_put_(f, ",\"events\":");
+    for (; edge < end; edge++) {
+        uint64_t at = perf_epoch_ns_(&w->epoch, edge->ticks) - w->epoch.ns;
+        if (f->p > f->limit)
+            perf_file_flush_(f);
+        ns = at > ns && !(at >> 63) ? at : ns;
+        *f->p++ = comma;
+        comma = ',';
+        memcpy(f->p, "\n{\"type\":\"", 10);
+        f->p[10] = edge->name ? 'O' : 'C';
+        memcpy(f->p + 11, "\",\"frame\":", 10);
+        f->p += 21;
+        if (edge->name)
+            open[top++].name = edge->name;
+        else if (top)
+            top--;
+        f->p = perf_digits_(f->p, open[top - (edge->name ? 1 : 0)].name);
+        memcpy(f->p, ",\"at\":", 6);
+        f->p = perf_digits_(f->p + 6, ns);
+        *f->p++ = '}';
+    }
+    perf_file_put_(f, "],\"endValue\":");
+    perf_file_number_(f, ns);
+    perf_file_put_(f, "}");
+}
+
+PERF_COLD_FN_ void perf_ss_go_(void *with)
+{
+    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    perf_file_ *f = &w->file;
+    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
+
+    perf_file_put_(f, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
+                      "\"exporter\":\"perf.h\",\"shared\":{\"frames\":[{\"name\":\"\"}");
+    for (id = 1; id < names; id++) {            /* frame number = id                              */
+        perf_file_put_(f, ",\n{\"name\":");
+        perf_file_json_(f, PERF_ACQ_(&w->registry->names)[id]->site.name);
+        perf_file_put_(f, "}");
+    }
+    perf_file_put_(f, "]},\"profiles\":[");
+    if (!perf_events_each_(w->registry, perf_ss_thread_, w) || w->no_memory)
+        f->failed = 1;
+    perf_file_put_(f, "]}\n");
+    perf_file_flush_(f);
+}
+
+PERF_COLD_FN_ perf_status perf_ss_save_(const char *path, const char *title)
+{
+    (void)title;
+    return perf_pf_save_(path, perf_ss_go_, 0);
+}
+
+/* ---- folded stacks and the flame page ---- */
+
+typedef struct perf_flame_ {
+    perf_file_  file;
+    perf_tree_ *tree;
+    double      tick;
+    const char *title;
+} perf_flame_;
+
+PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
+{
+    while (*name) {
+        unsigned char c = PERF_CAST_(unsigned char, *name);
+        int           n = perf_utf8_(name);
+        if (n > 1) {
+            while (n--)
+                *f->p++ = *name++;
+        } else {
+            *f->p++ = n == 0 ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
+            name++;
         }
     }
-    return n;
 }
 
-PERF_FN size_t perf_hist_save(void *out, size_t cap, const perf_hist *h)
+PERF_COLD_FN_ void perf_folded_go_(void *with)
 {
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    unsigned char         *p = PERF_CAST_(unsigned char *, out);
-    perf_hist_shape_       s;
-    size_t                 payload;
+    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
+    perf_node_  *node = w->tree->node;
+    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
+    uint32_t     i, k, path[PERF_TREE_DEPTH_ + 1];
 
-    if (!h)
-        return 0;
-    s = perf_hist_shape_of_(h);
-    payload = perf_hist_save_buckets_(PERF_CAST_(unsigned char *, PERF_NULL_), h);
-    if (!out || cap < PERF_SAVED_HEAD_ + payload)
-        return PERF_SAVED_HEAD_ + payload;
-    memcpy(p, "PHST", 4);
-    p[4] = 1;
-    p[5] = PERF_CAST_(unsigned char, s.bits);
-    p[6] = PERF_CAST_(unsigned char, s.bytes);
-    p[7] = 0;
-    perf_put_le_(p + 8, s.highest, 8);
-    perf_put_le_(p + 16, d->not_min, 8);
-    perf_put_le_(p + 24, d->max, 8);
-    perf_put_le_(p + 32, perf_hist_kept_sum_(h), 8);
-    perf_put_le_(p + 40, d->zeros, 8);
-    perf_put_le_(p + 48, d->over, 8);
-    perf_put_le_(p + 56, d->invalid, 8);
-    perf_put_le_(p + 64, d->lost, 8);
-    perf_put_le_(p + 72, payload, 4);
-    (void)perf_hist_save_buckets_(p + PERF_SAVED_HEAD_, h);
-    perf_put_le_(p + 76, perf_crc32_(perf_crc32_(0, p, 76), p + PERF_SAVED_HEAD_, payload), 4);
-    return PERF_SAVED_HEAD_ + payload;
-}
-
-/* PERF_EFORMAT and where, unless the frame is whole and its checksum right. */
-PERF_FN perf_status perf_hist_saved_frame_(const unsigned char *p, size_t size, size_t *error_at)
-{
-    size_t payload;
-
-    *error_at = 0;
-    if (!p || size < 4 || memcmp(p, "PHST", 4))
-        return PERF_EFORMAT;
-    *error_at = size;
-    if (size < PERF_SAVED_HEAD_)
-        return PERF_EFORMAT;
-    *error_at = 4;
-    if (p[4] != 1)
-        return PERF_EFORMAT;
-    *error_at = 5;
-    if (p[5] < 1 || p[5] > 14 || (p[6] != 4 && p[6] != 8) || p[7])
-        return PERF_EFORMAT;
-    *error_at = 8;
-    if (perf_get_le_(p + 8, 8) < 2 || p[15] >> 7 || p[31] >> 7)
-        return PERF_EFORMAT;
-    payload = PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
-    *error_at = size;
-    if (size - PERF_SAVED_HEAD_ < payload)
-        return PERF_EFORMAT;
-    *error_at = 76;
-    if (perf_get_le_(p + 76, 4) !=
-        perf_crc32_(perf_crc32_(0, p, 76), p + PERF_SAVED_HEAD_, payload))
-        return PERF_EFORMAT;
-    return PERF_OK;
-}
-
-PERF_FN perf_status perf_hist_saved_opts(const void *data, size_t size, perf_hist_opts *o)
-{
-    const unsigned char *p = PERF_CAST_(const unsigned char *, data);
-    size_t               error_at;
-    perf_status          st = o ? perf_hist_saved_frame_(p, size, &error_at) : PERF_EINVAL;
-
-    if (st == PERF_OK) {
-        o->bits = p[5];
-        o->counter_bytes = p[6];
-        o->highest = perf_get_le_(p + 8, 8);
-    }
-    return st;
-}
-
-/* One pass over the buckets, as over a line of a log: check, add, or take back the first steps. */
-PERF_FN int perf_hist_load_pass_(const unsigned char *p, size_t size, size_t *at,
-                                 perf_hlog_target_ *t)
-{
-    uint64_t index = 0, number[2];
-    int      k, shift;
-
-    *at = PERF_SAVED_HEAD_;
-    while (*at < size) {
-        for (k = 0; k < 2; k++) {
-            number[k] = 0;
-            for (shift = 0;; shift += 7) {
-                unsigned byte;
-                if (*at == size || shift > 56)
-                    return 0;
-                byte = p[(*at)++];
-                number[k] |= PERF_CAST_(uint64_t, byte & 127) << shift;
-                if (byte < 128)
-                    break;
-            }
+    for (i = 1; i < w->tree->count; i++) {
+        uint32_t depth = 0;
+        double   ns = PERF_CAST_(double, node[i].self) * w->tick;
+        if (ns < 0.5)
+            continue;
+        for (k = i; k && depth <= PERF_TREE_DEPTH_; k = node[k].parent)
+            path[depth++] = k;
+        while (depth) {
+            if (w->file.p > w->file.limit)
+                perf_file_flush_(&w->file);
+            perf_folded_name_(&w->file, names[node[path[--depth]].name]->site.name);
+            *w->file.p++ = depth ? ';' : ' ';
         }
-        if (number[0] > t->length - index || number[1] == 0 ||
-            !perf_hlog_take_(t, index + number[0], number[1]))
-            return 0;
-        index += number[0] + 1;
+        perf_file_number_(&w->file, PERF_CAST_(uint64_t, ns + 0.5));
+        *w->file.p++ = '\n';
     }
-    return 1;
+    perf_file_flush_(&w->file);
 }
 
-PERF_FN perf_status perf_hist_load(perf_hist *into, const void *data, size_t size, size_t *error_at)
+/* JSON inside <script>: "</script>" in a name must not end it. */
+PERF_COLD_FN_ void perf_flame_text_(perf_file_ *f, const char *s)
 {
-    const unsigned char *p = PERF_CAST_(const unsigned char *, data);
-    perf_hlog_target_    t = PERF_ZERO;
-    perf_hist_head_     *d = perf_hist_at_(into);
-    perf_hist_shape_     from = PERF_ZERO, mine;
-    uint64_t             rest[4], not_min, max;
-    size_t               at = 0;
-    perf_status          st;
-    int                  i;
+    char *from = f->p, *p;
 
-    if (!error_at)
-        error_at = &at;
-    *error_at = 0;
-    if (!into)
+    perf_file_json_(f, s);
+    for (p = from; p < f->p; p++)
+        if (*p == '<') {
+            memmove(p + 6, p + 1, PERF_CAST_(size_t, f->p - p - 1));
+            memcpy(p, "\\u003c", 6);
+            f->p += 5;
+            p += 5;
+        }
+}
+
+PERF_COLD_FN_ void perf_flame_go_(void *with)
+{
+    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
+    perf_file_  *f = &w->file;
+    perf_node_  *node = w->tree->node;
+    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
+    uint32_t     i;
+
+    perf_file_put_(f, "<!doctype html><meta charset=utf-8><title>flame graph</title><style>"
+                      "body{font:12px sans-serif;margin:8px}#g{position:relative}"
+                      "#g div{position:absolute;height:17px;line-height:17px;overflow:hidden;"
+                      "white-space:nowrap;box-sizing:border-box;border:1px solid #fff;"
+                      "padding:0 3px;cursor:pointer}</style><h3 id=h></h3><div id=g></div>"
+                      "<script>\nconst title=");
+    perf_flame_text_(f, w->title);
+    /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
+    perf_file_put_(f, ";\nconst node=[[0,\"all\",");
+    perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[0].total) * w->tick));
+    perf_file_put_(f, ",0,1]");
+    for (i = 1; i < w->tree->count; i++) {
+        perf_file_put_(f, ",\n");
+        if (node[i].total < node[0].total / 5000) {    /* nobody could see it                     */
+            perf_file_put_(f, "0");
+            continue;
+        }
+        perf_file_put_(f, "[");
+        perf_file_number_(f, node[i].parent);
+        perf_file_put_(f, ",");
+        perf_flame_text_(f, names[node[i].name]->site.name);
+        perf_file_put_(f, ",");
+        perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick));
+        perf_file_put_(f, ",");
+        perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].self) * w->tick));
+        perf_file_put_(f, ",");
+        perf_file_number_(f, node[i].calls);
+        perf_file_put_(f, "]");
+    }
+    perf_file_put_(f,
+                   "];\nconst kids=node.map(()=>[]);"
+                   "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
+                   "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
+                   "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
+                   "const g=document.getElementById('g');"
+                   "document.getElementById('h').textContent=title;\n"
+                   "function color(s){let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%360;"
+                   "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'}\n"
+                   "function box(i,x,w,y){if(w<0.05)return;"
+                   "const d=document.createElement('div'),n=node[i];"
+                   "d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*18+'px';"
+                   "d.style.background=color(n[1]);d.textContent=n[1];"
+                   "d.title=n[1]+'\\n'+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
+                   "(100*n[2]/(node[0][2]||1)).toFixed(2)+' % of all';"
+                   "d.onclick=()=>show(i);g.appendChild(d);top_=Math.max(top_,y+1);"
+                   "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
+                   "let top_=0;function show(i){g.replaceChildren();top_=0;const up=[];"
+                   "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
+                   "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
+                   "box(i,0,100,up.length);g.style.height=top_*18+'px'}\nshow(0);\n</script>\n");
+    perf_file_flush_(f);
+}
+
+PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, void (*go)(void *))
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_flame_     w;
+    perf_status     status;
+
+    memset(&w, 0, sizeof w);
+    w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
+    if (!r)
+        return PERF_ENOMEM;
+    if (perf_lock_(r))
+        perf_unlock_(r);
+    w.tick = perf_scope_tick_ns_(r);
+    w.tree = perf_tree_make_(r);
+    if (!w.tree)
+        return PERF_ENOMEM;
+    perf_tree_sort_(w.tree);
+    status = perf_file_save_(path, &w.file, go, &w);
+    perf_tree_free_(w.tree);
+    return status;
+}
+
+PERF_COLD_FN_ perf_status perf_folded_save_(const char *path, const char *title)
+{
+    return perf_tree_save_(path, title, perf_folded_go_);
+}
+
+PERF_COLD_FN_ perf_status perf_flame_save_(const char *path, const char *title)
+{
+    return perf_tree_save_(path, title, perf_flame_go_);
+}
+
+/* ---- the formats by number ---- */
+
+typedef struct perf_export_row_ {
+    const char *name;
+    void (*put)(perf_out_ *, const void *);     /* of results                                     */
+    perf_status (*save)(const char *, const char *);    /* of the trace: path, title              */
+} perf_export_row_;
+
+PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
+{
+    static const perf_export_row_ row[] = {
+        {"google", perf_put_google_, PERF_NULL_},
+        {"go", perf_put_go_, PERF_NULL_},
+        {"hyperfine", perf_put_hyperfine_, PERF_NULL_},
+        {"pyperf", perf_put_pyperf_, PERF_NULL_},
+        {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
+        {"otlp", perf_put_otlp_, PERF_NULL_},
+        {"speedscope", PERF_NULL_, perf_ss_save_},
+        {"folded", PERF_NULL_, perf_folded_save_},
+        {"flame", PERF_NULL_, perf_flame_save_},
+        {PERF_NULL_, PERF_NULL_, PERF_NULL_}};
+
+    return row[PERF_CAST_(unsigned, format) < PERF_EXPORT_FORMATS_ ? format : PERF_EXPORT_FORMATS_];
+}
+
+PERF_FN const char *perf_export_format_name(perf_export_format format)
+{
+    return perf_export_row_of_(format).name;
+}
+
+PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
+                                     const perf_results_opts *opts)
+{
+    perf_export_row_ row = perf_export_row_of_(format);
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!path || !*path || !row.name)
         return PERF_EINVAL;
-    st = perf_hist_saved_frame_(p, size, error_at);
-    if (st != PERF_OK)
-        return st;
-    size = PERF_SAVED_HEAD_ + PERF_CAST_(size_t, perf_get_le_(p + 72, 4));
-    from.bits = p[5];
-    from.compact = 1;
-    from.highest = perf_get_le_(p + 8, 8);
-    t.bits = from.bits;
-    t.length = perf_hist_index_(&from, from.highest) + 1;
-    if (!perf_hist_load_pass_(p, size, error_at, &t))
-        return PERF_EFORMAT;
-    not_min = perf_get_le_(p + 16, 8);
-    max = perf_get_le_(p + 24, 8);
-    for (i = 0; i < 4; i++) {                           /* zeros, over, invalid, lost              */
-        rest[i] = perf_get_le_(p + 40 + 8 * i, 8);
-        *error_at = PERF_CAST_(size_t, 40 + 8 * i);
-        if (rest[i] >> 62)
-            return PERF_EFORMAT;
-    }
-    /* The extremes must reach as far as the buckets do. */
-    *error_at = 16;
-    if (t.count + rest[0] + rest[1] == 0 ? (not_min | max) != 0 : ~not_min > max)
-        return PERF_EFORMAT;
-    if ((rest[0] && ~not_min != 0) || (t.count && (~not_min > t.top || max < t.low)))
-        return PERF_EFORMAT;
-    mine = perf_hist_shape_of_(into);
-    if (mine.bits > from.bits)
-        return PERF_EINVAL;
-    for (i = 0; i < 2; i++)
-        if (((i ? d->over : d->zeros) + rest[i]) >> 63)
-            return PERF_ERANGE;
-    t.into = into;
-    t.shape = mine;
-    t.steps = UINT64_MAX;
-    t.count = t.sum = 0;
-    if (!perf_hist_load_pass_(p, size, error_at, &t)) {
-        t.steps = t.done;
-        t.count = t.done = 0;
-        t.minus = 1;
-        (void)perf_hist_load_pass_(p, size, error_at, &t);
-        return PERF_ERANGE;
-    }
-    d->zeros += rest[0];
-    d->over += rest[1];
-    d->invalid += rest[2];
-    d->lost += rest[3];
-    d->sum += perf_get_le_(p + 32, 8);
-    d->not_min = not_min > d->not_min ? not_min : d->not_min;
-    d->max = max > d->max ? max : d->max;
-    *error_at = 0;
-    return PERF_OK;
+    if (row.put)
+        return perf_saving_save_(path, row.put, opts, 0);
+    return row.save(path, opts && opts->run ? opts->run : "perf.h");
 }
+
+PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
+                                   const perf_results_opts *opts)
+{
+    perf_export_row_ row = perf_export_row_of_(format);
+
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
+}
+
+PERF_FN size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
+                                const perf_results_opts *opts)
+{
+    perf_export_row_ row = perf_export_row_of_(format);
+
+    if (row.put)
+        return perf_saving_text_(buf, cap, row.put, opts);
+    if (buf && cap)
+        buf[0] = '\0';
+    return 0;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
 
 PERF_END_DECLS
 
-/* MIT License
- *
- * Copyright (c) 2026 The perf.h authors
- *
- * Permission is hereby granted, free of charge, to any person obtaining a copy
- * of this software and associated documentation files (the "Software"), to deal
- * in the Software without restriction, including without limitation the rights
- * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
- * copies of the Software, and to permit persons to whom the Software is
- * furnished to do so, subject to the following conditions:
- *
- * The above copyright notice and this permission notice shall be included in all
- * copies or substantial portions of the Software.
- *
- * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
- * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
- * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
- * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
- * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
- * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
- * SOFTWARE.
- */
 #endif /* PERF_EXPORT_H */

@@ -17,108 +17,111 @@
 PERF_BEGIN_DECLS
 
 /* >>bench: how long does one iteration take on the device? ---------------------------------------
- * A sample is: [the cache is flushed] gate, event, body, event.  The gate holds the stream until the
- * host has enqueued all of it, so that no launch cost, scheduler or garbage collector can leak into
- * the time.  Each sample proves it: the first event must still be pending when the second has been
- * enqueued.  A sample without the proof is `exposed`: kept, counted, and never mixed into `time`.
+ * A sample is: [the cache is flushed] gate, event, body, event.  The gate holds the stream until
+ * the host has enqueued all of it, so that no launch cost, scheduler or garbage collector can leak
+ * into the time.  Each sample proves it: the first event must still be pending when the second has
+ * been enqueued.  A sample without the proof is `exposed`: kept, counted, never mixed into `time`.
  * The gate opens by itself after gate_ms, so a body that waits for the device cannot hang.
  * The step of the event clock is measured; samples hold as many iterations as it takes to make it
  * 0.5 % of their time (cold: one), and no interval is printed narrower than it.
- * The first iteration is timed alone (cold_ns: modules load there).  At least 3 launches and a
+ * The first iteration is timed alone (first_ns: modules load there).  At least 3 launches and a
  * steady SM clock come before the samples; they end when the median is known to 0.5 %.
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean    */
-                                /* lines; how much that takes is measured                          */
-    PERF_GPU_HOT,               /* what the iteration before left there                            */
-    PERF_GPU_ROTATE             /* your body uses copy perf_gpu_bench_copy(&b) of its buffers      */
+    PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean */
+                                /* lines; how much that takes is measured */
+    PERF_GPU_HOT,               /* what the iteration before left there */
+    PERF_GPU_ROTATE             /* your body uses copy perf_gpu_bench_copy(&b) of its buffers */
 } perf_gpu_cache;
 
-typedef struct perf_gpu_bench_opts {    /* zero = default                                          */
-    perf_gpu_cache cache;       /* 0 -> PERF_GPU_COLD                                              */
-    int      graph;             /* 1: the body is captured once and the graph is timed; the body   */
-                                /* then no longer runs (a loop of a few rounds); not with ROTATE   */
-    int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most   */
-                                /* 512; COLD: always 1                                             */
-    int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n     */
-    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n                       */
-    double   rel_ci;            /* half-width of the median's 95 % interval to stop at; 0 -> 0.005 */
-    double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples                       */
-    double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate                */
-    double   bytes, items;      /* per iteration, for GB/s, percent of peak and items/s            */
-    int      rotate_copies;     /* ROTATE: how many copies there are                               */
-    double   rotate_bytes;      /* and how many bytes an iteration touches of its copy             */
+typedef struct perf_gpu_bench_opts {    /* zero = default */
+    perf_gpu_cache cache;       /* 0 -> PERF_GPU_COLD */
+    int      graph;             /* 1: the body is captured once and the graph is timed; the body */
+                                /* then no longer runs (a loop of a few rounds); not with ROTATE */
+    int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most */
+                                /* 512; COLD: always 1 */
+    int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n */
+    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n */
+    double   rel_ci; /* half-width of the median's 95 % interval to stop at; 0 -> 0.005 */
+    double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
+    double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
+    double   bytes, items;      /* per iteration, for GB/s, percent of peak and items/s */
+    int      rotate_copies;     /* ROTATE: how many copies there are */
+    double   rotate_bytes;      /* and how many bytes an iteration touches of its copy */
 } perf_gpu_bench_opts;
 
 /* Bits of perf_gpu_sample.flags. */
-#define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time`                    */
-#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down; still in `time`           */
-#define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time`            */
-#define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself                                */
+#define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time` */
+#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down; still in `time` */
+#define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time` */
+#define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself */
 
 typedef struct perf_gpu_sample {
-    double   ns;                /* between the events, per iteration                               */
-    double   host_ns;           /* that the host took to enqueue it, per iteration                 */
-    uint64_t throttle;          /* NVML's clocks-event reasons, 0: none or unknown                 */
-    uint32_t sm_mhz;            /* SM clock while it ran, 0: unknown                               */
-    uint32_t flags;             /* PERF_GPU_SAMPLE_ bits                                           */
+    double   ns;                /* between the events, per iteration */
+    double   host_ns;           /* that the host took to enqueue it, per iteration */
+    uint64_t throttle;          /* NVML's clocks-event reasons, 0: none or unknown */
+    uint32_t sm_mhz;            /* SM clock while it ran, 0: unknown */
+    uint32_t flags;             /* PERF_GPU_SAMPLE_ bits */
 } perf_gpu_sample;
 
 typedef struct perf_gpu_result {
-    perf_summary time;          /* device ns per iteration, proven samples; count 0: none, see     */
-                                /* status.  After an error: of the samples before it               */
-    perf_summary exposed;       /* ns of the samples without proof, host time included             */
-    perf_summary launch;        /* host ns to enqueue one iteration (of a graph: its launch)       */
-    double   cold_ns;           /* the first iteration, host time included                         */
-    double   quantum_ns;        /* step of the event clock, already in the interval of time.p50    */
-    double   overhead_ns;       /* between two events with nothing between them; not taken off     */
-    uint64_t batch;             /* iterations a sample                                             */
-    uint64_t iterations;        /* of the body, warm-up included                                   */
-    uint64_t throttled, idle;   /* samples so flagged                                              */
-    uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included           */
-    uint64_t throttle;          /* reasons of all samples, or-ed                                   */
-    uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown                                              */
-    double   flush_bytes;       /* read before each sample; 0: none                                */
-    double   flush_effect;      /* a small read after it / the same read warm; 0: not measured     */
-    double   gbs;               /* opts.bytes / time.p50; 0 without bytes                          */
-    double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured      */
-    double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown                              */
-    const perf_gpu_sample *sample;      /* all of them, in order; valid until the program ends     */
+    perf_summary time;          /* device ns per iteration, proven samples; count 0: none, see */
+                                /* status.  After an error: of the samples before it */
+    perf_summary exposed;       /* ns of the samples without proof, host time included */
+    perf_summary launch;        /* host ns to enqueue one iteration (of a graph: its launch) */
+    double   first_ns;           /* the first iteration, host time included */
+    double   quantum_ns;        /* step of the event clock, already in the interval of time.p50 */
+    double   overhead_ns;       /* between two events with nothing between them; not taken off */
+    uint64_t batch;             /* iterations a sample */
+    uint64_t iterations;        /* of the body, warm-up included */
+    uint64_t throttled, idle;   /* samples so flagged */
+    uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
+    uint64_t throttle;          /* reasons of all samples, or-ed */
+    uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
+    double   flush_bytes;       /* read before each sample; 0: none */
+    double   flush_effect;      /* a small read after it / the same read warm; 0: not measured */
+    double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
+    double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
+    double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
+    const perf_gpu_sample *sample;      /* all of them, in order; valid until the program ends */
     uint64_t samples;
-    int      graph;             /* 1: a graph was timed                                            */
-    int      gate;              /* 0 none, 1 a kernel of ours, 2 a function on a driver's thread   */
-    int      simulated;         /* 1: no hardware behind it                                        */
-    int      code;              /* the driver's first error, 0: none; its text is in `text`        */
-    perf_gpu_bench_opts opts;   /* what really ran                                                 */
+    int      graph;             /* 1: a graph was timed */
+    int      gate;              /* 0 none, 1 a kernel of ours, 2 a function on a driver's thread */
+    int      serialised;        /* 1: each launch waited for its end (CUDA_LAUNCH_BLOCKING, a */
+                                /* profiler): timed by events inside a graph, or not at all */
+    int      simulated;         /* 1: no hardware behind it */
+    int      code;              /* the driver's first error, 0: none; its text is in `text` */
+    perf_gpu_bench_opts opts;   /* what really ran */
     perf_status status;
-    uint32_t warnings;          /* PERF_WARN_ bits                                                 */
-    char     text[360];         /* how it was measured and what to read it with, one line          */
+    uint32_t warnings;          /* PERF_WARN_ bits */
+    char     text[360];         /* how it was measured and what to read it with, one line */
 } perf_gpu_result;
 
-typedef struct perf_gpu_bench {         /* private                                                 */
+typedef struct perf_gpu_bench {         /* private */
     int64_t                left;
     struct perf_gpu_loop_ *state;
 } perf_gpu_bench;
 
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython   */
+PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython */
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts);
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
- * times and perf_gpu_bench_end says why.                                                          */
+ * times and perf_gpu_bench_end says why. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream stream,
                                              const perf_gpu_bench_opts *opts);
 
-/* 1: run the body once more.  Within a sample one decrement, one branch; between samples it waits. */
+/* 1: run the body once more.  Within a sample one decrement, one branch; between samples it
+ * waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
 
 /* Which copy of your buffers this iteration has to use: 0 .. rotate_copies - 1; else 0. */
 PERF_FN int             perf_gpu_bench_copy(const perf_gpu_bench *b);
 
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
- * device.  A second call, or one without begin: PERF_ESTATE.                                      */
+ * device.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
 
 /* >>ab: is the candidate faster than the baseline on the device? ---------------------------------
@@ -133,30 +136,30 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
  *
  * The two take turns, sample by sample, in an order chosen by a coin for each pair; the loop stops
  * as soon as the question is decided.  Only pairs of two proven samples count.                   */
-typedef struct perf_gpu_ab_opts {       /* zero = default                                          */
-    perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used                       */
-    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput: EINVAL    */
-    int      min_pairs;         /* 0 -> 30                                                         */
-    int      max_pairs;         /* 0 -> 1,000 (typical ratio), 400 (quantiles, mean)               */
-    uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result           */
+typedef struct perf_gpu_ab_opts {       /* zero = default */
+    perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used */
+    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput: EINVAL */
+    int      min_pairs;         /* 0 -> 30 */
+    int      max_pairs;         /* 0 -> 1,000 (typical ratio), 400 (quantiles, mean) */
+    uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result */
 } perf_gpu_ab_opts;
 
 typedef struct perf_gpu_ab_result {
-    perf_verdict     verdict;   /* perf_verdict_text(&r.verdict) for a sentence                    */
+    perf_verdict     verdict;   /* perf_verdict_text(&r.verdict) for a sentence */
     perf_gpu_result  baseline, candidate;
-    double           seconds;   /* from begin to end                                               */
-    perf_gpu_ab_opts opts;      /* what really ran                                                 */
-    perf_status      status;    /* anything but PERF_OK: the verdict is INCONCLUSIVE               */
+    double           seconds;   /* from begin to end */
+    perf_gpu_ab_opts opts;      /* what really ran */
+    perf_status      status;    /* anything but PERF_OK: the verdict is INCONCLUSIVE */
     uint32_t         warnings;
 } perf_gpu_ab_result;
 
-typedef struct perf_gpu_ab {            /* private                                                 */
+typedef struct perf_gpu_ab {            /* private */
     int64_t                left;
     struct perf_gpu_loop_ *state;
     int                    variant;
 } perf_gpu_ab;
 
-PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython   */
+PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython */
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts);
 
@@ -189,7 +192,7 @@ __global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)
         uint4 v = at[i];
         a |= v.x | v.y | v.z | v.w;
     }
-    if (a == 0x9e3779b9u)                       /* never: it is all zeros                          */
+    if (a == 0x9e3779b9u)                       /* never: it is all zeros */
         at->x = a;
 }
 #define PERF_GPU_OWN_SWEEP_ 1
@@ -210,10 +213,10 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
     return o;
 }
 
-#define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval              */
-#define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits     */
-#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream   */
-#define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample      */
+#define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
+#define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
+#define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
+#define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts)
@@ -273,26 +276,27 @@ PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts)
 #if !PERF_DISABLE
 /* ---- what a loop keeps ---- */
 
-typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see            */
-    uint32_t flag;                      /* 1: open                                                  */
-    uint32_t out;                       /* the gate's answer: 1 opened by the flag, 2 by the clock  */
+typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see */
+    uint32_t flag;                      /* 1: open */
+    uint32_t out; /* the gate's answer: 1 opened by the flag, 2 by the clock */
     uint64_t limit_ns;
 } perf_gpu_word_;
 
 typedef struct perf_gpu_arm_ {
-    perf_gpu_sample *sample;            /* all, in order                                            */
-    double          *clean;             /* ns per iteration of those that count                     */
+    perf_gpu_sample *sample;            /* all, in order */
+    double          *clean;             /* ns per iteration of those that count */
     size_t           count, cleans;
-    uint64_t         batch, most, runs; /* iterations a sample, at most; so far                     */
-    uint64_t         plain;             /* batch without a graph                                    */
-    double           fastest, single;   /* ns a slice at this batch; of one iteration alone         */
-    double           cold_ns;
+    uint64_t         batch, most, runs; /* iterations a sample, at most; so far */
+    uint64_t         plain;             /* batch without a graph */
+    double           fastest, single;   /* ns a slice at this batch; of one iteration alone */
+    double           first_ns;
     int              launches, readings, steady;
-    void            *exec;              /* the graph                                                */
+    int              ahead; /* warm-up bodies that came back before the device was done */
+    void            *exec;              /* the graph */
 } perf_gpu_arm_;
 
 typedef struct perf_gpu_loop_ {
-    union {                             /* what perf_report and writers of results see              */
+    union {                             /* what perf_report and writers of results see */
         perf_loop_       loop;
         perf_bench_state_ bench;
         perf_ab_state_   ab;
@@ -300,18 +304,20 @@ typedef struct perf_gpu_loop_ {
     const perf_gpu_backend *t;
     perf_gpu_bench_opts opts;
     perf_gpu_ab_opts ab_opts;
-    void            *stream, *ctx, *start, *stop, *module, *gate_kernel, *sweep_kernel;
+    void            *stream, *ctx, *start, *stop, *all, *module, *gate_kernel, *sweep_kernel;
     perf_gpu_word_  *word, own_word;
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
-    int              opened;            /* a slice is under way: 1 timed, 2 captured                */
+    int              opened;            /* a slice is under way: 1 timed, 2 captured */
     int              code, down, discard, busy, probed, probing, useless, no_sweep, l2_known;
-    double           l2_bytes, flush_bytes, flush_effect, quantum, empty, idle, sync_ns;
+    int              serial, own_graph, inside, on_stream, asked, calm;
+    double           l2_bytes, flush_bytes, flush_effect, quantum, empty, idle, quiet_ns;
     double           peak_gbs, datasheet_gbs, block, block_before, warm_limit;
-    uint64_t         began, host0, warm_began, block_began, gate_timeouts, coin, shown, multiprocessors;
-    double           slice_ns, slice_host_ns;   /* of the slice that has ended                      */
+    uint64_t         began, host0, warm_began, block_began, gate_timeouts, coin, shown;
+    uint64_t         multiprocessors;
+    double           slice_ns, slice_host_ns;   /* of the slice that has ended */
     int              slice_exposed, slice_timeout;
-    uint32_t         slice_mhz;
+    uint32_t         slice_mhz, mhz_before;
     uint64_t         slice_throttle;
     perf_gpu_arm_    arm[2];
     perf_slice_      told[2];
@@ -319,7 +325,7 @@ typedef struct perf_gpu_loop_ {
     size_t           look_at;
     perf_status      status;
     uint32_t         warnings;
-    const char      *why;               /* more than the status says, or NULL                       */
+    const char      *why;               /* more than the status says, or NULL */
     perf_gpu_result  result;
     char             note[360];
 } perf_gpu_loop_;
@@ -327,19 +333,19 @@ typedef struct perf_gpu_loop_ {
 enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
        PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_DONE_ };
 
-/* Remembers the first error, and tells it to perf_gpu_error_code() if the loop ends with it.  After a
- * shut-down nothing is called any more. */
+/* Remembers the first error, and tells it to perf_gpu_error_code() if the loop ends with it.
+ * After a shut-down nothing is called any more. */
 PERF_COLD_FN_ void perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 {
-    perf_gpu_state_ *g = perf_gpu_state_get_();
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     if (!s->code)
         s->code = code;
     if (!ends || s->down)
         return;
     s->down = code == PERF_GPU_SHUT_DOWN;
-    if (g && (s->down || s->status == PERF_OK))
-        perf_gpu_error_(g, "perf_gpu_bench", code);
+    if (d && (s->down || s->status == PERF_OK))
+        perf_gpu_error_(d, "perf_gpu_bench", code);
     if (s->status == PERF_OK)
         s->status = PERF_EGPU;
 }
@@ -377,10 +383,13 @@ PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_inside_ *in)
     if (!code)
         code = s->t->capture_mode(&in->mode);
     in->relaxed = !code;
+    if (code != PERF_GPU_SHUT_DOWN && s->ctx && s->t->ctx_push && s->t->ctx_pop) {
+        code = s->t->ctx_get(&now);
+        if (!code && now != s->ctx)
+            in->pushed = perf_gpu_try_(s, s->t->ctx_push(s->ctx));
+    }
     if (code == PERF_GPU_SHUT_DOWN)
         (void)perf_gpu_try_(s, code);
-    else if (s->ctx && s->t->ctx_push && s->t->ctx_pop && !s->t->ctx_get(&now) && now != s->ctx)
-        in->pushed = perf_gpu_try_(s, s->t->ctx_push(s->ctx));
 }
 
 PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_inside_ *in)
@@ -488,7 +497,8 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
     parameter[0] = &at;
     parameter[1] = &vectors;
     if (s->sweep_kernel)
-        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, stream, parameter, PERF_NULL_);
+        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, stream, parameter,
+                            PERF_NULL_);
 #if PERF_GPU_OWN_SWEEP_
 #if defined(__HIPCC__)
     perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, stream)>>>(
@@ -538,6 +548,9 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
     if (gated && !perf_gpu_try_(s, perf_gpu_shut_(s)))
         return 0;
     s->opened = 1;
+    s->host0 = perf_now();
+    if (s->inside && s->arm[s->variant].exec)   /* its events are in it */
+        return 1;
     if (!perf_gpu_try_(s, s->t->event_record(s->start, s->stream))) {
         PERF_REL_(&s->word->flag, 1u);
         s->opened = 0;
@@ -564,22 +577,28 @@ PERF_COLD_FN_ void perf_gpu_telemetry_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
     float ms = 0.0f;
-    int   pending;
+    int   pending, inside = s->inside && s->arm[s->variant].exec;
 
     s->slice_host_ns = PERF_CAST_(double, perf_now() - s->host0);
     s->opened = 0;
-    if (!perf_gpu_try_(s, s->t->event_record(s->stop, s->stream))) {
-        PERF_REL_(&s->word->flag, 1u);
-        return 0;
+    if (inside) {
+        pending = PERF_GPU_NOT_READY;           /* no host between the nodes of a graph */
+    } else {
+        if (s->phase == PERF_GPU_WARM_)
+            s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
+        if (!perf_gpu_try_(s, s->t->event_record(s->stop, s->stream))) {
+            PERF_REL_(&s->word->flag, 1u);
+            return 0;
+        }
+        pending = s->t->event_query(s->start);  /* the proof: it could not have begun yet */
     }
-    pending = s->t->event_query(s->start);      /* the proof: it could not have begun yet          */
     PERF_REL_(&s->word->flag, 1u);
     if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(s, pending))
         return 0;
     s->slice_exposed = pending != PERF_GPU_NOT_READY;
     if (telemetry)
-        perf_gpu_telemetry_(s);                 /* while the device is busy with it                */
-    if (!perf_gpu_try_(s, s->t->event_sync(s->stop)) ||
+        perf_gpu_telemetry_(s);                 /* while the device is busy with it */
+    if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->stop)) ||
         !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->start, s->stop)))
         return 0;
     s->slice_timeout = PERF_ACQ_(&s->word->out) == 2;
@@ -618,8 +637,8 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     }
     for (i = 0; i < 120; i++) {
         if (!perf_gpu_slice_begin_(s, PERF_CAST_(int, i & 1), 0))
-            return 0;                           /* without a gate: the host's jitter is welcome    */
-        if (s->scratch) {                       /* anything that takes another time each round     */
+            return 0;                           /* without a gate: the host's jitter is welcome */
+        if (s->scratch) {                       /* anything that takes another time each round */
             d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
             if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
                     ? perf_gpu_sweep_(s, s->scratch, d, s->stream)
@@ -636,7 +655,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     s->gate_timeouts = 0;
     perf_sort_values(empty, 15);
     s->empty = empty[7];
-    s->idle = 2.0 * empty[13] - empty[0];       /* what they scatter by, once more on top          */
+    s->idle = 2.0 * empty[13] - empty[0];       /* what they scatter by, once more on top */
     perf_sort_values(x, n);
     for (i = 1; i < n; i++) {
         d = x[i] - x[i - 1];
@@ -644,9 +663,51 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
             step = step > 0.0 ? d < step ? perf_gpu_gcd_(step, d) : perf_gpu_gcd_(d, step) : d;
     }
     d = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
-    if (step - d < 0.1 && d - step < 0.1)       /* a float of ms is good for that much             */
+    if (step - d < 0.1 && d - step < 0.1)       /* a float of ms is good for that much */
         step = d;
-    s->quantum = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that       */
+    s->quantum = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that */
+    return 1;
+}
+
+PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *s)
+{
+    const perf_gpu_backend *t = s->t;
+
+    return t->capture_begin && t->capture_end && t->graph_instantiate && t->graph_launch &&
+           t->graph_exec_destroy && t->graph_destroy;
+}
+
+/* Does a launch come back only when it is done? Then the gate's launch, or the one behind it,
+ * lasts as long as a short gate holds: three times, for the host may lose its processor once.
+ * From then on there is no gate, and a graph with the events inside it is the way to leave the
+ * host out. */
+PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
+{
+    const uint64_t limit = s->own_word.limit_ns;
+    uint64_t       began;
+    int            i, late = 0;
+
+    if (!s->gate)
+        return 1;
+    s->own_word.limit_ns = limit < 2000000 ? limit : 2000000;
+    for (i = 0; i < 3 && late == i; i++) {
+        began = perf_now();
+        if (!perf_gpu_slice_begin_(s, 1, 0))
+            return 0;
+        if (perf_gpu_can_sweep_(s) &&
+            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
+            s->no_sweep = 1;
+        late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
+        if (!perf_gpu_slice_end_(s, 0))
+            return 0;
+    }
+    s->own_word.limit_ns = limit;
+    s->gate_timeouts = 0;
+    if (late < 3)
+        return 1;
+    s->serial = s->gate_off = 1;
+    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags &&
+                               s->opts.cache != PERF_GPU_ROTATE;
     return 1;
 }
 
@@ -675,7 +736,7 @@ PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
     uint64_t at = s->scratch + s->scratch_bytes - PERF_CAST_(uint64_t, probe) / 16 * 16;
     int      k, i;
 
-    for (i = 0; i < 4; i++) {                   /* the first one warms                             */
+    for (i = 0; i < 4; i++) {                   /* the first one warms */
         ns = perf_gpu_read_(s, 0.0, at, probe);
         if (ns < 0.0)
             return 0;
@@ -699,7 +760,7 @@ PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
     for (i = 0; cold[i] < 0.95 * most; i++) {
     }
     s->flush_effect = warm > 0.0 ? most / warm : 0.0;
-    if (!(s->flush_effect > 1.1))               /* it makes no difference here: take no chances    */
+    if (!(s->flush_effect > 1.1))               /* it makes no difference here: take no chances */
         i = k - 1;
     s->flush_bytes = factor[i] * s->l2_bytes;
     return 1;
@@ -717,6 +778,12 @@ PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *s, int which)
     return code || v < 0 ? 0 : v;
 }
 
+/* In the stream's order where that can be: a plain free waits for the whole device. */
+PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
+{
+    return s->on_stream ? s->t->mem_free_on(s->scratch, s->stream) : s->t->mem_free(s->scratch);
+}
+
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
     static const double factor[3] = {4.25, 2.25, 1.25};
@@ -724,10 +791,14 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
         return;
-    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {      /* 3, 4: */
+    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) { /* 3, 4: */
         s->scratch_bytes = i < 3 ? PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16
-                                 : i < 4 ? 64 << 20 : 1 << 20;      /* enough for the quantum       */
-        code = s->t->mem_alloc(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes));
+                                 : i < 4 ? 64 << 20 : 1 << 20;      /* enough for the quantum */
+        s->on_stream = s->t->mem_alloc_on && s->t->mem_free_on &&
+                       !s->t->mem_alloc_on(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes),
+                                           s->stream);
+        code = s->on_stream ? 0 : s->t->mem_alloc(&s->scratch,
+                                                  PERF_CAST_(size_t, s->scratch_bytes));
         if (code)
             s->scratch = 0;
     }
@@ -736,9 +807,10 @@ PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
         (void)perf_gpu_attempt_(s, code);
         return;
     }
-    if (!perf_gpu_attempt_(s, s->t->fill(s->scratch, 0, PERF_CAST_(size_t, s->scratch_bytes), s->stream))) {
+    if (!perf_gpu_attempt_(s, s->t->fill(s->scratch, 0, PERF_CAST_(size_t, s->scratch_bytes),
+                                         s->stream))) {
         if (!s->down)
-            (void)s->t->mem_free(s->scratch);
+            (void)perf_gpu_scratch_free_(s);
         s->scratch = s->scratch_bytes = 0;
     }
 }
@@ -793,15 +865,17 @@ PERF_COLD_FN_ int perf_gpu_rotation_ok_(perf_gpu_loop_ *s)
     if (!(s->flush_bytes > 0.0) && !s->l2_known)
         return perf_gpu_fail_(s, PERF_EINVAL, "the size of the L2 cache is unknown: no rotation");
     if (between < need)
-        return perf_gpu_fail_(s, PERF_EINVAL, "these copies do not fill the L2 cache: more of them");
+        return perf_gpu_fail_(s, PERF_EINVAL,
+                              "these copies do not fill the L2 cache: more of them");
     return 1;
 }
 
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
-    double                  ns, sync[5];
-    int                     i, capturing = 0, large = s->opts.cache != PERF_GPU_HOT || s->opts.bytes > 0.0;
+    double                  ns;
+    int                     i, capturing = 0;
+    int                     large = s->opts.cache != PERF_GPU_HOT || s->opts.bytes > 0.0;
 
     if (t->stream_capturing && !perf_gpu_try_(s, t->stream_capturing(s->stream, &capturing)))
         return 0;
@@ -825,8 +899,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         return 0;
     if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
         !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
-        s->no_sweep = 1;                        /* not compiled for this device                    */
-    if (!perf_gpu_quantum_(s))
+        s->no_sweep = 1;                        /* not compiled for this device */
+    if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
     large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes && perf_gpu_can_sweep_(s);
     if (large && s->opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
@@ -843,17 +917,9 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         return 0;
     if (s->opts.cache == PERF_GPU_COLD && !(s->flush_bytes > 0.0))
         s->warnings |= PERF_WARN_NOT_COLD;
-    for (i = 0; t->ctx_sync && i < 5; i++) {
-        ns = PERF_CAST_(double, perf_now());
-        if (!perf_gpu_attempt_(s, t->ctx_sync()))
-            break;
-        sync[i] = PERF_CAST_(double, perf_now()) - ns;
-    }
-    if (i == 5) {
-        perf_sort_values(sync, 5);
-        s->sync_ns = sync[4] + 1.0;
-    }
-    return 1;
+    if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->all, 0)))
+        s->all = PERF_NULL_;
+    return !s->down;
 }
 
 /* ---- the loop ---- */
@@ -863,37 +929,74 @@ PERF_COLD_FN_ void perf_gpu_stop_(perf_gpu_loop_ *s)
     s->phase = PERF_GPU_DONE_;
 }
 
-/* A warm-up launch has ended.  1: enough of them. */
+/* Host time until all that the context was given is done, at most limit_ns; negative: cannot be
+ * told, or not by then. */
+PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
+{
+    uint64_t began = perf_now();
+    double   ns = 0.0;
+    int      code = perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->all)) ? PERF_GPU_NOT_READY : 1;
+
+    while (code == PERF_GPU_NOT_READY && ns < limit_ns) {
+        code = s->t->event_query(s->all);
+        ns = PERF_CAST_(double, perf_now() - began);
+    }
+    if (code && code != PERF_GPU_NOT_READY)
+        (void)perf_gpu_attempt_(s, code);
+    return code ? -1.0 : ns;
+}
+
+/* Does the body leave work on other streams? The context must be quiet in front of it, and still
+ * busy when its own stream is not: what other threads do there is not the body's. */
+PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
+{
+    double ns;
+
+    if (!s->all || s->probed >= 8 || s->down)
+        return;
+    ns = perf_gpu_quiet_(s, after ? 100e6 : 5e6);
+    if (ns < 0.0) {
+        s->probed = 8;                          /* somebody is busy for long: nothing can be told */
+        s->busy = after ? s->busy : 0;
+    } else if (after) {
+        s->probed++;
+        s->busy += ns > 4.0 * s->quiet_ns + 10e3;
+    } else if (!(s->quiet_ns > 0.0) || ns < s->quiet_ns) {
+        s->quiet_ns = ns;
+    } else if (ns > 4.0 * s->quiet_ns + 10e3 && ++s->asked > 1) {
+        s->probed = 8;                          /* and not from here */
+        s->busy = 0;
+    }
+}
+
+/* A warm-up launch has ended.  1: enough of them.  A clock that reads the same twice is no proof,
+ * it may not have been read anew: the times of three blocks of 5 ms have to agree, and the clock
+ * with them. */
 PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();
-    double   now;
-    int      steady = 0, least = s->opts.warmup > 3 ? s->opts.warmup : 3;
+    double   now, mhz = PERF_CAST_(double, s->slice_mhz);
+    int      least = s->opts.warmup > 3 ? s->opts.warmup : 3;
 
-    if (s->sync_ns > 0.0 && s->probed < 8) {    /* is anybody else busy when our stream is not?     */
-        if (perf_gpu_attempt_(s, s->t->ctx_sync())) {
-            s->probed++;
-            s->busy += PERF_CAST_(double, perf_now() - t) > 4.0 * s->sync_ns + 10e3;
-        } else {
-            s->sync_ns = 0.0;
-        }
-        t = perf_now();
-    }
     if (!(a->single > 0.0) || s->slice_ns < a->single)
         a->single = s->slice_ns;
-    now = s->slice_mhz ? PERF_CAST_(double, s->slice_mhz) : s->slice_ns;
-    if (!(s->block > 0.0) || (s->slice_mhz ? now > s->block : now < s->block))
-        s->block = now;
-    if (t - s->block_began > 5000000) {         /* the clock, or else the times, of 5 ms and 5 ms   */
+    if (!(s->block > 0.0) || s->slice_ns < s->block)
+        s->block = s->slice_ns;
+    if (t - s->block_began > 5000000) {
         now = s->block - s->block_before;
-        steady = s->block_before > 0.0 && (now < 0.0 ? -now : now) <= 0.02 * s->block;
+        mhz -= PERF_CAST_(double, s->mhz_before);
+        s->calm = s->block_before > 0.0 && (now < 0.0 ? -now : now) <= 0.02 * s->block &&
+                  (mhz < 0.0 ? -mhz : mhz) <= 0.02 * PERF_CAST_(double, s->slice_mhz)
+                      ? s->calm + 1 : 0;
         s->block_before = s->block;
+        s->mhz_before = s->slice_mhz;
         s->block = 0.0;
         s->block_began = t;
     }
     if (a->launches < least || s->arm[s->arms - 1].launches < least || s->arm[0].launches < least)
         return 0;
-    return steady || s->opts.warmup || PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
+    return s->calm > 1 || s->opts.warmup ||
+           PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
@@ -902,7 +1005,8 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->quantum;
 }
 
-/* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that far. */
+/* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that
+ * far. */
 PERF_FN int perf_gpu_is_empty_(const perf_gpu_loop_ *s, double slice_ns)
 {
     double most = s->idle - s->empty;
@@ -926,7 +1030,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         a->steady = 1;
         return a->batch;
     }
-    if (s->slice_timeout && a->batch > 1) {     /* the driver's queue is full: fewer               */
+    if (s->slice_timeout && a->batch > 1) {     /* the driver's queue is full: fewer */
         a->most = a->batch / 2;
         a->batch = a->most;
         a->readings = 0;
@@ -934,10 +1038,14 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     }
     if (!a->readings++ || s->slice_ns < a->fastest)
         a->fastest = s->slice_ns;
+    if (s->own_graph && a->readings > 1) { /* what is in the graph cannot be on other streams */
+        a->steady = 1;
+        return a->batch;
+    }
     if (s->opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off) {
         if (a->readings < 2)
             return a->batch;
-        if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: many of the shortest kernels show  */
+        if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: many short kernels show */
             s->probing = 1;
             return PERF_GPU_PROBES_;
         }
@@ -967,9 +1075,9 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     if (s->slice_timeout)
         x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
     if (perf_gpu_is_idle_(s, s->slice_ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
-        2.0 * (s->slice_ns - s->empty) < a->fastest - s->empty)         /* no mere quick one       */
+        2.0 * (s->slice_ns - s->empty) < a->fastest - s->empty)         /* no mere quick one */
         x->flags |= PERF_GPU_SAMPLE_IDLE;
-    if (x->throttle & UINT64_C(0xec))           /* power cap, heat, brake: not idleness or settings */
+    if (x->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
     return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE));
 }
@@ -1010,7 +1118,7 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
     double a = s->arm[0].fastest, b = s->arm[1].fastest;
 
-    return a > 0.0 && b > 0.0 ? 0.5 * (s->quantum / a + s->quantum / b) : 0.0;
+    return a > 0.0 && b > 0.0 ? perf_step_log_(s->quantum / a, s->quantum / b) : 0.0;
 }
 
 /* A pair was filed.  1: no more. */
@@ -1068,7 +1176,9 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
     int            ok;
 
     s->opened = 0;
-    ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph;
+    ok = !s->inside ||
+         perf_gpu_attempt_(s, s->t->event_record_flags(s->stop, s->stream, 1));
+    ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok;
     if (ok && !perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0))) {
         a->exec = PERF_NULL_;
         ok = 0;
@@ -1083,7 +1193,10 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
     int i;
 
     perf_gpu_drop_graphs_(s);
-    s->warnings |= PERF_WARN_NO_GRAPH;
+    if (s->opts.graph || s->serial)
+        s->warnings |= PERF_WARN_NO_GRAPH;
+    s->gate_off |= s->own_graph;
+    s->own_graph = s->inside = 0;
     for (i = 0; i < s->arms; i++)
         s->arm[i].batch = s->arm[i].plain;
     perf_gpu_ready_(s);
@@ -1095,13 +1208,20 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
     uint64_t       t = perf_now();
     int            i, late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
 
+    if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec) {
+        for (i = 0; i < s->arms; i++)
+            s->arm[i].plain = s->arm[i].batch;
+        s->phase = PERF_GPU_CAPTURE_;
+        s->variant = 0;
+        return s->arm[0].batch;
+    }
     switch (s->phase) {
     case PERF_GPU_START_:
         s->variant = perf_gpu_flip_(s);
         s->phase = PERF_GPU_FIRST_;
         return 1;
     case PERF_GPU_FIRST_:
-        a->cold_ns = s->slice_ns;
+        a->first_ns = s->slice_ns;
         s->variant = s->arms - 1 - s->variant;
         if (!s->arm[s->variant].launches)
             return 1;
@@ -1129,11 +1249,10 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         if (s->arms == 2)
             (void)perf_seq_init(&s->seq, &s->ab_opts.accept.rule, s->ab_opts.accept.confidence,
                                 perf_gpu_tick_(s));
-        if (s->opts.graph && s->t->capture_begin && s->t->capture_end && s->t->graph_instantiate &&
-            s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy) {
-            for (i = 0; i < s->arms; i++) {     /* launches in a graph follow each other closer    */
+        if ((s->opts.graph || s->own_graph) && perf_gpu_can_graph_(s)) {
+            for (i = 0; i < s->arms; i++) {     /* launches in a graph follow each other closer */
                 s->arm[i].plain = s->arm[i].batch;
-                if (!s->opts.batch && s->opts.cache != PERF_GPU_COLD)
+                if (!s->opts.batch && s->opts.cache != PERF_GPU_COLD && !s->own_graph)
                     s->arm[i].batch = s->arm[i].batch > 300 ? 1000 : 3 * s->arm[i].batch;
             }
             s->phase = PERF_GPU_CAPTURE_;
@@ -1194,8 +1313,15 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             a->runs += a->exec ? 0 : s->shown;
             a->launches++;
             s->timeouts_in_row = s->slice_timeout && s->shown == 1 ? s->timeouts_in_row + 1 : 0;
-            if (s->timeouts_in_row >= 3)
-                s->gate_off = 1;                /* the body waits for the device: it would each time */
+            if (s->timeouts_in_row >= 3 && a->ahead > 1 && !a->exec && !s->gate_off &&
+                s->opts.cache != PERF_GPU_ROTATE && perf_gpu_can_graph_(s)) {
+                s->own_graph = 1; /* more launches than the driver's queue holds: as a */
+                s->timeouts_in_row = 0;         /* graph they are one */
+            } else if (s->timeouts_in_row >= 3) {
+                s->gate_off = 1; /* the body waits for the device: it would each time */
+            }
+            if (s->phase == PERF_GPU_WARM_)
+                perf_gpu_look_around_(s, 1);
         } else if (s->opened == 2) {
             s->arm[s->variant].runs += s->shown;
         }
@@ -1207,6 +1333,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
         if (s->phase == PERF_GPU_CAPTURE_) {
             if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
                 s->opened = 2;
+                if (s->inside)                  /* an error shows when the capture ends */
+                    (void)s->t->event_record_flags(s->start, s->stream, 1);
                 return n;
             }
             perf_gpu_no_graph_(s);
@@ -1214,6 +1342,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             a = &s->arm[s->variant];
         }
         gated = s->phase >= PERF_GPU_GROW_;
+        if (s->phase == PERF_GPU_WARM_)
+            perf_gpu_look_around_(s, 0);
         if (!perf_gpu_slice_begin_(s, gated, gated && s->opts.cache == PERF_GPU_COLD &&
                                              s->flush_bytes > 0.0 && !s->probing))
             return 0;
@@ -1246,8 +1376,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int arms,
                                              const perf_gpu_bench_opts *o, size_t room)
 {
-    perf_gpu_loop_ *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(sizeof *s + PERF_CAST_(size_t, arms) *
-                            room * (sizeof(perf_gpu_sample) + sizeof(double)), 0));
+    const size_t     bytes = PERF_CAST_(size_t, arms) * room *
+                             (sizeof(perf_gpu_sample) + sizeof(double));
+    perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(sizeof *s + bytes, 0));
     perf_gpu_sample *sample;
     double          *clean;
     int              i;
@@ -1283,7 +1414,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
     } else {
         s->code = s->t->ctx_get(&s->ctx);
         if (s->code == 201 || s->code == 3 || (!s->code && !s->ctx))
-            s->status = PERF_ENOGPU;            /* none current, or the driver was not started     */
+            s->status = PERF_ENOGPU;            /* none current, or the driver was not started */
         else
             (void)perf_gpu_try_(s, s->code);
         if (s->status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
@@ -1317,7 +1448,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 {
     perf_gpu_ab_opts o = perf_gpu_ab_opts_resolved(opts);
     perf_metric      m = o.accept.rule.metric;
-    perf_gpu_loop_  *s = perf_gpu_open_(name, stream, 2, &o.device, PERF_CAST_(size_t, o.max_pairs));
+    perf_gpu_loop_  *s = perf_gpu_open_(name, stream, 2, &o.device,
+                                        PERF_CAST_(size_t, o.max_pairs));
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;
@@ -1326,7 +1458,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     s->ab_opts = o;
     s->coin = o.seed;
     s->typical = m == PERF_METRIC_PAIR;
-    if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT || perf_is_nan_(o.accept.confidence) ||
+    if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
+        perf_is_nan_(o.accept.confidence) ||
         perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
         s->status = PERF_EINVAL;
         perf_gpu_stop_(s);
@@ -1345,7 +1478,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     perf_gpu_inside_        in;
     void                   *graph = PERF_NULL_;
 
-    PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back  */
+    PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
     if (!t || s->down)
         return;
     perf_gpu_go_in_(s, &in);
@@ -1358,14 +1491,16 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
         (void)perf_gpu_attempt_(s, t->event_destroy(s->start));
     if (!s->down && s->stop)
         (void)perf_gpu_attempt_(s, t->event_destroy(s->stop));
+    if (!s->down && s->all)
+        (void)perf_gpu_attempt_(s, t->event_destroy(s->all));
     if (!s->down && s->module)
         (void)perf_gpu_attempt_(s, t->module_unload(s->module));
     if (!s->down && s->scratch)
-        (void)perf_gpu_attempt_(s, t->mem_free(s->scratch));
+        (void)perf_gpu_attempt_(s, perf_gpu_scratch_free_(s));
     if (!s->down && s->word != &s->own_word)
         (void)perf_gpu_attempt_(s, t->host_free(s->word));
     s->word = &s->own_word;
-    s->start = s->stop = s->module = PERF_NULL_;
+    s->start = s->stop = s->all = s->module = PERF_NULL_;
     s->scratch = 0;
     perf_gpu_go_out_(s, &in);
 }
@@ -1429,7 +1564,7 @@ PERF_COLD_FN_ void perf_gpu_put_code_(const perf_gpu_loop_ *s, perf_out_ *o, con
         perf_put_char_(o, '-');
     perf_put_u64_(o, PERF_CAST_(uint64_t, s->code < 0 ? -PERF_CAST_(int64_t, s->code) : s->code));
     if (s->down)
-        text = "the driver has shut down";      /* it is not asked for words any more              */
+        text = "the driver has shut down";      /* it is not asked for words any more */
     else if (!s->t->error_text || s->t->error_text(s->code, &text))
         text = PERF_NULL_;
     perf_put_(o, text ? ", " : "");
@@ -1450,10 +1585,16 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_gpu_put_code_(s, &o, ": error ");
         perf_put_(&o, r->samples ? "; until then: " : "");
     }
+    if (r->serialised)
+        perf_put_(&o, r->graph ? "launches are serialised, so a graph has the events inside; "
+                               : "launches are serialised, which no sample can leave out; ");
+    else if (r->graph && !r->opts.graph)
+        perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
         perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2" :
                       r->opts.cache == PERF_GPU_ROTATE ? "L2 flushed by rotation" :
-                      r->flush_bytes > 0.0 ? "cold L2 (after reading " : "warm L2 (no way to flush it)");
+                      r->flush_bytes > 0.0 ? "cold L2 (after reading "
+                                           : "warm L2 (no way to flush it)");
         if (r->flush_bytes > 0.0) {
             perf_put_fixed_(&o, r->flush_bytes * 1e-6, 0);
             perf_put_(&o, " MB)");
@@ -1510,7 +1651,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.samples = a->count;
     r.batch = a->batch;
     r.iterations = a->runs;
-    r.cold_ns = a->cold_ns;
+    r.first_ns = a->first_ns;
     r.quantum_ns = s->quantum;
     r.overhead_ns = s->empty;
     r.gate_timeouts = s->gate_timeouts;
@@ -1519,7 +1660,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.peak_gbs = s->peak_gbs;
     r.datasheet_gbs = s->datasheet_gbs;
     r.graph = a->exec != PERF_NULL_;
-    r.gate = s->gate;
+    r.gate = s->gate_off ? 0 : s->gate;
+    r.serialised = s->serial;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
     r.code = s->code;
     r.time = perf_summarize(a->clean, a->cleans);
@@ -1565,7 +1707,7 @@ PERF_COLD_FN_ perf_result perf_gpu_as_result_(const perf_gpu_result *g)
     perf_result r = PERF_ZERO;
 
     r.time = g->time;
-    r.cold_ns = g->cold_ns;
+    r.first_ns = g->first_ns;
     r.overhead_ns = g->overhead_ns;
     r.batch = g->batch;
     r.iterations = g->iterations;
@@ -1596,6 +1738,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     s->as.bench.slice.ns = s->arm[0].clean;
     s->as.bench.slice.count = s->arm[0].cleans;
     s->as.bench.result = perf_gpu_as_result_(&r);
+    s->as.loop.result = &s->as.bench.result;
     PERF_REL_(&s->as.loop.done, 1);
     return r;
 }
@@ -1624,7 +1767,7 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     i = perf_seq_interval(d, n, s->ab_opts.accept.confidence);
     PERF_FREE(d);
     v.pairs = n;
-    v.bad = s->seq.bad;
+    v.excluded = s->seq.excluded;
     perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
                          &s->ab_opts.accept);
     if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
@@ -1670,8 +1813,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
-    h->cold_baseline_ns = r.baseline.cold_ns;
-    h->cold_candidate_ns = r.candidate.cold_ns;
+    h->first_baseline_ns = r.baseline.first_ns;
+    h->first_candidate_ns = r.candidate.first_ns;
     h->overhead_ns = s->empty;
     h->batch_baseline = r.baseline.batch;
     h->batch_candidate = r.candidate.batch;
@@ -1682,6 +1825,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     h->opts.seed = r.opts.seed;
     h->status = r.status;
     h->warnings = r.warnings;
+    s->as.loop.result = h;
     PERF_REL_(&s->as.loop.done, 1);
     return r;
 }
@@ -1693,7 +1837,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench b = {2, PERF_NULL_};         /* the body runs once, unmeasured                  */
+    perf_gpu_bench b = {2, PERF_NULL_};         /* the body runs once, unmeasured */
     (void)name;
     (void)stream;
     (void)opts;
@@ -1722,7 +1866,7 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab ab = {2, PERF_NULL_, 0};        /* the baseline runs once, unmeasured              */
+    perf_gpu_ab ab = {2, PERF_NULL_, 0};        /* the baseline runs once, unmeasured */
     (void)name;
     (void)stream;
     (void)opts;

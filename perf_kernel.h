@@ -11,24 +11,47 @@
  *
  * The host gives the memory, copies it back after the kernel and decodes it: perf_kernel_bytes,
  * perf_kernel_prepare, perf_kernel_decode or perf_kernel_trace_save, see docs/cuda-kernels.md.
- * A scope is two 8-byte records and six instructions on sm_80 and later, none of them a barrier
+ * A scope is 16 bytes and seven instructions, six on sm_120, none of them a barrier, in a loop too
  * (tests/kernel/sass.sh).  One lane of the warp writes, lane 0: code that only other lanes run is
  * not seen.  A full ring keeps what it has, drops the rest and counts it.  With PERF_DISABLE=1 the
- * kernel is, byte for byte, the one without timers.
+ * kernel is, byte for byte, the one without timers.  NVRTC and hipRTC need this file and no other.
  * Sections (search for ">>"):  device  host  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_stats.h)                            */
 #ifndef PERF_KERNEL_H
 #define PERF_KERNEL_H
 
-#include "perf_stats.h"
-#if !defined(PERF_VERSION) || PERF_VERSION < 100
-#error "perf_kernel.h: found another perf_stats.h; keep the files of one release together"
+/* NVRTC and hipRTC compile at run time: this file is then all they need, device side only.  Some of
+ * them have uint64_t and some have not, hence the types and the namespace of our own.            */
+#if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
+#define PERF_KERNEL_RTC_ 1
+#undef PERF_KERNEL_HOST
+#define PERF_KERNEL_HOST 0
+#ifndef PERF_DISABLE
+#define PERF_DISABLE 0
 #endif
+#define PERF_BEGIN_DECLS extern "C" {
+#define PERF_END_DECLS   }
+#define PERF_ZERO        {}
+#define PERF_NULL_       nullptr
+#define PERF_CAST_(T, x) static_cast<T>(x)
+#define PERF_PTR_(T, p)  reinterpret_cast<T>(p)
+#define PERF_CAT2_(a, b) a##b
+#define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
+namespace perf_kernel_rtc_ {
+typedef unsigned int       uint32_t;
+typedef unsigned long long uint64_t, uintptr_t;
+#else
+#define PERF_KERNEL_RTC_ 0
 #ifndef PERF_KERNEL_HOST        /* 0: device side only, without perf.h and the host functions     */
 #define PERF_KERNEL_HOST 1
 #endif
+#include "perf_hist.h"
+#if !defined(PERF_VERSION) || PERF_VERSION < 100
+#error "perf_kernel.h: found another perf_base.h; keep the files of one release together"
+#endif
 #if PERF_KERNEL_HOST
 #include "perf.h"
+#endif
 #endif
 
 /* Device functions: in kernels, and where a test plays the machine on the host (see >>private). */
@@ -64,10 +87,11 @@ typedef struct perf_kernel_buffer {
 typedef struct perf_kernel_ring {       /* what one warp leaves.  Private                         */
     uint64_t opened, opened_wall;       /* cycles of its SM, and the clock of the whole device    */
     uint64_t closed, closed_wall;       /* state 2 only                                           */
-    uint64_t used;                      /* bytes of records made, dropped ones included           */
+    uint64_t used;                      /* closed: bytes of records, dropped ones too, mod. 2^32  */
     uint32_t block_x, block_yz;         /* y: low 16 bits                                         */
-    uint32_t warp, sm;                  /* warp of its block                                      */
-    uint32_t state, spare;              /* 1 opened, 2 closed                                     */
+    uint32_t warp, sm;                  /* warp of its block; sm: see perf_kernel_event           */
+    uint32_t state;                     /* 1 opened, 2 closed                                     */
+    uint32_t asked;                     /* ticks from before it asked for the ring to opened_wall */
 } perf_kernel_ring;
 
 typedef struct perf_kernel_stamp {      /* a reading of clock64                                   */
@@ -88,9 +112,14 @@ typedef struct perf_kernel_total {
 
 /* What a warp carries in registers.  In C++ the constructor opens, the destructor closes. */
 typedef struct perf_kernel_sink_ {
-    uint64_t          at;               /* next record                                            */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+    uint64_t          at;               /* address of the next record: adds 64 bits at once       */
+#define PERF_KERNEL_LOW_(s) PERF_CAST_(uint32_t, (s)->at)
+#else
+    uint32_t          lo, hi;           /* the same in halves                                     */
+#define PERF_KERNEL_LOW_(s) (s)->lo
+#endif
     uint32_t          end, on;          /* low half of the end; 0: not this lane, or full         */
-    uint64_t          start;
     perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
 } perf_kernel_sink_;
 
@@ -108,7 +137,7 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 /* A moment with a value. */
 PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
 
-/* Accumulate only: three instructions a scope, no memory.  The sum holds 2^32 cycles (two seconds);
+/* Accumulate only: three instructions, no memory.  The sum holds 2^32 cycles (two seconds);
  * a warp that lives longer is counted as wrapped unless it stores more often.                    */
 typedef struct perf_kernel_sum_ {
     uint32_t cycles;
@@ -121,8 +150,11 @@ PERF_KERNEL_FN_ void     perf_kernel_sum_end(perf_kernel_sum_ *s, uint32_t begin
 /* Adds the sum of lane 0 to *to, atomically, and starts again from zero. */
 PERF_KERNEL_FN_ void     perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_total *to);
 
-/* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init. */
+/* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init.  Neither
+ * this nor PERF_KERNEL_HIST is there under NVRTC and hipRTC.                                     */
+#if !PERF_KERNEL_RTC_
 PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
+#endif
 
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum
@@ -133,13 +165,15 @@ PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
 #define PERF_KERNEL_SUM(sum)                 PERF_CAST_(void, sizeof(sum))
 #define PERF_KERNEL_HIST(hist)               PERF_CAST_(void, sizeof(hist))
 #else
-#define PERF_KERNEL_SCOPE(sink, id)                                                               \
-    const perf_kernel_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(sink, id)
+#if defined(__COUNTER__)        /* NVRTC has none: there a line holds one of a kind               */
+#define PERF_KERNEL_NAME_(kind) PERF_CAT_(perf_kernel_##kind, __COUNTER__)
+#else
+#define PERF_KERNEL_NAME_(kind) PERF_CAT_(perf_kernel_##kind, __LINE__)
+#endif
+#define PERF_KERNEL_SCOPE(sink, id) const perf_kernel_scope_ PERF_KERNEL_NAME_(scope_)(sink, id)
 #define PERF_KERNEL_INSTANT(sink, id, value) perf_kernel_instant(&(sink), id, value)
-#define PERF_KERNEL_SUM(sum)                                                                      \
-    const perf_kernel_sum_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(sum)
-#define PERF_KERNEL_HIST(hist)                                                                    \
-    const perf_kernel_hist_scope_ PERF_CAT_(perf_kernel_, __COUNTER__)(hist)
+#define PERF_KERNEL_SUM(sum)   const perf_kernel_sum_scope_ PERF_KERNEL_NAME_(sum_)(sum)
+#define PERF_KERNEL_HIST(hist) const perf_kernel_hist_scope_ PERF_KERNEL_NAME_(hist_)(hist)
 #endif
 #endif
 
@@ -159,7 +193,7 @@ typedef struct perf_kernel_event {
     uint32_t id;                        /* as given to PERF_KERNEL_SCOPE                          */
     uint32_t value;                     /* of an instant                                          */
     uint32_t instant;                   /* 1: PERF_KERNEL_INSTANT                                 */
-    uint32_t sm;
+    uint32_t sm;                        /* AMD: compute unit; MI300: + 65536 times its XCD        */
     uint32_t track;                     /* 0, 1, ...: warps that ran on this SM at the same time  */
     uint32_t block_x, block_y, block_z;
     uint32_t warp;                      /* of its block                                           */
@@ -175,7 +209,8 @@ typedef struct perf_kernel_info {
     uint32_t sms, tracks;               /* seen; most tracks of one SM                            */
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */
-    double   error_ns;                  /* largest disagreement of the clock pairs of one SM      */
+    double   error_ns;                  /* largest disagreement of the clock pairs of one SM, and */
+                                        /* how well the clocks of MI300's XCDs could be aligned   */
 } perf_kernel_info;
 
 /* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
@@ -191,7 +226,7 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
 /* All events of a buffer that came back: at most `room` into `out`, by SM, warp by warp, in order
  * of their ends; info->events says how many there are (call with out NULL and room 0 to learn it).
  * Trusts nothing: PERF_EFORMAT, with nothing written, when this is no buffer or it is cut short.
- * Allocates; PERF_ENOMEM.  info may be NULL.                                                      */
+ * Allocates; PERF_ENOMEM.  info may be NULL.                                                     */
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info);
 
@@ -232,7 +267,8 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 
 PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
 {
-    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z));
+    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
+                                                  (threadIdx.y + blockDim.y * threadIdx.z));
 }
 
 PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
@@ -257,6 +293,19 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
     return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
 }
 #elif !defined(PERF_KERNEL_MACHINE_)
+/* AMD's clocks.  gfx11 has no 64-bit count of cycles, only one of 20 bits, full after 0.4 ms: there
+ * a "cycle" is a tick of the common clock, 10 ns.  131: the message that asks for that clock.    */
+#if defined(__GFX11__)
+#define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_sendmsg_rtnl(131)
+#define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
+#elif defined(__GFX12__)
+#define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_sendmsg_rtnl(131)
+#define PERF_KERNEL_AMD_CYCLES_() __builtin_readcyclecounter()
+#else
+#define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_memrealtime()
+#define PERF_KERNEL_AMD_CYCLES_() __builtin_amdgcn_s_memtime()
+#endif
+
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
     perf_kernel_stamp t = PERF_ZERO;
@@ -264,7 +313,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
 #elif defined(__HIP_DEVICE_COMPILE__)
-    uint64_t c = __builtin_readcyclecounter();
+    uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
     t.hi = PERF_CAST_(uint32_t, c >> 32);
 #endif
@@ -277,7 +326,7 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
 #elif defined(__HIP_DEVICE_COMPILE__)
-    t = __builtin_amdgcn_s_memrealtime();
+    t = PERF_KERNEL_AMD_WALL_();
 #endif
     return t;
 }
@@ -293,16 +342,21 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
     return lane;
 }
 
-/* SM, or compute unit with its engine. */
+/* SM; compute unit with its array and engine (RDNA: work group processor); from bit 16 up the XCD.
+ * AMD: hardware register, first bit and bits less one of HW_ID, HW_ID1 and XCC_ID.               */
 PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
 {
     uint32_t sm = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
 #elif defined(__HIP_DEVICE_COMPILE__) && (defined(__GFX9__) || defined(__GFX8__))
-    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4));     /* HW_ID      */
+    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(7 << 11 | 8 << 6 | 4));
+#if defined(__gfx940__) || defined(__gfx941__) || defined(__gfx942__) || defined(__gfx950__) ||   \
+    defined(__gfx9_4_generic__)
+    sm |= PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(3 << 11 | 0 << 6 | 20)) << 16;
+#endif
 #elif defined(__HIP_DEVICE_COMPILE__)
-    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(9 << 11 | 10 << 6 | 23));   /* HW_ID1     */
+    sm = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(10 << 11 | 10 << 6 | 23));
 #endif
     return sm;
 }
@@ -333,26 +387,40 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 }
 #endif
 
-/* Stores 16 bytes at s->at if this lane records, and moves on.  The address moves whether or not
- * something is stored, so that it counts what is dropped; `on` never comes back, so that the low
- * half is enough to compare.                                                                     */
+/* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
+ * whether or not something is stored, so that it counts what is dropped; `on` never comes back.
+ * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two and moves.
+ * sm_120 adds 64 bits at once; sm_75 moves least with 64-bit operands (tests/kernel/sass.sh).    */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
                                       uint32_t d)
 {
-    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
-#if defined(__CUDA_ARCH__)
+    s->on = s->on && PERF_KERNEL_LOW_(s) < s->end;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
     asm volatile("{ .reg .pred on; setp.ne.u32 on, %5, 0; @on st.global.v4.u32 [%0], "
                  "{%1, %2, %3, %4}; add.u64 %0, %0, 16; }"
                  : "+l"(s->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (s->on)
+        asm volatile("{ .reg .b64 to; mov.b64 to, {%0, %1}; st.global.v4.u32 [to], "
+                     "{%2, %3, %4, %5}; }"
+                     : : "r"(s->lo), "r"(s->hi), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
+    s->lo += 16;
+#elif defined(__CUDA_ARCH__)
+    asm volatile("{ .reg .pred on; .reg .b64 to, x, y; mov.b64 to, {%0, %1}; mov.b64 x, {%2, %3}; "
+                 "mov.b64 y, {%4, %5}; setp.ne.u32 on, %6, 0; @on st.global.v2.b64 [to], {x, y}; }"
+                 : : "r"(s->lo), "r"(s->hi), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on)
+                 : "memory");
+    s->lo += 16;
 #else
     if (s->on) {
-        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, s->at));
+        uint64_t  at = PERF_CAST_(uint64_t, s->hi) << 32 | s->lo;
+        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, at));
         to[0] = a;
         to[1] = b;
         to[2] = c;
         to[3] = d;
     }
-    s->at += 16;
+    s->lo += 16;
 #endif
 }
 
@@ -367,24 +435,36 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
 
 PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
 {
-    s->at = s->start = 0;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+    s->at = 0;
+#else
+    s->lo = s->hi = 0;
+#endif
     s->end = s->on = 0;
     s->ring = PERF_NULL_;
 #if !PERF_DISABLE
     if (buffer && perf_kernel_lane_() == 0) {
-        uint64_t i = perf_kernel_claim_(&buffer->next);
+        uint64_t before = perf_kernel_wall_(), i = perf_kernel_claim_(&buffer->next);
         if (i < buffer->rings) {
             s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
-            s->start = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) + buffer->data_offset +
-                       i * buffer->ring_bytes;
-            s->at = s->start;
-            s->end = PERF_CAST_(uint32_t, s->start + buffer->ring_bytes - 16);
+            uint64_t at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) +
+                          buffer->data_offset + i * buffer->ring_bytes;
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+            s->at = at;
+#else
+            s->lo = PERF_CAST_(uint32_t, at);
+            s->hi = PERF_CAST_(uint32_t, at >> 32);
+#endif
+            s->end = PERF_CAST_(uint32_t, at + buffer->ring_bytes - 16);
             s->on = 1;
             perf_kernel_place_(s->ring);
             s->ring->sm = perf_kernel_sm_();
+            s->ring->used = PERF_KERNEL_LOW_(s);
             s->ring->state = 1;
-            s->ring->opened_wall = perf_kernel_wall_();
+            uint64_t wall = perf_kernel_wall_();
             s->ring->opened = perf_kernel_cycles_();
+            s->ring->opened_wall = wall;
+            s->ring->asked = PERF_CAST_(uint32_t, wall - before);
         }
     }
 #else
@@ -398,7 +478,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
     if (s->ring) {
         s->ring->closed_wall = perf_kernel_wall_();
         s->ring->closed = perf_kernel_cycles_();
-        s->ring->used = s->at - s->start;
+        s->ring->used = PERF_KERNEL_LOW_(s) - PERF_CAST_(uint32_t, s->ring->used);
         s->ring->state = 2;
         s->ring = PERF_NULL_;
     }
@@ -443,7 +523,7 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 
     if (id > PERF_KERNEL_ID_MAX)
         id = PERF_KERNEL_ID_MAX;
-    perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, ~UINT32_C(0));
+    perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 #else
     (void)s;
     (void)id;
@@ -452,6 +532,18 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 }
 
 /* ---- sums and histograms ---- */
+
+#if PERF_KERNEL_RTC_            /* else of perf_hist.h                                            */
+PERF_KERNEL_FN_ void perf_shared_add_(uint64_t *p, uint64_t n)
+{
+    atomicAdd(p, n);
+}
+
+PERF_KERNEL_FN_ void perf_shared_max_(uint64_t *p, uint64_t v)
+{
+    atomicMax(p, v);
+}
+#endif
 
 PERF_KERNEL_FN_ void perf_kernel_sum_open(perf_kernel_sum_ *s)
 {
@@ -501,6 +593,7 @@ PERF_KERNEL_FN_ void perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_tota
 #endif
 }
 
+#if !PERF_KERNEL_RTC_
 PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
 {
 #if !PERF_DISABLE
@@ -511,6 +604,7 @@ PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
     (void)value;
 #endif
 }
+#endif
 #endif
 
 PERF_END_DECLS
@@ -583,6 +677,7 @@ struct perf_kernel_sum_scope_ {
     perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
 };
 
+#if !PERF_KERNEL_RTC_
 struct perf_kernel_hist_scope_ {
     perf_hist *const  hist;
     perf_kernel_stamp begin;
@@ -599,6 +694,20 @@ struct perf_kernel_hist_scope_ {
     perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
     perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
 };
+#endif
+#endif
+
+#if PERF_KERNEL_RTC_
+}
+using perf_kernel_rtc_::perf_kernel_begin; using perf_kernel_rtc_::perf_kernel_buffer;
+using perf_kernel_rtc_::perf_kernel_close; using perf_kernel_rtc_::perf_kernel_end;
+using perf_kernel_rtc_::perf_kernel_instant; using perf_kernel_rtc_::perf_kernel_open;
+using perf_kernel_rtc_::perf_kernel_scope_; using perf_kernel_rtc_::perf_kernel_sink;
+using perf_kernel_rtc_::perf_kernel_sink_; using perf_kernel_rtc_::perf_kernel_stamp;
+using perf_kernel_rtc_::perf_kernel_sum; using perf_kernel_rtc_::perf_kernel_sum_;
+using perf_kernel_rtc_::perf_kernel_sum_begin; using perf_kernel_rtc_::perf_kernel_sum_end;
+using perf_kernel_rtc_::perf_kernel_sum_open; using perf_kernel_rtc_::perf_kernel_sum_scope_;
+using perf_kernel_rtc_::perf_kernel_sum_store; using perf_kernel_rtc_::perf_kernel_total;
 #endif
 
 /* ---- host ---- */
@@ -707,14 +816,23 @@ PERF_FN void perf_kernel_sort_(perf_kernel_warp_ *w, size_t n)
     }
 }
 
+#define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
+
 typedef struct perf_kernel_reader_ {
     const unsigned char     *image;
     const perf_kernel_buffer *head;
     perf_kernel_warp_       *warp;
     size_t                   warps;
     double                   tick;      /* ns of a tick of the common clock                       */
+    double                   unsure;    /* ticks that `ahead` may be wrong by                     */
+    int64_t                  ahead[PERF_KERNEL_XCDS_];  /* ticks, to add to the clock of an XCD   */
     perf_kernel_info         info;
 } perf_kernel_reader_;
+
+PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *r)
+{
+    return (r->sm >> 16) % PERF_KERNEL_XCDS_;
+}
 
 PERF_FN void perf_kernel_slot_(const perf_kernel_reader_ *k, uint64_t at, uint32_t w[4])
 {
@@ -728,7 +846,7 @@ PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *r, const uint32_t w[4]
     uint32_t hi;
     uint64_t end;
 
-    e->instant = w[3] == ~UINT32_C(0);
+    e->instant = w[3] == 0xffffffffu;
     if (e->instant) {                           /* upper half: from the opening, at most 2^20 on  */
         hi = PERF_CAST_(uint32_t, r->opened >> 32);
         e->id = (w[1] - hi) >> 20;
@@ -786,6 +904,10 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         w->last = ring[i].opened;
         if (ring[i].state == 2) {
             used = ring[i].used / 16;
+            if (used < slots) {                 /* 2^28 records and more: the count came round    */
+                perf_kernel_slot_(k, w->slot + used * 16, word);
+                used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
+            }
             w->records = used < slots ? used : slots;
             k->info.dropped += used - w->records;
         } else {                                /* until the first slot that is still empty       */
@@ -813,6 +935,66 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     k->info.rings = PERF_CAST_(uint32_t, k->warps);
     perf_kernel_sort_(k->warp, k->warps);
     return PERF_OK;
+}
+
+#define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
+
+/* bound[a][b]: by how many ticks at least the clock of b must be put ahead, more than that of a.
+ * Ring i was taken before ring j > i: so i asked before j had its own, a bound from each pair.   */
+PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
+                                       double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
+{
+    const perf_kernel_ring *r = PERF_CAST_(const perf_kernel_ring *,
+                                           PERF_CAST_(const void *, k->head + 1));
+    double                  asked[PERF_KERNEL_XCDS_], got, most;    /* the latest so far          */
+    uint64_t                i, zero = r->opened_wall;
+    unsigned                a, b, c;
+
+    for (a = 0; a < PERF_KERNEL_XCDS_; a++)
+        for (b = 0, asked[a] = PERF_KERNEL_NONE_; b < PERF_KERNEL_XCDS_; b++)
+            bound[a][b] = PERF_KERNEL_NONE_;
+    for (i = 0; i < k->head->rings && i < k->head->next; i++) {
+        if (r[i].state != 1 && r[i].state != 2)
+            continue;
+        b = perf_kernel_xcd_(&r[i]);
+        got = PERF_CAST_(double, PERF_CAST_(int64_t, r[i].opened_wall - zero));
+        for (a = 0; a < PERF_KERNEL_XCDS_; a++)
+            bound[a][b] = asked[a] - got > bound[a][b] ? asked[a] - got : bound[a][b];
+        got -= PERF_CAST_(double, r[i].asked);
+        asked[b] = got > asked[b] ? got : asked[b];
+    }
+    for (c = 0; c < PERF_KERNEL_XCDS_; c++)             /* what follows by way of a third         */
+        for (a = 0; a < PERF_KERNEL_XCDS_; a++)
+            for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
+                most = bound[a][c] + bound[c][b];
+                bound[a][b] = most > bound[a][b] ? most : bound[a][b];
+            }
+}
+
+/* Puts the clocks of the XCDs (chips of an MI300, each counts for itself) on one time: in the
+ * middle of what their rings allow, and not at all where the clocks as they are fit.             */
+PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
+{
+    double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
+    unsigned a, b;
+
+    perf_kernel_bounds_(k, bound);
+    for (b = 0; b < PERF_KERNEL_XCDS_; b++) {
+        for (a = 0, low = PERF_KERNEL_NONE_, high = -low; a < b; a++) {     /* the placed ones */
+            x = PERF_CAST_(double, k->ahead[a]);
+            low = x + bound[a][b] > low ? x + bound[a][b] : low;
+            high = x - bound[b][a] < high ? x - bound[b][a] : high;
+        }
+        if (low <= 0 && high >= 0)
+            continue;
+        if (low < PERF_KERNEL_NONE_ / 10)
+            low = high;
+        if (high > -PERF_KERNEL_NONE_ / 10)
+            high = low;
+        x = (low + high) / 2;
+        k->ahead[b] = x > -9e18 && x < 9e18 ? PERF_CAST_(int64_t, x) : 0;
+        k->unsure = high - low > k->unsure ? high - low : k->unsure;
+    }
 }
 
 #define PERF_KERNEL_TRACKS_ 128u        /* no SM or compute unit runs more warps at a time        */
@@ -861,6 +1043,7 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
     int      pass;
 
     perf_kernel_tracks_(k);
+    perf_kernel_align_(k);
     for (i = 0; i < k->warps; i++) {
         const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
         if (k->warp[i].sm_first == i)
@@ -890,19 +1073,21 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
             least = off < least ? off : least;
             most = off > most ? off : most;
         }
-    k->info.error_ns = most - least;
+    k->info.error_ns = most - least > k->unsure * k->tick ? most - least : k->unsure * k->tick;
 }
 
 PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel_warp_ *w,
                                  uint64_t cycles)
 {
     const perf_kernel_ring *r = k->warp[w->sm_first].ring;
+    uint64_t                wall = r->opened_wall +
+                                   PERF_CAST_(uint64_t, k->ahead[perf_kernel_xcd_(r)]);
     double ns = perf_kernel_double_(cycles - r->opened) *
                 (k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0);
 
     if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
-        return r->opened_wall + perf_kernel_whole_(ns);
-    return perf_kernel_whole_(ns + perf_kernel_double_(r->opened_wall) * k->tick);
+        return wall + perf_kernel_whole_(ns);
+    return perf_kernel_whole_(ns + perf_kernel_double_(wall) * k->tick);
 }
 
 /* Calls each with every event. */
@@ -1042,8 +1227,15 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     for (i = 0; i < k->warps; i++)
         if (k->warp[i].sm_first == i) {
             perf_file_put_(f, i ? ",\n" : "");
-            perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"SM ");
-            perf_file_number_(f, k->warp[i].ring->sm);
+            perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"");
+            if (k->warp[k->warps - 1].ring->sm >> 16) {
+                perf_file_put_(f, "XCD ");
+                perf_file_number_(f, k->warp[i].ring->sm >> 16);
+                perf_file_put_(f, " CU ");
+            } else {
+                perf_file_put_(f, "SM ");
+            }
+            perf_file_number_(f, k->warp[i].ring->sm & 0xffff);
             perf_file_put_(f, "\"},\"pid\":");
             perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
             perf_file_put_(f, "}");
@@ -1091,11 +1283,8 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
     if (factor >= 1 && factor <= 1)
         return perf_hist_merge(into, from);
     while (perf_hist_next(from, &b)) {
-        value = (PERF_CAST_(double, PERF_CAST_(int64_t, b.lower / 2 + b.upper / 2)) +
-                 PERF_CAST_(double, PERF_CAST_(int64_t, b.lower % 2 + b.upper % 2)) / 2) * factor;
-        perf_hist_add_n(into, value < 9e18 ? PERF_CAST_(uint64_t,
-                                                        PERF_CAST_(int64_t, value + 0.5))
-                                           : UINT64_MAX >> 1, b.count);
+        value = (perf_kernel_double_(b.lower) + perf_kernel_double_(b.upper)) / 2 * factor;
+        perf_hist_add_n(into, perf_kernel_whole_(value + 0.5), b.count);
     }
     return PERF_OK;
 }

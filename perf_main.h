@@ -19,7 +19,7 @@
  * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with
  * MSVC in C.  Benchmarks in a shared object are not seen by the main() of the executable.
  * Sections (search for ">>"):  cases  complexity  private  main
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
 #define PERF_MAIN_H
 
@@ -35,9 +35,9 @@ PERF_BEGIN_DECLS
  *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
  *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
  *                                          Five sizes or more get their growth named: O(n log n)
- *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling), which
- *                                          start together and measure for the whole budget: `thread`
- *                                          is 0, 1, ... and `threads` how many
+ *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling); they
+ *                                          start together, measure for the whole budget;
+ *                                          `thread` is 0, 1, ..., `threads` is how many
  * What stands before the loop is not timed.  `b` is yours by value: perf_bench_next, pass &b on to
  * nobody.  Names are identifiers, each once in a file.                                           */
 #define PERF_BENCH(name)                                                                          \
@@ -48,10 +48,11 @@ PERF_BEGIN_DECLS
                PERF_CAT_(perf_case_run_, name), PERF_NULL_, low, high)
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
     PERF_CASE_(name,                                                                              \
-               (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread, PERF_UNUSED_ size_t threads), \
+               (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread,                             \
+                PERF_UNUSED_ size_t threads),                                                      \
                PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), low, high)
 
-/* How much one iteration moves, for GB/s and items/s: inside PERF_BENCH, before the loop.  0: none. */
+/* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
 
 /* >>complexity -------------------------------------------------------------------------------- */
@@ -61,12 +62,13 @@ typedef struct perf_complexity {
     const char *name;           /* "O(n log n)", ...; "no fit" when nothing is within 15 %        */
     const char *closest;        /* the best of the candidates, whatever its error                 */
     const char *rival;          /* one that these sizes cannot tell from it; NULL: none           */
-    double      factor;         /* ns = factor * f(n); log is to the base 2                       */
+    double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
+    double      constant;       /* 0 .. half of the fastest time                                  */
     double      error;          /* root mean square of the relative errors of `closest`           */
 } perf_complexity;
 
-/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3.  At least 5 sizes that
- * span a factor of 8, all positive: else "no fit" with error 1.                                  */
+/* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
+ * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.               */
 PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count);
 
 /* >>private ----------------------------------------------------------------------------------- */
@@ -133,6 +135,14 @@ PERF_BEGIN_DECLS
     PERF_CASE_ADD_(name)                                                                          \
     static void PERF_CAT_(perf_case_run_, name) parameters
 
+#if !PERF_DISABLE
+PERF_FN perf_bench_state_ *perf_bench_state_of_(const perf_bench *b)
+{
+    return b && PERF_LOOP_KIND_(b->state) == 1 ? PERF_PTR_(perf_bench_state_ *, b->state)
+                                               : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+}
+#endif
+
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
 {
 #if PERF_DISABLE
@@ -140,10 +150,12 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
     (void)bytes;
     (void)items;
 #else
-    if (!b || !PERF_LOOP_IS_ONE_(b->state))
+    perf_bench_state_ *s = perf_bench_state_of_(b);
+
+    if (!s)
         return;
-    b->state->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
-    b->state->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
+    s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
+    s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
 #endif
 }
 
@@ -155,11 +167,42 @@ PERF_FN double perf_growth_(int k, double n)
                                                                                   : n * n * n;
 }
 
+/* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2;
+ * returns the root of its mean.  The constant takes half of the fastest time at most: it stands for
+ * a call and a first mispredicted branch, not for a law of its own.                              */
+PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t count,
+                                double *factor, double *constant)
+{
+    double u, v, uu = 0.0, uv = 0.0, vv = 0.0, su = 0.0, sv = 0.0, most = PERF_INF_, sum = 0.0;
+    size_t i;
+
+    for (i = 0; i < count; i++) {
+        u = 1.0 / ns[i];
+        v = perf_growth_(k, n[i]) / ns[i];
+        uu += u * u;
+        uv += u * v;
+        vv += v * v;
+        su += u;
+        sv += v;
+        most = 0.5 * ns[i] < most ? 0.5 * ns[i] : most;
+    }
+    u = uu * vv - uv * uv;
+    *constant = k && u > 1e-12 * uu * vv ? (su * vv - sv * uv) / u : 0.0;
+    *constant = !(*constant > 0.0) ? 0.0 : *constant > most ? most : *constant;
+    *factor = vv > 0.0 ? (sv - *constant * uv) / vv : 0.0;
+    for (i = 0; i < count; i++) {
+        v = 1.0 - (*constant + *factor * perf_growth_(k, n[i])) / ns[i];
+        sum += v * v / PERF_CAST_(double, count);
+    }
+    return perf_sqrt(sum);
+}
+
 PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count)
 {
-    static const char *const name[] = {"O(1)", "O(log n)", "O(n)", "O(n log n)", "O(n^2)", "O(n^3)"};
-    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 1.0};
-    double          error[6], factor, sum, squares, x, low, high;
+    static const char *const name[] = {"O(1)",       "O(log n)", "O(n)",
+                                       "O(n log n)", "O(n^2)",   "O(n^3)"};
+    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0};
+    double          error[6], factor, constant, low, high;
     size_t          i;
     int             k, best = 0, second = -1;
 
@@ -175,22 +218,11 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
     if (high < 8.0 * low)
         return r;
     for (k = 0; k < 6; k++) {
-        sum = squares = 0.0;
-        for (i = 0; i < count; i++) {           /* the factor with the smallest sum of            */
-            x = perf_growth_(k, n[i]) / ns[i];  /* (1 - factor * f(n) / ns)^2                     */
-            sum += x;
-            squares += x * x;
-        }
-        factor = squares > 0.0 ? sum / squares : 0.0;
-        error[k] = 0.0;
-        for (i = 0; i < count; i++) {
-            x = 1.0 - factor * perf_growth_(k, n[i]) / ns[i];
-            error[k] += x * x / PERF_CAST_(double, count);
-        }
-        error[k] = perf_sqrt(error[k]);
+        error[k] = perf_growth_fit_(k, n, ns, count, &factor, &constant);
         if (k == 0 || error[k] < error[best]) {
             best = k;
             r.factor = factor;
+            r.constant = constant;
         }
     }
     for (k = 0; k < 6; k++)
@@ -216,7 +248,11 @@ PERF_END_DECLS
 #define PERF_MAIN_DONE_ 1
 #if PERF_MAIN
 
-#include "perf_results.h"
+#include "perf_export.h"
+#include <stdlib.h>
+#if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
+#include <regex.h>
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -239,7 +275,8 @@ PERF_BEGIN_DECLS
 #endif
 extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *(*)(void *), void *)
     __asm__(PERF_SYM_("pthread_create"));
-extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **) __asm__(PERF_SYM_("pthread_join"));
+extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
+    __asm__(PERF_SYM_("pthread_join"));
 #else
 #define PERF_PTHREAD_       0
 #define PERF_PTHREAD_THERE_ 0
@@ -251,35 +288,44 @@ extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
 #define perf_isatty_(fd) 0
 #endif
 
+#define PERF_MAIN_FILTERS_ 64
 #define PERF_MAIN_SIZES_   64
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
-    const char *program, *filter, *compare, *save, *add, *accept, *output, *named;  /* --format  */
-    perf_results_format format;
-    int         list, no_env, repeat, bad;
-    double      budget;
+    const char *filter[PERF_MAIN_FILTERS_];     /* a name needs one of them                       */
+    size_t      filters;
+    const char *program, *compare, *save, *add, *accept, *output, *named;  /* --format  */
+    int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
+    int         list, no_env, repeat, shuffle, bad;
+    double      budget, min_time;
     double      sizes[PERF_MAIN_SIZES_];
     size_t      size_count, threads;
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, done, failed;
     int         terminal;
+    uint32_t    process;
+    perf_rule   rule;           /* of --compare                                                   */
 } perf_main_;
 
 PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 {
     (void)fprintf(f, "usage: %s [OPTION...]\n", program);
     (void)fputs(
-        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with * or ?\n"
-        "                     a pattern for the whole name\n"
+        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with *\n"
+        "                     or ? a pattern for the whole name, with any of ^$|()[]+ a regular\n"
+        "                     expression; may be given several times\n"
         "  --list             print the names and end\n"
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
+        "  --min-time SECONDS for one measurement at least; default 0\n"
+        "  --shuffle          in each round another order, by chance\n"
         "  --sizes N,N,...    these sizes instead of those of PERF_BENCH_N\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp\n"
+        "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp; of the\n"
+        "                     trace, to a file, also speedscope, folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
@@ -337,6 +383,24 @@ PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
     }
 }
 
+/* 1: the name matches a POSIX regular expression, 0: not, -1: that is none. */
+PERF_COLD_FN_ int perf_main_regex_(const char *pattern, const char *name)
+{
+#if PERF_LP64_UNIX_ && !PERF_TCC_
+    regex_t r;
+    int     found;
+
+    if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
+        return strpbrk(pattern, "^$|()[]+") ? -1 : 0;
+    found = !regexec(&r, name, 0, PERF_NULL_, 0);
+    regfree(&r);
+    return found;
+#else
+    (void)name;
+    return strpbrk(pattern, "^$|()[]+") ? -1 : 0;
+#endif
+}
+
 /* The value of option i, behind '=' or in the next argument; NULL: it has none. */
 PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **argv, int *i)
 {
@@ -349,9 +413,15 @@ PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **
     return *i + 1 < argc ? argv[++*i] : "";
 }
 
+/* 0: our own; NULL behind the last. */
+PERF_FN const char *perf_main_format_(int f)
+{
+    return f ? perf_export_format_name(PERF_CAST_(perf_export_format, f - 1)) : "json";
+}
+
 PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
 {
-    const char *v;
+    const char *v, *name;
     int         f;
 
 #define PERF_IF_(option) else if ((v = perf_main_value_(option, argc, argv, i)) != PERF_NULL_)
@@ -359,9 +429,18 @@ PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i
         m->list = 1;
     else if (!strcmp(argv[*i], "--no-env"))
         m->no_env = 1;
-    PERF_IF_("--filter") m->filter = v;
+    else if (!strcmp(argv[*i], "--shuffle"))
+        m->shuffle = 1;
+    PERF_IF_("--filter") {
+        if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_regex_(v, "") < 0)
+            return perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
+        m->filter[m->filters++] = v;
+    }
+    PERF_IF_("--min-time")
+        m->min_time = perf_main_positive_(m, "--min-time needs seconds, not", v, 1e6, 0);
     PERF_IF_("--repeat")
-        m->repeat = PERF_CAST_(int, perf_main_positive_(m, "--repeat needs a count, not", v, 1e4, 1));
+        m->repeat =
+            PERF_CAST_(int, perf_main_positive_(m, "--repeat needs a count, not", v, 1e4, 1));
     PERF_IF_("--budget")
         m->budget = perf_main_positive_(m, "--budget needs seconds, not", v, 1e6, 0);
     PERF_IF_("--sizes") perf_main_sizes_(m, v);
@@ -370,9 +449,10 @@ PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i
                                                             PERF_MAIN_THREADS_, 1));
     PERF_IF_("--json") {
         if (m->output || m->named)
-            return perf_main_wrong_(m, "one output at a time: --json or --output with --format, not also", v);
+            return perf_main_wrong_(
+                m, "one output at a time: --json or --output with --format, not also", v);
         m->output = m->named = v;
-        m->format = PERF_RESULTS_JSON;
+        m->format = 0;
         return *v || perf_main_wrong_(m, "--json needs a file, not", v);
     }
     PERF_IF_("--output") {
@@ -384,9 +464,9 @@ PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i
         if (m->named)
             return perf_main_wrong_(m, "one format at a time, not also", v);
         m->named = v;
-        for (f = 0; f < PERF_RESULTS_FORMATS_; f++)
-            if (!strcmp(v, perf_results_format_name(PERF_CAST_(perf_results_format, f)))) {
-                m->format = PERF_CAST_(perf_results_format, f);
+        for (f = 0; (name = perf_main_format_(f)) != PERF_NULL_; f++)
+            if (!strcmp(v, name)) {
+                m->format = f;
                 return 1;
             }
         return perf_main_wrong_(m, "--format does not know", v);
@@ -398,8 +478,6 @@ PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i
     else
         return perf_main_wrong_(m, "unknown option", argv[*i]);
 #undef PERF_IF_
-    if (m->filter && !*m->filter)
-        return perf_main_wrong_(m, "--filter needs a text, not", "");
     if ((m->output && !*m->output) || (m->save && !*m->save) || (m->add && !*m->add) ||
         (m->compare && !*m->compare))
         return perf_main_wrong_(m, "this option needs a file:", argv[*i]);
@@ -411,8 +489,8 @@ PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
     const char *star = PERF_CAST_(const char *, PERF_NULL_), *from = name;
 
-    if (!pattern)
-        return 1;
+    if (strpbrk(pattern, "^$|()[]+"))
+        return perf_main_regex_(pattern, name) > 0;
     if (!strpbrk(pattern, "*?"))
         return strstr(name, pattern) != PERF_NULL_;
     while (*name) {                             /* back to the last star when something differs   */
@@ -434,6 +512,16 @@ PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
     return !*pattern;
 }
 
+PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
+{
+    size_t i;
+
+    for (i = 0; i < m->filters; i++)
+        if (perf_main_match_(m->filter[i], c->name))
+            return 1;
+    return !m->filters;
+}
+
 /* ---- the environment in one line ---- */
 
 PERF_COLD_FN_ void perf_env_put_(perf_out_ *o, const char *text)
@@ -453,7 +541,7 @@ PERF_COLD_FN_ double perf_env_steal_(double *all)
     *all = 0.0;
     if (!perf_first_line_("/proc/stat", line, sizeof line) || strncmp(line, "cpu ", 4) != 0)
         return 0.0;
-    for (s = line + 4, i = 0; s && i < 8; i++) {    /* user nice system idle iowait irq soft steal */
+    for (s = line + 4, i = 0; s && i < 8; i++) {    /* user nice system idle wait irq soft steal */
         s = perf_skip_number_(s, &x);
         if (s)
             *all += x;
@@ -487,7 +575,8 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
     perf_put_u64_(o, PERF_CAST_(uint64_t, r.cores > 0 ? r.cores : 1));
     perf_put_(o, " x ");
     perf_put_cut_(o, r.cpu, 40);
-    if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line, sizeof line)) {
+    if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
+                         sizeof line)) {
         perf_env_put_(o, "governor ");
         perf_put_cut_(o, line, 20);
     }
@@ -565,7 +654,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_put_cell_(&o, cell, 32);
     perf_put_tail_cell_(&o, t->p95, t->p95_high);
     perf_put_tail_cell_(&o, t->p99, t->p99_high);
-    perf_put_time_cell_(&o, r->cold_ns, 10);
+    perf_put_time_cell_(&o, r->first_ns, 10);
     if (r->opts.bytes > 0.0)
         perf_put_number_cell_(&o, r->opts.bytes / t->p50, 3, " GB/s", 14);
     if (r->opts.items > 0.0)
@@ -588,6 +677,7 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
     perf_bench_opts o = perf_bench_opts_default();
 
     o.max_seconds = m->budget;
+    o.min_seconds = m->min_time;
     return o;
 }
 
@@ -608,8 +698,10 @@ PERF_COLD_FN_ void perf_main_name_(char *to, size_t cap, const char *name, const
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
 #if !PERF_DISABLE
-    if (PERF_LOOP_IS_ONE_(b.state) && PERF_ACQ_(&b.state->loop.done))
-        return b.state->result;
+    const perf_bench_state_ *s = perf_bench_state_of_(&b);
+
+    if (s && PERF_ACQ_(&s->loop.done))
+        return s->result;
 #endif
     b.left = -1;                                /* the body counted in its own copy               */
     return perf_bench_end(&b);
@@ -735,7 +827,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
 #if !PERF_DISABLE
-    h->state = PERF_LOOP_IS_ONE_(b.state) ? b.state : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+    h->state = perf_bench_state_of_(&b);
 #endif
     crew->c->threaded(b, h->number, crew->threads);
     h->result = perf_main_end_(b);
@@ -764,14 +856,14 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
         return r;
     }
     s->slice.ns = PERF_PTR_(double *, s + 1);
-    r.cold_ns = 0.0;
+    r.first_ns = 0.0;
     for (i = 0; i < threads; i++) {
         const perf_slice_ *p = &h[i].state->slice;
         memcpy(s->slice.ns + s->slice.count, p->ns, p->count * sizeof(double));
         s->slice.count += p->count;
         r.iterations += h[i].result.iterations;
         r.warnings |= h[i].result.warnings;
-        r.cold_ns = h[i].result.cold_ns > r.cold_ns ? h[i].result.cold_ns : r.cold_ns;
+        r.first_ns = h[i].result.first_ns > r.first_ns ? h[i].result.first_ns : r.first_ns;
     }
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
     r.time = perf_bench_summary_(s->slice.ns, s->slice.count);
@@ -891,21 +983,41 @@ PERF_COLD_FN_ size_t perf_main_count_(const perf_main_ *m, const perf_case_ *c)
     return count;
 }
 
+/* The list in another order, each as likely: one by one in front of any of those before it. */
+PERF_COLD_FN_ void perf_main_shuffle_(void)
+{
+    uint64_t    dice = perf_now() | 1, n = 0, k;
+    perf_case_ *c = perf_cases_v1_, *next, **at;
+
+    perf_cases_v1_ = PERF_CAST_(perf_case_ *, PERF_NULL_);
+    for (; c; c = next) {
+        next = c->next;
+        k = (perf_random_(&dice) >> 32) * ++n >> 32;
+        for (at = &perf_cases_v1_; k--; at = &(*at)->next)
+            ;
+        c->next = *at;
+        *at = c;
+    }
+}
+
 PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
 {
     perf_case_ *c;
     int         round;
 
     for (c = perf_cases_v1_; c; c = c->next)
-        if (perf_main_match_(m->filter, c->name))
+        if (perf_main_wants_(m, c))
             m->todo += perf_main_count_(m, c) * PERF_CAST_(size_t, m->repeat);
     if (m->todo)
         (void)fputs("benchmark                                  median [95 % interval]"
-                    "       p95       p99      cold\n", m->out);
-    for (round = 0; round < m->repeat; round++)
+                    "       p95       p99     first\n", m->out);
+    for (round = 0; round < m->repeat; round++) {
+        if (m->shuffle)
+            perf_main_shuffle_();
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_match_(m->filter, c->name))
+            if (perf_main_wants_(m, c))
                 perf_main_case_(m, c);
+    }
 }
 
 /* ---- files ---- */
@@ -918,15 +1030,26 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
     return 0;
 }
 
+PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
+{
+    perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
+
+    if (strcmp(m->output, "-") != 0)
+        return m->format ? perf_export_save(m->output, format, PERF_NULL_)
+                         : perf_results_save(m->output, PERF_NULL_);
+    return m->format ? perf_export_to(stdout, format, PERF_NULL_)
+                     : perf_results_to(stdout, PERF_NULL_);
+}
+
 /* Compares, then writes; returns the exit status. */
-PERF_COLD_FN_ int perf_main_files_(perf_main_ *m, const perf_rule *rule)
+PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
     perf_baseline_opts o = perf_baseline_opts_default();
     perf_baseline      b;
     int                result = 0;
 
     if (m->compare) {
-        o.accept.rule = *rule;
+        o.accept.rule = m->rule;
         b = perf_baseline_check(m->compare, &o);
         if (b.status != PERF_OK) {
             (void)fprintf(stderr, "%s: %s: %s", m->program, m->compare,
@@ -937,20 +1060,14 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m, const perf_rule *rule)
             result = 2;
         } else {
             (void)fputs("\n", m->out);
-            (void)perf_baseline_print(m->out, &b);
+            (void)perf_baseline_to(m->out, &b);
             result = b.decision == PERF_REJECT;
         }
         perf_baseline_free(&b);
     }
-    if (m->output && !strcmp(m->output, "-")) {
-        if (!perf_main_wrote_(m, "standard output",
-                              perf_results_write(stdout, m->format, PERF_NULL_)))
-            result = 2;
-    } else if (m->output &&
-               !perf_main_wrote_(m, m->output,
-                                 perf_results_save(m->output, m->format, PERF_NULL_))) {
+    if (m->output && !perf_main_wrote_(m, strcmp(m->output, "-") ? m->output : "standard output",
+                                       perf_main_output_(m)))
         result = 2;
-    }
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, PERF_NULL_)))
         result = 2;
     if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, PERF_NULL_)))
@@ -958,20 +1075,35 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m, const perf_rule *rule)
     return result;
 }
 
+/* A body has called exit(): what was measured until then is not lost. */
+static perf_main_ *perf_main_now_;
+static void perf_main_exit_(void)
+{
+    perf_main_ *m = perf_main_now_;
+
+    if (!m || m->process != perf_process_id_())     /* nor of a child that a body has forked      */
+        return;
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
+    (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
+                  m->program);
+    (void)perf_main_files_(m);
+}
+
 PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
     perf_main_  m;
-    perf_rule   rule = PERF_ZERO;
     perf_case_ *c;
     perf_out_   o = PERF_ZERO;
     char        text[512];
+    const char *no_env;
     double      all[2] = {0.0, 0.0}, steal[2] = {0.0, 0.0};
     int         i, result;
 
     memset(&m, 0, sizeof m);
     m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
     m.repeat = 1;
-    m.no_env = getenv("PERF_NO_ENV") && *getenv("PERF_NO_ENV") && strcmp(getenv("PERF_NO_ENV"), "0");
+    no_env = perf_getenv_("PERF_NO_ENV");
+    m.no_env = no_env && *no_env && strcmp(no_env, "0");
     for (i = 1; i < argc && !m.bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m.program);
@@ -980,8 +1112,9 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         (void)perf_main_option_(&m, argc, argv, &i);
     }
     if (!m.bad && m.named && !m.output)
-        (void)perf_main_wrong_(&m, "--format needs --output FILE (- is standard output) beside", m.named);
-    if (!m.bad && m.accept && perf_rule_parse(m.accept, &rule) != PERF_OK)
+        (void)perf_main_wrong_(&m, "--format needs --output FILE (- is standard output) beside",
+                               m.named);
+    if (!m.bad && m.accept && perf_rule_parse(m.accept, &m.rule) != PERF_OK)
         (void)perf_main_wrong_(&m, "--accept does not understand", m.accept);
     if (m.bad) {
         perf_main_usage_(stderr, m.program);
@@ -990,7 +1123,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
     if (m.list) {
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_match_(m.filter, c->name))
+            if (perf_main_wants_(&m, c))
                 (void)printf("%s\n", c->name);
         return fflush(stdout) || ferror(stdout) ? 2 : 0;
     }
@@ -1006,17 +1139,22 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         (void)fprintf(m.out, "environment: %s\n", text);
     }
     steal[0] = perf_env_steal_(&all[0]);
+    m.process = perf_process_id_();
+    perf_main_now_ = &m;                        /* should a body call exit()                      */
+    (void)atexit(perf_main_exit_);
     perf_main_all_(&m);
+    perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     steal[1] = perf_env_steal_(&all[1]);
     if (!m.no_env && steal[1] - steal[0] > 0.01 * (all[1] - all[0]))
         (void)fprintf(m.out, "note: the hypervisor took %.0f %% of the processors meanwhile\n",
                       100.0 * (steal[1] - steal[0]) / (all[1] - all[0]));
     if (!m.todo) {
         (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,
-                      m.filter ? " is called like " : " in this program", m.filter ? m.filter : "");
+                      m.filters ? " is called like " : " in this program",
+                      m.filters ? m.filter[0] : "");
         return 2;
     }
-    result = perf_main_files_(&m, &rule);
+    result = perf_main_files_(&m);
     if (fflush(m.out) || ferror(m.out)) {
         (void)fprintf(stderr, "%s: standard output: %s\n", m.program, perf_status_text(PERF_EIO));
         result = 2;

@@ -15,7 +15,7 @@
  * Domain "perf.h"; a registered string a name; a category a kind; one colour for all names that are
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
  * forgotten end leaves open is closed with the scope around it.  Of PERF_SCOPE_SAMPLED only the
- * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and what that takes.
+ * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and its own time.
  * Sections (search for ">>"):  config  calls  private
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
 #ifndef PERF_NVTX_H
@@ -111,6 +111,7 @@ PERF_FN perf_status perf_nvtx_start(void);
 #define PERF_KIND_RANGE_   63u          /* perf_nvtx_push: the last category                      */
 #define PERF_RANGE_FREE_   (1u << 31)   /* in a thread's list of ranges: of perf_nvtx_push, not   */
 #define PERF_RANGE_CLOSED_ (1u << 30)   /* of a scope; popped, but under a scope's range          */
+#define PERF_RANGE_DEPTH_  0x3fffffffu  /* the depth of the scope, without them                   */
 
 /* The recorder of this thread and the sink, if somebody listens there. */
 PERF_COLD_FN_ perf_recorder_ *perf_nvtx_find_(const perf_sink_ **sink)
@@ -153,7 +154,7 @@ PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value
     perf_label_       l = perf_nvtx_label_(name, type, value);
 
     if (t)
-        sink->begin(t, &l, t->depth | PERF_RANGE_FREE_);
+        sink->begin(t, &l, perf_depth_(t) | PERF_RANGE_FREE_);
 }
 
 PERF_COLD_FN_ void perf_nvtx_pop_(void)
@@ -463,31 +464,55 @@ PERF_COLD_FN_ void perf_nvtx_pop_one_(perf_recorder_ *t)
 }
 
 /* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so what one side leaves open must be closed by the other.                */
+ * stack knows no names, so what one side leaves open must be closed by the other.  With it the
+ * low half of its name's address and how many of that name are open around it: calls that have
+ * not ended are calls before, too. */
+typedef struct perf_nvtx_around_ {
+    uint32_t depth, name, around;
+} perf_nvtx_around_;
+#define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
+
+/* How many ranges of a name are open. */
+PERF_COLD_FN_ uint32_t perf_nvtx_count_(const perf_recorder_ *t, uint32_t name)
+{
+    uint32_t i = t->ranges;
+
+    while (name && i && PERF_NVTX_OPEN_(t)[i - 1].name != name)
+        i--;
+    return name && i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
+}
+
 PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
 {
     if (t->sinking)                             /* a scope in the tool                            */
         return;
     t->sinking = 1;
     if (perf_nvtx_listens_()) {
+        uint32_t    name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
+        perf_label_ told = *l;
         if (t->ranges == t->ranges_room) {
             uint32_t  room = t->ranges_room ? 2 * t->ranges_room : 64;
             uint32_t *more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end,
-                                                               room * sizeof *more, 262144, 1));
+                                                               room * sizeof(perf_nvtx_around_),
+                                                               262144, 1));
             if (!more) {
                 perf_fail_(t->home, PERF_ENOMEM);
                 t->sinking = 0;
                 return;
             }
             if (t->ranges)
-                memcpy(more, t->range, t->ranges * sizeof *more);
+                memcpy(more, t->range, t->ranges * sizeof(perf_nvtx_around_));
             t->range = more;
             t->ranges_room = room;
         }
-        t->range[t->ranges++] = depth;
+        PERF_NVTX_OPEN_(t)[t->ranges].depth = depth;
+        PERF_NVTX_OPEN_(t)[t->ranges].name = name;
+        PERF_NVTX_OPEN_(t)[t->ranges].around = perf_nvtx_count_(t, name);
+        told.bits += told.type == 1 ? PERF_NVTX_OPEN_(t)[t->ranges].around : 0;
+        t->ranges++;
 #if PERF_USE_NVTX_
         if (perf_nvtx_v1_.nvtx) {
-            nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+            nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
             (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a);
         }
 #endif
@@ -505,17 +530,17 @@ PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
         return;
     t->sinking = 1;
     if (depth & PERF_RANGE_FREE_) {             /* the innermost open one of perf_nvtx_push       */
-        while (i && (t->range[i - 1] >> 30) != PERF_RANGE_FREE_ >> 30)
+        while (i && (PERF_NVTX_OPEN_(t)[i - 1].depth >> 30) != PERF_RANGE_FREE_ >> 30)
             i--;
         if (i)
-            t->range[i - 1] |= PERF_RANGE_CLOSED_;
+            PERF_NVTX_OPEN_(t)[i - 1].depth |= PERF_RANGE_CLOSED_;
         else
             perf_misuse_();
     } else {
-        while (t->ranges && (t->range[t->ranges - 1] & PERF_DEPTH_) >= depth)
+        while (t->ranges && (PERF_NVTX_OPEN_(t)[t->ranges - 1].depth & PERF_RANGE_DEPTH_) >= depth)
             perf_nvtx_pop_one_(t);
     }
-    while (t->ranges && t->range[t->ranges - 1] & PERF_RANGE_CLOSED_)
+    while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth & PERF_RANGE_CLOSED_)
         perf_nvtx_pop_one_(t);
     t->sinking = 0;
 }

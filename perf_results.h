@@ -1,16 +1,16 @@
-/* perf_results.h - results in files: our own JSON, other tools' formats, baselines to check against.
+/* perf_results.h - results in files: our own JSON, and baselines to check against.
  *
  *     #include "perf.h"
  *     #include "perf_results.h"
- *     perf_results_save("now.json", PERF_RESULTS_JSON, NULL);     // all benches, A/B loops, scopes
+ *     perf_results_save("now.json", NULL);            // all benches, A/B loops, scopes
  *
  *     perf_baseline_add("baseline.json", NULL);       // one run more; six or more make a baseline
  *     perf_baseline b = perf_baseline_check("baseline.json", NULL);
- *     perf_baseline_print(stdout, &b);                // a line an entry: ACCEPT, REJECT, ...
+ *     perf_baseline_to(stdout, &b);                  // a line an entry: ACCEPT, REJECT, ...
  *     perf_baseline_free(&b);
  *
  * Optional: only files that save or check results include it.  Files appear whole or not at all
- * (written beside, then renamed).  docs/results.md has the formats and the rules of a check.
+ * (written beside, then renamed).  docs/results.md has the rules of a check.
  * Everything here allocates and may do I/O; nothing here is for a hot path.
  * Sections (search for ">>"):  results  baseline  private
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
@@ -22,7 +22,6 @@
 #error "perf_results.h: found another or an older perf.h; keep all files of one release together"
 #endif
 
-#include <stdlib.h>             /* getenv                                                         */
 #include <time.h>               /* time                                                           */
 
 PERF_BEGIN_DECLS
@@ -31,17 +30,6 @@ PERF_BEGIN_DECLS
  * What is written: every bench and A/B loop that has ended, with each slice as measured by the
  * clock that decides (wall or processor time, as in the report), and every scope with its
  * histogram.  Values that are no positive numbers are left out.                                  */
-
-typedef enum perf_results_format {
-    PERF_RESULTS_JSON,          /* our own, with everything; perf-ab and baselines read it        */
-    PERF_RESULTS_GOOGLE,        /* Google Benchmark: compare.py and the trackers that read it     */
-    PERF_RESULTS_GO,            /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_RESULTS_HYPERFINE,     /* hyperfine --export-json                                        */
-    PERF_RESULTS_PYPERF,        /* python -m pyperf stats, compare_to                             */
-    PERF_RESULTS_OPENMETRICS,   /* scopes as histograms, counters and medians; Prometheus reads it */
-    PERF_RESULTS_OTLP,          /* the same as OpenTelemetry's metrics in JSON                    */
-    PERF_RESULTS_FORMATS_
-} perf_results_format;
 
 typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
     const char        *name;    /* any text; NULL reads "(unnamed)"                               */
@@ -62,22 +50,16 @@ typedef struct perf_results_opts {  /* zero = default                           
 PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++11 and Cython     */
 
 /* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path or format, PERF_EIO, PERF_ENOMEM.                                         */
-PERF_FN perf_status perf_results_save(const char *path, perf_results_format format,
-                                      const perf_results_opts *opts);
+ * PERF_EINVAL: no path, PERF_EIO, PERF_ENOMEM, PERF_ESTATE: samples changed while they were
+ * written.                                                                                       */
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* The same to an open stream, which stays open. */
-PERF_FN perf_status perf_results_write(FILE *file, perf_results_format format,
-                                       const perf_results_opts *opts);
+PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
 
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
- * snprintf does; 0: without memory, or no such format.                                           */
-PERF_FN size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
-                                 const perf_results_opts *opts);
-
-/* "json", "google", "go", "hyperfine", "pyperf", "openmetrics", "otlp"; NULL for any other number,
- * so that a loop over the names ends by itself.                                                  */
-PERF_FN const char *perf_results_format_name(perf_results_format format);
+ * snprintf does; 0: without memory.                                                              */
+PERF_FN size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts);
 
 /* >>baseline ----------------------------------------------------------------------------------
  * A saved run and this one were not measured in turns, and the same program gives other times an
@@ -91,12 +73,14 @@ PERF_FN const char *perf_results_format_name(perf_results_format format);
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
 
-/* Replaces the file by this run; see perf_results_opts for what a run is. */
+/* Replaces the file by this run; see perf_results_opts for what a run is.  It is read back and on
+ * the disk before it replaces the old one.  A file that is no baseline, as one that was damaged, is
+ * kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                             */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
-/* Adds this run to the file, or makes it.  The newest 30 runs are kept; a run of the same id is
- * replaced.  PERF_EFORMAT, PERF_ERANGE, PERF_ELIMIT: the file is no baseline, and is left as it is.
- * Two processes that add at once: one of them is lost.                                           */
+/* Adds this run to the file, or makes it, as safely as perf_baseline_save.  The newest 30 runs are
+ * kept; a run of the same id is replaced.  PERF_EFORMAT, PERF_ERANGE, PERF_ELIMIT: the file is no
+ * baseline, and is left as it is.  Two processes that add at once: one of them is lost.          */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* What was measured under a name. */
@@ -153,9 +137,9 @@ PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
                                                const perf_baseline_opts *opts);
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
-/* The verdicts as a table for people; as perf_results_text and perf_results_write. */
+/* The verdicts as a table for people; as perf_results_text and perf_results_to. */
 PERF_FN size_t      perf_baseline_text(char *buf, size_t cap, const perf_baseline *b);
-PERF_FN perf_status perf_baseline_print(FILE *file, const perf_baseline *b);
+PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -401,7 +385,7 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     perf_run_   r;
     perf_out_   o = PERF_ZERO;
     char        line[80];
-    const char *machine = opts->machine ? opts->machine : getenv("PERF_MACHINE");
+    const char *machine = opts->machine ? opts->machine : perf_getenv_("PERF_MACHINE");
 
     memset(&r, 0, sizeof r);
     r.time_s = opts->time_s > 0.0 && opts->time_s < 2e11 ? opts->time_s
@@ -419,10 +403,10 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     }
 #if defined(_WIN32)
     perf_copy_text_(r.os, sizeof r.os, "Windows");
-    if (getenv("PROCESSOR_IDENTIFIER"))
-        perf_copy_text_(r.cpu, sizeof r.cpu, getenv("PROCESSOR_IDENTIFIER"));
+    if (perf_getenv_("PROCESSOR_IDENTIFIER"))
+        perf_copy_text_(r.cpu, sizeof r.cpu, perf_getenv_("PROCESSOR_IDENTIFIER"));
     if (!machine)
-        machine = getenv("COMPUTERNAME");
+        machine = perf_getenv_("COMPUTERNAME");
 #endif
     if ((!machine || !*machine) && perf_first_line_("/proc/sys/kernel/hostname", line, sizeof line))
         machine = line;
@@ -463,7 +447,7 @@ typedef struct perf_saved_scope_ {      /* a scope or a counter                 
 
 typedef struct perf_saving_ {           /* all of it, at one moment                               */
     perf_run_           run;
-    perf_clock_info     clock;
+    perf_clock_info     clock;          /* the rate is read here once: it may change at any time  */
     perf_saved_        *loop;
     perf_saved_scope_  *scope;
     perf_saved_bucket_ *bucket;
@@ -540,7 +524,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
 
 PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *s, perf_registry_ *r)
 {
-    perf_cell_ *sum = PERF_CAST_(perf_cell_ *, PERF_MALLOC(sizeof *sum));
+    perf_sum_  *sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
     uint32_t    id, i, names = PERF_ACQ_(&r->count);
 
     if (!sum)
@@ -600,7 +584,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
         if (one.bench)
             perf_saving_loop_(&s, &one);
     }
-    r = perf_registry_get_();
+    r = perf_registry_read_();
     if (o.items || !r)
         return s;
     if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
@@ -657,61 +641,6 @@ PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const perf_saved_ *l, int arm
         perf_put_real_(o, perf_saved_value_(l, arm, i) * unit);
     }
     perf_put_char_(o, ']');
-}
-
-/* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
- * for each thing with values, with its name and summary.                                         */
-typedef struct perf_arm_ {
-    const char         *name, *suffix;  /* suffix: "" or "/baseline" ...                          */
-    const perf_saved_  *loop;
-    const perf_summary *time;
-    int                 arm;
-    uint64_t            batch, iterations;
-    double              cold_ns, bytes, items;
-} perf_arm_;
-
-PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
-{
-    const perf_saved_ *l = &s->loop[k / 2];
-
-    memset(a, 0, sizeof *a);
-    a->loop = l;
-    a->name = l->name;
-    a->suffix = "";
-    a->arm = PERF_CAST_(int, k % 2);
-    if (l->ab) {
-        a->suffix = a->arm ? "/candidate" : "/baseline";
-        a->time = perf_saved_summary_(l, a->arm);
-        a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
-        a->cold_ns = a->arm ? l->ab->cold_candidate_ns : l->ab->cold_baseline_ns;
-        a->iterations = a->batch * a->time->count;
-    } else if (a->arm) {
-        return 0;
-    } else {
-        a->time = perf_saved_summary_(l, 0);
-        a->batch = l->bench->batch;
-        a->iterations = l->bench->iterations;
-        a->cold_ns = l->bench->cold_ns;
-        a->bytes = l->bench->opts.bytes;
-        a->items = l->bench->opts.items;
-    }
-    if (!a->batch)
-        a->batch = 1;
-    return a->time->count > 0 && perf_saved_count_(l) > 0;
-}
-
-/* "name/suffix" as JSON. */
-PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a)
-{
-    size_t n;
-
-    perf_put_json_(o, a->name);
-    if (!*a->suffix)
-        return;
-    n = o->len - 1;                             /* over the closing quote                         */
-    o->len = n;
-    perf_put_(o, a->suffix);
-    perf_put_char_(o, '"');
 }
 
 /* ---- our own JSON ---- */
@@ -788,7 +717,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
     perf_put_(o, ",\"unit\":\"ns\",\"design\":\"separate\"");
     perf_put_text_member_(o, "status", perf_status_text(r->status));
     perf_put_warning_list_(o, r->warnings);
-    perf_put_member_(o, "cold_ns", r->cold_ns);
+    perf_put_member_(o, "first_ns", r->first_ns);
     perf_put_member_(o, "overhead_ns", r->overhead_ns);
     perf_put_member_(o, "batch", PERF_CAST_(double, r->batch));
     perf_put_member_(o, "iterations", PERF_CAST_(double, r->iterations));
@@ -871,7 +800,7 @@ PERF_COLD_FN_ void perf_put_scopes_json_(perf_out_ *o, const perf_saving_ *s, in
     static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
     static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
                                                       "p95", "p99", "max", "last"};
-    double tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry)), x[PERF_COLUMNS_];
+    double tick = s->clock.tick_ns, x[PERF_COLUMNS_];
     size_t i, k;
 
     for (i = 0; i < s->scopes; i++) {
@@ -905,8 +834,10 @@ PERF_COLD_FN_ void perf_put_scopes_json_(perf_out_ *o, const perf_saving_ *s, in
     }
 }
 
-PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const perf_saving_ *s)
+PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
 {
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+
     perf_put_(o, "{\"perf_results\":1,\n\"runs\":[\n ");
     perf_put_run_(o, s);
     perf_put_(o, "],\n\"benchmarks\":[");
@@ -916,748 +847,7 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const perf_saving_ *s)
     perf_put_(o, "]}\n");
 }
 
-/* ---- Google Benchmark ---- */
-
-/* One entry: a repetition (i), or an aggregate of that name. */
-PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
-                                          const char *aggregate, double ns)
-{
-    perf_put_(o, "{\"name\":");
-    perf_put_arm_name_(o, a);
-    if (aggregate) {
-        o->len--;                               /* over the closing quote                         */
-        perf_put_char_(o, '_');
-        perf_put_(o, aggregate);
-        perf_put_char_(o, '"');
-    }
-    perf_put_member_(o, "family_index", PERF_CAST_(double, family));
-    perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
-    perf_put_arm_name_(o, a);
-    perf_put_(o, aggregate ? ",\"run_type\":\"aggregate\"" : ",\"run_type\":\"iteration\"");
-    perf_put_member_(o, "repetitions", PERF_CAST_(double, perf_saved_count_(a->loop)));
-    if (!aggregate)
-        perf_put_member_(o, "repetition_index", PERF_CAST_(double, i));
-    perf_put_(o, ",\"threads\":1");
-    if (aggregate) {
-        perf_put_text_member_(o, "aggregate_name", aggregate);
-        perf_put_(o, ",\"aggregate_unit\":\"time\"");
-    }
-    perf_put_member_(o, "iterations", PERF_CAST_(double, a->batch));
-    perf_put_member_(o, "real_time", ns);
-    perf_put_member_(o, "cpu_time", ns);
-    perf_put_(o, ",\"time_unit\":\"ns\"");
-    if (a->bytes > 0.0)
-        perf_put_member_(o, "bytes_per_second", a->bytes / ns * 1e9);
-    if (a->items > 0.0)
-        perf_put_member_(o, "items_per_second", a->items / ns * 1e9);
-    perf_put_char_(o, '}');
-}
-
-PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, i, family = 0, some = 0;
-
-    perf_put_(o, "{\"context\":{\"date\":\"");
-    perf_put_date_(o, s->run.time_s, "+00:00\"");
-    perf_put_text_member_(o, "host_name", s->run.machine);
-    perf_put_text_member_(o, "executable", "");
-    perf_put_member_(o, "num_cpus", s->run.cores);
-    perf_put_member_(o, "mhz_per_cpu", PERF_CAST_(double, PERF_CAST_(int64_t, s->clock.hz * 1e-6)));
-    perf_put_(o, ",\"cpu_scaling_enabled\":false,\"caches\":[],\"load_avg\":[]");
-    perf_put_text_member_(o, "library_version", "perf.h");
-#if defined(__OPTIMIZE__) || defined(NDEBUG)
-    perf_put_text_member_(o, "library_build_type", "release");
-#else
-    perf_put_text_member_(o, "library_build_type", "debug");
-#endif
-    perf_put_text_member_(o, "cpu_model", s->run.cpu);
-    perf_put_text_member_(o, "compiler", s->run.compiler);
-    perf_put_text_member_(o, "build", s->run.build);
-    perf_put_(o, "},\n\"benchmarks\":[");
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a)) {
-            const perf_result *r = s->loop[k / 2].bench;
-            if (k % 2 || !r || r->time.count)
-                continue;
-            perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
-            perf_put_arm_name_(o, &a);
-            perf_put_member_(o, "family_index", PERF_CAST_(double, family++));
-            perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
-            perf_put_arm_name_(o, &a);
-            perf_put_(o, ",\"run_type\":\"iteration\",\"repetitions\":1,\"repetition_index\":0,"
-                         "\"threads\":1,\"error_occurred\":true");
-            perf_put_text_member_(o, "error_message", perf_status_text(r->status));
-            perf_put_(o, ",\"iterations\":0,\"real_time\":0,\"cpu_time\":0,\"time_unit\":\"ns\"}");
-            continue;
-        }
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_(o, some++ ? ",\n " : "\n ");
-            perf_put_google_entry_(o, &a, family, i, PERF_CAST_(const char *, PERF_NULL_),
-                                   perf_saved_value_(a.loop, a.arm, i));
-        }
-        if (a.time->count > 1 && a.time->std > 0.0) {
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "mean", a.time->mean);
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "median", a.time->p50);
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "stddev", a.time->std);
-        }
-        family++;
-    }
-    perf_put_(o, "]}\n");
-}
-
-/* ---- Go benchmark text ---- */
-
-/* Length of the white space of Unicode at s beyond ASCII's; 0: none. */
-PERF_COLD_FN_ int perf_wide_space_(const char *s)
-{
-    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0),
-                  c = PERF_CAST_(unsigned char, b ? s[2] : 0);
-
-    if (a == 0xc2 && (b == 0x85 || b == 0xa0))
-        return 2;
-    if ((a == 0xe1 && b == 0x9a && c == 0x80) || (a == 0xe3 && b == 0x80 && c == 0x80) ||
-        (a == 0xe2 && b == 0x81 && c == 0x9f) ||
-        (a == 0xe2 && b == 0x80 && ((c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf)))
-        return 3;
-    return 0;
-}
-
-/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks, no control characters, no lower case first. */
-PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
-{
-    const char *s;
-    int         n;
-
-    perf_put_(o, "Benchmark");
-    for (s = a->name; *s; s += n) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
-            n = 1;
-        } else if (c <= 0x20 || c == 0x7f || perf_wide_space_(s)) {
-            perf_put_char_(o, '_');
-        } else if (s == a->name && c >= 'a' && c <= 'z') {
-            perf_put_char_(o, PERF_CAST_(char, c - 32));
-        } else {
-            int i;
-            for (i = 0; i < n; i++)
-                perf_put_char_(o, s[i]);
-        }
-    }
-    perf_put_(o, a->suffix);
-}
-
-/* A line "key: value" of the head; the value must not end it early. */
-PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *o, const char *key, const char *value)
-{
-    perf_put_(o, key);
-    for (; *value; value++)
-        perf_put_char_(o, PERF_CAST_(unsigned char, *value) < 0x20 ? ' ' : *value);
-    perf_put_char_(o, '\n');
-}
-
-PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, i;
-
-#if defined(__linux__)
-    perf_put_go_line_(o, "goos: ", "linux");
-#elif defined(_WIN32)
-    perf_put_go_line_(o, "goos: ", "windows");
-#elif defined(__APPLE__)
-    perf_put_go_line_(o, "goos: ", "darwin");
-#endif
-#if defined(__x86_64__) || defined(_M_X64)
-    perf_put_go_line_(o, "goarch: ", "amd64");
-#elif defined(__aarch64__)
-    perf_put_go_line_(o, "goarch: ", "arm64");
-#endif
-    perf_put_go_line_(o, "cpu: ", s->run.cpu);
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
-            double ns = perf_saved_value_(a.loop, a.arm, i);
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_go_name_(o, &a);
-            perf_put_char_(o, '\t');
-            perf_put_u64_(o, a.batch);
-            perf_put_char_(o, '\t');
-            perf_put_real_(o, ns);
-            perf_put_(o, " ns/op");
-            if (a.bytes > 0.0) {
-                perf_put_char_(o, '\t');
-                perf_put_real_(o, a.bytes / ns * 1e3);
-                perf_put_(o, " MB/s");
-            }
-            if (a.items > 0.0) {
-                perf_put_char_(o, '\t');
-                perf_put_real_(o, a.items / ns * 1e9);
-                perf_put_(o, " items/s");
-            }
-            perf_put_char_(o, '\n');
-        }
-    }
-}
-
-/* ---- hyperfine, pyperf ---- */
-
-PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, i, n, some = 0;
-
-    perf_put_(o, "{\"results\":[");
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
-        perf_put_(o, some++ ? ",\n {\"command\":" : "\n {\"command\":");
-        perf_put_arm_name_(o, &a);
-        perf_put_member_(o, "mean", a.time->mean * 1e-9);
-        if (a.time->count > 1)
-            perf_put_member_(o, "stddev", a.time->std * 1e-9);
-        else
-            perf_put_(o, ",\"stddev\":null");
-        perf_put_member_(o, "median", a.time->p50 * 1e-9);
-        perf_put_member_(o, "user", 0.0);       /* not measured apart                             */
-        perf_put_member_(o, "system", 0.0);
-        perf_put_member_(o, "min", a.time->min * 1e-9);
-        perf_put_member_(o, "max", a.time->max * 1e-9);
-        perf_put_(o, ",\"times\":");
-        perf_put_samples_(o, a.loop, a.arm, 1e-9);
-        perf_put_(o, ",\"exit_codes\":[");
-        for (i = n = 0; i < perf_saved_count_(a.loop); i++)
-            if (perf_saved_whole_(a.loop, i))
-                perf_put_(o, n++ ? ",0" : "0");
-        perf_put_(o, "]}");
-    }
-    perf_put_(o, "]}\n");
-}
-
-/* A JSON string in one line without blanks at its ends: pyperf takes nothing else. */
-PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *suffix)
-{
-    const char *end = s + strlen(s);
-
-    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
-        s++;
-    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
-        end--;
-    perf_put_char_(o, '"');
-    if (s == end)
-        perf_put_(o, "(unnamed)");
-    while (s < end) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        int           n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\\ufffd");
-            s++;
-        } else if (c < 0x20 || c == 0x7f) {
-            perf_put_char_(o, ' ');
-            s++;
-        } else {
-            if (c == '"' || c == '\\')
-                perf_put_char_(o, '\\');
-            while (n--)
-                perf_put_char_(o, *s++);
-        }
-    }
-    perf_put_(o, suffix);
-    perf_put_char_(o, '"');
-}
-
-PERF_COLD_FN_ void perf_put_line_member_(perf_out_ *o, const char *key, const char *text)
-{
-    perf_put_(o, ",\"");
-    perf_put_(o, key);
-    perf_put_(o, "\":");
-    perf_put_line_json_(o, text, "");
-}
-
-PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, some = 0;
-
-    perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
-    perf_put_line_member_(o, "hostname", s->run.machine);
-    perf_put_line_member_(o, "cpu_model_name", s->run.cpu);
-    perf_put_line_member_(o, "platform", s->run.os);
-    perf_put_line_member_(o, "compiler", s->run.compiler);
-    perf_put_line_member_(o, "build", s->run.build);
-    if (s->run.cores)
-        perf_put_member_(o, "cpu_count", s->run.cores);
-    perf_put_(o, "},\n\"benchmarks\":[");
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
-        perf_put_(o, some++ ? ",\n {\"metadata\":{\"name\":" : "\n {\"metadata\":{\"name\":");
-        perf_put_line_json_(o, a.name, a.suffix);
-        perf_put_member_(o, "loops", PERF_CAST_(double, a.batch));
-        perf_put_(o, "},\"runs\":[{\"metadata\":{\"date\":\"");
-        perf_put_date_(o, s->run.time_s, "\"}");
-        if (a.cold_ns > 0.0) {
-            perf_put_(o, ",\"warmups\":[[1,");
-            perf_put_real_(o, a.cold_ns * 1e-9);
-            perf_put_(o, "]]");
-        }
-        perf_put_(o, ",\"values\":");
-        perf_put_samples_(o, a.loop, a.arm, 1e-9);
-        perf_put_(o, "}]}");
-    }
-    perf_put_(o, "]}\n");
-}
-
-/* ---- OpenMetrics and OTLP: histograms with fixed bounds ---- */
-
-/* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
-#define PERF_BOUNDS_ 31
-PERF_COLD_FN_ double perf_metric_bound_(int i)
-{
-    static const double step[3] = {1.0, 2.0, 5.0};
-    double              x = step[i % 3];
-
-    for (i /= 3; i < 8; i++)
-        x /= 10.0;
-    for (; i > 8; i--)
-        x *= 10.0;
-    return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
-}
-
-/* Calls in (bound i - 1, bound i]; a bucket of ours (3 % wide) counts where its middle lies. */
-PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_scope_ *p, double tick,
-                                      uint64_t *count)
-{
-    size_t k;
-    int    i;
-
-    memset(count, 0, (PERF_BOUNDS_ + 1) * sizeof *count);
-    for (k = 0; k < p->buckets; k++) {
-        double sec = perf_bucket_value_(s->bucket[p->bucket + k].index) * tick * 1e-9;
-        for (i = 0; i < PERF_BOUNDS_ && sec > perf_metric_bound_(i); i++)
-            ;
-        count[i] += s->bucket[p->bucket + k].count;
-    }
-}
-
-/* name{scope="..." with the label's text escaped, up to its closing quote. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
-                                   const char *value, const char *suffix)
-{
-    perf_put_(o, name);
-    perf_put_char_(o, '{');
-    perf_put_(o, label);
-    perf_put_(o, "=\"");
-    while (*value) {
-        int n = perf_utf8_(value);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
-            value++;
-            continue;
-        }
-        if (*value == '"' || *value == '\\')
-            perf_put_char_(o, '\\');
-        if (*value == '\n')
-            perf_put_(o, "\\n");
-        else if (PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f)
-            perf_put_char_(o, '?');
-        else
-            for (; n > 1; n--)
-                perf_put_char_(o, *value++);
-        if (*value != '\n' && !(PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f))
-            perf_put_char_(o, *value);
-        value++;
-    }
-    perf_put_(o, suffix);
-    perf_put_char_(o, '"');
-}
-
-/* A sample's value and the end of its line. */
-PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, double x)
-{
-    perf_put_(o, "} ");
-    perf_put_real_(o, perf_is_finite_(x) ? x : 0.0);
-    perf_put_char_(o, '\n');
-}
-
-PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *type,
-                                    const char *unit, const char *help)
-{
-    perf_put_(o, "# HELP ");
-    perf_put_(o, name);
-    perf_put_char_(o, ' ');
-    perf_put_(o, help);
-    perf_put_(o, "\n# TYPE ");
-    perf_put_(o, name);
-    perf_put_char_(o, ' ');
-    perf_put_(o, type);
-    if (*unit) {
-        perf_put_(o, "\n# UNIT ");
-        perf_put_(o, name);
-        perf_put_char_(o, ' ');
-        perf_put_(o, unit);
-    }
-    perf_put_char_(o, '\n');
-}
-
-/* 1 when this name came up before among the loops (or scopes): one series each, the first counts. */
-PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, size_t k)
-{
-    size_t i;
-
-    for (i = 0; i < k; i++)
-        if (!strcmp(s->loop[i].name, s->loop[k].name) && !s->loop[i].ab == !s->loop[k].ab)
-            return 1;
-    return 0;
-}
-
-/* "0.00001", "1.0": bounds want a point or an exponent. */
-PERF_COLD_FN_ void perf_put_metric_bound_(perf_out_ *o, double x)
-{
-    perf_put_real_(o, x);
-    if (x >= 1.0)
-        perf_put_(o, ".0");
-}
-
-PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
-                                                uint32_t to, const char *family, const char *help)
-{
-    double   tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry));
-    uint64_t count[PERF_BOUNDS_ + 1], total;
-    size_t   k, some = 0;
-    int      i;
-    char     name[48];
-
-    for (k = 0; k < s->scopes; k++) {
-        const perf_saved_scope_ *p = &s->scope[k];
-        if (p->row.kind < from || p->row.kind > to || !p->buckets)
-            continue;
-        if (!some++)
-            perf_put_family_(o, family, "histogram", "seconds", help);
-        perf_bound_counts_(s, p, tick, count);
-        perf_copy_text_(name, sizeof name - 8, family);
-        memcpy(name + strlen(name), "_bucket", 8);
-        for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
-            total += count[i];
-            perf_put_label_(o, name, "scope", p->row.name, "\",le=\"");
-            o->len--;                           /* over the quote that closes the label           */
-            if (i < PERF_BOUNDS_)
-                perf_put_metric_bound_(o, perf_metric_bound_(i));
-            else
-                perf_put_(o, "+Inf");
-            perf_put_char_(o, '"');
-            perf_put_sample_(o, PERF_CAST_(double, total));
-        }
-        memcpy(name + strlen(family), "_count", 7);
-        perf_put_label_(o, name, "scope", p->row.name, "");
-        perf_put_sample_(o, PERF_CAST_(double, total));
-        memcpy(name + strlen(family), "_sum", 5);
-        perf_put_label_(o, name, "scope", p->row.name, "");
-        perf_put_sample_(o, PERF_CAST_(double, p->row.sum) * tick * 1e-9);
-    }
-}
-
-/* A gauge for each loop with values. */
-PERF_COLD_FN_ void perf_put_openmetrics_loops_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, some = 0;
-
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
-            continue;
-        if (!some++)
-            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
-                             "Median time of one iteration.");
-        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix);
-        perf_put_sample_(o, a.time->p50 * 1e-9);
-    }
-}
-
-PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const perf_saving_ *s)
-{
-    size_t k, some = 0;
-
-    perf_put_openmetrics_scopes_(o, s, PERF_KIND_SCOPE_, PERF_KIND_WAIT_, "perf_scope_seconds",
-                                 "Time between the begin and the end of a scope.");
-    perf_put_openmetrics_scopes_(o, s, PERF_KIND_ASYNC_, PERF_KIND_ASYNC_, "perf_async_seconds",
-                                 "Time between the begin and the end of an asynchronous span.");
-    for (k = 0; k < s->scopes; k++) {
-        const perf_saved_scope_ *p = &s->scope[k];
-        if (p->row.kind != PERF_KIND_COUNT_)
-            continue;
-        if (!some++)
-            perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
-        perf_put_label_(o, "perf_value", "counter", p->row.name, "");
-        perf_put_sample_(o, p->row.last);
-    }
-    perf_put_openmetrics_loops_(o, s);
-    perf_put_(o, "# EOF\n");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_attribute_(perf_out_ *o, const char *key, const char *value,
-                                            const char *suffix)
-{
-    perf_arm_ a;
-
-    memset(&a, 0, sizeof a);
-    a.name = value;
-    a.suffix = suffix;
-    perf_put_(o, "{\"key\":\"");
-    perf_put_(o, key);
-    perf_put_(o, "\",\"value\":{\"stringValue\":");
-    perf_put_arm_name_(o, &a);
-    perf_put_(o, "}}");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_time_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_put_(o, ",\"timeUnixNano\":\"");
-    perf_put_u64_(o, PERF_CAST_(uint64_t, s->run.time_s));
-    perf_put_(o, "000000000\"");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
-                                        const perf_saved_scope_ *p)
-{
-    double   tick = perf_scope_tick_ns_(PERF_ACQ_(&perf_anchor_v1_.registry));
-    uint64_t count[PERF_BOUNDS_ + 1], total = 0;
-    int      i;
-
-    perf_bound_counts_(s, p, tick, count);
-    for (i = 0; i <= PERF_BOUNDS_; i++)
-        total += count[i];
-    perf_put_(o, "{\"attributes\":[");
-    perf_put_otlp_attribute_(o, "scope", p->row.name, "");
-    perf_put_char_(o, ']');
-    perf_put_otlp_time_(o, s);
-    perf_put_(o, ",\"count\":\"");
-    perf_put_u64_(o, total);
-    perf_put_char_(o, '"');
-    perf_put_member_(o, "sum", PERF_CAST_(double, p->row.sum) * tick * 1e-9);
-    perf_put_member_(o, "min", PERF_CAST_(double, p->row.min) * tick * 1e-9);
-    perf_put_member_(o, "max", PERF_CAST_(double, p->row.max) * tick * 1e-9);
-    perf_put_(o, ",\"bucketCounts\":[");
-    for (i = 0; i <= PERF_BOUNDS_; i++) {
-        perf_put_(o, i ? ",\"" : "\"");
-        perf_put_u64_(o, count[i]);
-        perf_put_char_(o, '"');
-    }
-    perf_put_(o, "],\"explicitBounds\":[");
-    for (i = 0; i < PERF_BOUNDS_; i++) {
-        if (i)
-            perf_put_char_(o, ',');
-        perf_put_real_(o, perf_metric_bound_(i));
-    }
-    perf_put_(o, "]}");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, some;
-
-    perf_put_(o, "{\"resourceMetrics\":[{\"resource\":{\"attributes\":[");
-    perf_put_otlp_attribute_(o, "host.name", s->run.machine, "");
-    perf_put_char_(o, ',');
-    perf_put_otlp_attribute_(o, "host.cpu.model.name", s->run.cpu, "");
-    perf_put_char_(o, ',');
-    perf_put_otlp_attribute_(o, "process.runtime.description", s->run.compiler, "");
-    perf_put_(o, "]},\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},\"metrics\":[\n"
-                 "{\"name\":\"perf.scope\",\"unit\":\"s\",\"histogram\":{"
-                 "\"aggregationTemporality\":2,\"dataPoints\":[");
-    for (k = some = 0; k < s->scopes; k++)
-        if (s->scope[k].buckets) {
-            perf_put_(o, some++ ? ",\n" : "\n");
-            perf_put_otlp_scope_(o, s, &s->scope[k]);
-        }
-    perf_put_(o, "]}},\n{\"name\":\"perf.value\",\"gauge\":{\"dataPoints\":[");
-    for (k = some = 0; k < s->scopes; k++) {
-        if (s->scope[k].row.kind != PERF_KIND_COUNT_)
-            continue;
-        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
-        perf_put_otlp_attribute_(o, "counter", s->scope[k].row.name, "");
-        perf_put_char_(o, ']');
-        perf_put_otlp_time_(o, s);
-        perf_put_member_(o, "asDouble", perf_is_finite_(s->scope[k].row.last)
-                                            ? s->scope[k].row.last : 0.0);
-        perf_put_char_(o, '}');
-    }
-    perf_put_(o, "]}},\n{\"name\":\"perf.benchmark\",\"unit\":\"s\",\"gauge\":{\"dataPoints\":[");
-    for (k = some = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
-            continue;
-        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
-        perf_put_otlp_attribute_(o, "benchmark", a.name, a.suffix);
-        perf_put_char_(o, ']');
-        perf_put_otlp_time_(o, s);
-        perf_put_member_(o, "asDouble", a.time->p50 * 1e-9);
-        perf_put_char_(o, '}');
-    }
-    perf_put_(o, "]}}\n]}]}]}\n");
-}
-
-/* ---- writing ---- */
-
-PERF_FN perf_results_opts perf_results_opts_default(void)
-{
-    perf_results_opts o = PERF_ZERO;
-    return o;
-}
-
-PERF_FN const char *perf_results_format_name(perf_results_format format)
-{
-    static const char *const name[] = {"json", "google", "go", "hyperfine", "pyperf", "openmetrics",
-                                       "otlp"};
-
-    return PERF_CAST_(unsigned, format) < PERF_RESULTS_FORMATS_ ? name[format]
-                                                : PERF_CAST_(const char *, PERF_NULL_);
-}
-
-PERF_COLD_FN_ void perf_results_put_(perf_out_ *o, const perf_saving_ *s, perf_results_format format)
-{
-    switch (format) {
-    case PERF_RESULTS_JSON: perf_put_own_(o, s); break;
-    case PERF_RESULTS_GOOGLE: perf_put_google_(o, s); break;
-    case PERF_RESULTS_GO: perf_put_go_(o, s); break;
-    case PERF_RESULTS_HYPERFINE: perf_put_hyperfine_(o, s); break;
-    case PERF_RESULTS_PYPERF: perf_put_pyperf_(o, s); break;
-    case PERF_RESULTS_OPENMETRICS: perf_put_openmetrics_(o, s); break;
-    case PERF_RESULTS_OTLP: perf_put_otlp_(o, s); break;
-    case PERF_RESULTS_FORMATS_: break;
-    }
-}
-
-/* The whole text in memory of its own; PERF_FREE it.  NULL: *status says why. */
-PERF_COLD_FN_ char *perf_results_make_(perf_results_format format, const perf_results_opts *opts,
-                                       size_t *len, perf_status *status)
-{
-    perf_saving_ s;
-    perf_out_    o = PERF_ZERO;
-    char        *text = PERF_CAST_(char *, PERF_NULL_);
-
-    *len = 0;
-    *status = PERF_EINVAL;
-    if (!perf_results_format_name(format))
-        return text;
-    s = perf_saving_take_(opts);
-    *status = s.status;
-    if (s.status == PERF_OK) {
-        perf_results_put_(&o, &s, format);
-        o.cap = o.len + 1;
-        text = PERF_CAST_(char *, PERF_MALLOC(o.cap));
-        *status = text ? PERF_OK : PERF_ENOMEM;
-    }
-    if (text) {
-        o.p = text;
-        o.len = 0;
-        text[0] = '\0';
-        perf_results_put_(&o, &s, format);
-        *len = o.len;
-    }
-    perf_saving_free_(&s);
-    return text;
-}
-
-typedef struct perf_text_file_ {
-    perf_file_  file;
-    const char *text;
-    size_t      len;
-} perf_text_file_;
-
-PERF_COLD_FN_ void perf_text_go_(void *with)
-{
-    perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
-
-    if (fwrite(w->text, 1, w->len, w->file.file) != w->len)
-        w->file.failed = 1;
-}
-
-PERF_COLD_FN_ perf_status perf_text_save_(const char *path, const char *text, size_t len)
-{
-    perf_text_file_ w;
-
-    memset(&w, 0, sizeof w);
-    w.text = text;
-    w.len = len;
-    return perf_file_save_(path, &w.file, perf_text_go_, &w);
-}
-
-PERF_FN perf_status perf_results_save(const char *path, perf_results_format format,
-                                      const perf_results_opts *opts)
-{
-#if PERF_DISABLE
-    (void)path;
-    (void)format;
-    (void)opts;
-    return PERF_EDISABLED;
-#else
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!path || !*path)
-        return PERF_EINVAL;
-    text = perf_results_make_(format, opts, &len, &status);
-    if (text)
-        status = perf_text_save_(path, text, len);
-    PERF_FREE(text);
-    return status;
-#endif
-}
-
-PERF_FN perf_status perf_results_write(FILE *file, perf_results_format format,
-                                       const perf_results_opts *opts)
-{
-#if PERF_DISABLE
-    (void)file;
-    (void)format;
-    (void)opts;
-    return PERF_EDISABLED;
-#else
-    perf_status status;
-    size_t      len;
-    char       *text;
-
-    if (!file)
-        return PERF_EINVAL;
-    text = perf_results_make_(format, opts, &len, &status);
-    if (text && (fwrite(text, 1, len, file) != len || fflush(file)))
-        status = PERF_EIO;
-    PERF_FREE(text);
-    return status;
-#endif
-}
-
-PERF_FN size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
-                                 const perf_results_opts *opts)
-{
-    perf_out_    o = PERF_ZERO;
-    perf_saving_ s;
-
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
-    if (PERF_DISABLE || !perf_results_format_name(format))
-        return 0;
-    s = perf_saving_take_(opts);
-    if (s.status == PERF_OK)
-        perf_results_put_(&o, &s, format);
-    perf_saving_free_(&s);
-    return o.len;
-}
-
-/* ---- reading: a strict JSON reader that walks once, without recursion ---- */
+/* ---- reading: a strict JSON reader that walks once ---- */
 
 #define PERF_READ_BYTES_   (UINT64_C(256) << 20)    /* of a file                                  */
 #define PERF_READ_DEPTH_   64u
@@ -1683,7 +873,7 @@ typedef struct perf_read_run_ {
 } perf_read_run_;
 
 typedef struct perf_read_ {
-    const char       *text;             /* never changed: its parts are copied when a run is added */
+    const char       *text;             /* stays: its parts are copied when a run is added        */
     char             *decoded;          /* strings, each at the place where it stands in the text */
     size_t            size, at;
     perf_status       status;           /* the first failure, with its place                      */
@@ -1824,7 +1014,17 @@ PERF_COLD_FN_ const char *perf_read_string_(perf_read_ *r)
     return "";
 }
 
-/* A number as JSON spells it.  PERF_ERANGE: beyond 1e290.  Good to 1e-15. */
+PERF_COLD_FN_ int perf_read_word_(perf_read_ *r, const char *word)
+{
+    size_t n = strlen(word);
+
+    if (r->size - r->at < n || memcmp(r->text + r->at, word, n) != 0)
+        return perf_read_fail_(r, PERF_EFORMAT);
+    r->at += n;
+    return 1;
+}
+
+/* A number as JSON spells it, good to 1e-15.  Beyond 1e290: infinite. */
 PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
 {
     uint64_t m = 0;
@@ -1872,16 +1072,40 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
 #undef PERF_READ_IS_
     x = PERF_CAST_(double, m);
     if (m && e > 290)
-        return perf_read_fail_(r, PERF_ERANGE);
+        return minus ? -PERF_INF_ : PERF_INF_;
     for (; m && e > 0; e--)
         x *= 10.0;
     if (x > 1e290)
-        return perf_read_fail_(r, PERF_ERANGE);
+        return minus ? -PERF_INF_ : PERF_INF_;
     for (; x > 0.0 && e <= -16; e += 16)
         x /= 1e16;
     for (; x > 0.0 && e < 0; e++)
         x /= 10.0;
     return minus ? -x : x;
+}
+
+/* The same, or null, which is written for what is infinite or none. */
+PERF_COLD_FN_ double perf_read_any_(perf_read_ *r)
+{
+    if (perf_read_peek_(r) != 'n')
+        return perf_read_number_(r);
+    (void)perf_read_word_(r, "null");
+    return PERF_INF_;
+}
+
+/* A number that is used.  PERF_ERANGE: beyond 1e290. */
+PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
+{
+    size_t at;
+    double x;
+
+    (void)perf_read_peek_(r);
+    at = r->at;
+    x = perf_read_number_(r);
+    if (perf_is_finite_(x))
+        return x;
+    r->at = at;
+    return perf_read_fail_(r, PERF_ERANGE);
 }
 
 /* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
@@ -1916,77 +1140,27 @@ PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
     return r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
 }
 
-PERF_COLD_FN_ int perf_read_word_(perf_read_ *r, const char *word)
+/* Any value, not kept.  Calls itself for what is inside, at most PERF_READ_DEPTH_ deep. */
+PERF_COLD_FN_ void perf_read_skip_(perf_read_ *r, unsigned depth)
 {
-    size_t n = strlen(word);
+    const char *key;
+    size_t      n = 0;
+    char        c = perf_read_peek_(r);
 
-    if (r->size - r->at < n || memcmp(r->text + r->at, word, n) != 0)
-        return perf_read_fail_(r, PERF_EFORMAT);
-    r->at += n;
-    return 1;
-}
-
-/* Any value, not kept.  What is open (1: an object) are the bits of a number. */
-PERF_COLD_FN_ void perf_read_skip_(perf_read_ *r)
-{
-    uint64_t open = 0;
-    unsigned depth = 0;
-    char     c;
-
-    for (;;) {
-        c = perf_read_peek_(r);
-        if (c == '{' || c == '[') {
-            r->at++;
-            if (depth == PERF_READ_DEPTH_) {
-                r->at--;
-                (void)perf_read_fail_(r, PERF_ELIMIT);
-                return;
-            }
-            depth++;
-            open = open << 1 | (c == '{');
-            if (!perf_read_this_(r, c == '{' ? '}' : ']')) {
-                if (c == '{') {
-                    (void)perf_read_peek_(r);
-                    (void)perf_read_string_(r);
-                    if (!perf_read_this_(r, ':'))
-                        (void)perf_read_fail_(r, PERF_EFORMAT);
-                }
-                if (r->status != PERF_OK)
-                    return;
-                continue;
-            }
-            depth--;
-            open >>= 1;
-        } else if (c == '"') {
-            (void)perf_read_string_(r);
-        } else if (c == 't') {
-            (void)perf_read_word_(r, "true");
-        } else if (c == 'f') {
-            (void)perf_read_word_(r, "false");
-        } else if (c == 'n') {
-            (void)perf_read_word_(r, "null");
-        } else {
-            (void)perf_read_number_(r);
-        }
-        while (depth && r->status == PERF_OK && perf_read_this_(r, open & 1 ? '}' : ']')) {
-            depth--;
-            open >>= 1;
-        }
-        if (!depth || r->status != PERF_OK)
-            return;
-        if (!perf_read_this_(r, ',')) {
-            (void)perf_read_fail_(r, PERF_EFORMAT);
-            return;
-        }
-        if (open & 1) {
-            (void)perf_read_peek_(r);
-            (void)perf_read_string_(r);
-            if (!perf_read_this_(r, ':')) {
-                (void)perf_read_fail_(r, PERF_EFORMAT);
-                return;
-            }
-        }
-    }
+    if ((c == '{' || c == '[') && depth == PERF_READ_DEPTH_)
+        (void)perf_read_fail_(r, PERF_ELIMIT);
+    else if (c == '{')
+        while (perf_read_member_(r, &n, &key))
+            perf_read_skip_(r, depth + 1);
+    else if (c == '[')
+        while (perf_read_element_(r, &n))
+            perf_read_skip_(r, depth + 1);
+    else if (c == '"')
+        (void)perf_read_string_(r);
+    else if (c == 't' || c == 'f' || c == 'n')
+        (void)perf_read_word_(r, c == 't' ? "true" : c == 'f' ? "false" : "null");
+    else
+        (void)perf_read_number_(r);
 }
 
 /* ---- reading: results ---- */
@@ -2016,7 +1190,7 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
 
     while (perf_read_element_(r, &n)) {
         at = r->at;
-        x = perf_read_number_(r);
+        x = perf_read_figure_(r);
         if (r->status != PERF_OK)
             return 0;
         if (!(x > 1e-290)) {
@@ -2040,9 +1214,9 @@ PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
         at = r->at;
         for (pair = 0; perf_read_element_(r, &pair);)
             if (pair <= 2)
-                x[pair - 1] = perf_read_number_(r);
+                x[pair - 1] = perf_read_figure_(r);
             else
-                perf_read_skip_(r);
+                perf_read_skip_(r, 0);
         if (r->status == PERF_OK && (pair < 2 || !(x[0] > last) || !(x[1] >= 1.0))) {
             r->at = at;
             (void)perf_read_fail_(r, PERF_ERANGE);
@@ -2090,13 +1264,13 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
             e.value = r->values;
             e.values = perf_read_buckets_(r);
         } else if (scope && !strcmp(key, "min") && perf_read_once_(r, &seen, 32)) {
-            e.min = perf_read_number_(r);
+            e.min = perf_read_any_(r);
         } else if (scope && !strcmp(key, "max") && perf_read_once_(r, &seen, 64)) {
-            e.max = perf_read_number_(r);
+            e.max = perf_read_any_(r);
         } else if (scope && !strcmp(key, "mean") && perf_read_once_(r, &seen, 128)) {
-            e.mean = perf_read_number_(r);
+            e.mean = perf_read_any_(r);
         } else if (r->status == PERF_OK) {
-            perf_read_skip_(r);
+            perf_read_skip_(r, 0);
         }
     }
     e.to = r->at;
@@ -2106,6 +1280,11 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     }
     if (scope && e.values && strcmp(kind, "counter") && strcmp(kind, "instant"))
         e.kind = PERF_BASELINE_SCOPE;
+    if (e.kind == PERF_BASELINE_SCOPE && r->status == PERF_OK &&
+        !perf_is_finite_(e.min + e.max + e.mean)) {     /* a counter may hold any number          */
+        r->at = e.from;
+        (void)perf_read_fail_(r, PERF_ERANGE);
+    }
     if (seen & 8) {                             /* pairs: the candidate's directly behind         */
         if (candidates != e.values || candidate != e.value + e.values) {
             r->at = e.from;
@@ -2145,9 +1324,9 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *r)
         else if (!strcmp(key, "build") && perf_read_once_(r, &seen, 16))
             one.build = perf_read_string_(r);
         else if (!strcmp(key, "time") && perf_read_once_(r, &seen, 32))
-            one.time_s = perf_read_number_(r);
+            one.time_s = perf_read_figure_(r);
         else if (r->status == PERF_OK)
-            perf_read_skip_(r);
+            perf_read_skip_(r, 0);
     }
     one.to = r->at;
     if (r->status != PERF_OK)
@@ -2249,7 +1428,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
         r->at = 3;
     while (perf_read_member_(r, &n, &key)) {
         if (!strcmp(key, "perf_results") && perf_read_once_(r, &seen, 1)) {
-            version = perf_read_number_(r);
+            version = perf_read_figure_(r);
             if (r->status == PERF_OK && !(version >= 1.0 && version < 2.0))
                 (void)perf_read_fail_(r, PERF_EFORMAT);
         } else if (!strcmp(key, "runs") && perf_read_once_(r, &seen, 2)) {
@@ -2262,7 +1441,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
             for (k = 0; perf_read_element_(r, &k);)
                 perf_read_entry_of_(r, 1);
         } else if (r->status == PERF_OK) {
-            perf_read_skip_(r);
+            perf_read_skip_(r, 0);
         }
     }
     if (r->status == PERF_OK && perf_read_peek_(r))
@@ -2284,31 +1463,21 @@ PERF_COLD_FN_ void perf_read_free_(perf_read_ *r)
     PERF_FREE(r->run);
 }
 
-/* Is there such a file?  Not by errno: <errno.h> is what a gcc -m32 most often lacks. */
-#if defined(_WIN32)
-PERF_BEGIN_DECLS
-extern int _access(const char *, int);
-PERF_END_DECLS
-#define perf_access_ _access
-#else
-PERF_BEGIN_DECLS
-extern int perf_access_(const char *, int) __asm__(PERF_SYM_("access"));
-PERF_END_DECLS
-#endif
-
-/* A file in memory; PERF_FREE it.  NULL: *status says why, PERF_ENODATA when there is no such file. */
+/* A file in memory; PERF_FREE it.  NULL: *status says why; PERF_ENODATA: there is no such file. */
 PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status *status)
 {
-    char  *text = PERF_CAST_(char *, PERF_NULL_);
-    FILE  *f;
-    size_t room = 0, used = 0;
+    char    *text = PERF_CAST_(char *, PERF_NULL_);
+    FILE    *f;
+    size_t   room = 0, used = 0;
+    unsigned mode;
 
     *size = 0;
     *status = PERF_EINVAL;
     if (!path || !*path)
         return text;
     f = fopen(path, "rb");
-    *status = f ? PERF_OK : perf_access_(path, 0) ? PERF_ENODATA : PERF_EIO;
+    *status = f ? PERF_OK
+              : perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
     if (!f)
         return text;
     for (;;) {
@@ -2337,6 +1506,196 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     return text;
 }
 
+/* ---- writing ---- */
+
+PERF_FN perf_results_opts perf_results_opts_default(void)
+{
+    perf_results_opts o = PERF_ZERO;
+    return o;
+}
+
+/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made twice, to
+ * measure and to keep; should the second be longer, as when a thread writes into samples meanwhile,
+ * it is made again.  NULL: *status says why, PERF_ESTATE when it never kept still.               */
+PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
+                                    size_t *len, perf_status *status)
+{
+    perf_out_ o = PERF_ZERO;
+    int       turn;
+
+    *len = 0;
+    put(&o, with);
+    for (turn = 0; turn < 4; turn++) {
+        o.cap = o.len + 1;
+        o.len = 0;
+        o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
+        if (!o.p) {
+            *status = PERF_ENOMEM;
+            return o.p;
+        }
+        o.p[0] = '\0';
+        put(&o, with);
+        if (o.len < o.cap) {
+            *status = PERF_OK;
+            *len = o.len;
+            return o.p;
+        }
+        PERF_FREE(o.p);
+        o.p = PERF_CAST_(char *, PERF_NULL_);
+    }
+    *status = PERF_ESTATE;
+    return o.p;
+}
+
+/* Gives back a text of our own that our reader refuses: no file may hold it. */
+PERF_COLD_FN_ char *perf_text_proven_(char *text, size_t len, perf_status *status)
+{
+    perf_read_ r;
+
+    if (!text)
+        return text;
+    perf_read_results_(&r, text, len);
+    *status = r.status;
+    perf_read_free_(&r);
+    if (*status == PERF_OK)
+        return text;
+    PERF_FREE(text);
+    return PERF_CAST_(char *, PERF_NULL_);
+}
+
+/* What there is to write, as `put` writes it. */
+PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
+                                      const perf_results_opts *opts, size_t *len,
+                                      perf_status *status)
+{
+    perf_saving_ s = perf_saving_take_(opts);
+    char        *text = PERF_CAST_(char *, PERF_NULL_);
+
+    *len = 0;
+    *status = s.status;
+    if (s.status == PERF_OK)
+        text = perf_text_make_(put, &s, len, status);
+    perf_saving_free_(&s);
+    return put == perf_put_own_ ? perf_text_proven_(text, *len, status) : text;
+}
+
+typedef struct perf_text_file_ {
+    perf_file_  file;
+    const char *text;
+    size_t      len;
+} perf_text_file_;
+
+/* 1: the file holds the text and no more. */
+PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
+{
+    char   part[4096];
+    size_t n, at = 0;
+
+    if (fseek(file, 0, SEEK_SET))
+        return 0;
+    while ((n = fread(part, 1, sizeof part, file)) > 0) {
+        if (n > len - at || memcmp(part, text + at, n) != 0)
+            return 0;
+        at += n;
+    }
+    return at == len && !ferror(file);
+}
+
+PERF_COLD_FN_ void perf_text_go_(void *with)
+{
+    perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
+
+    if (fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file) ||
+        (w->file.durable && !w->file.direct && !perf_text_is_there_(w->file.file, w->text, w->len)))
+        w->file.failed = 1;
+}
+
+/* durable: read back, and on the disk before it replaces what was there. */
+PERF_COLD_FN_ perf_status perf_text_save_(const char *path, const char *text, size_t len,
+                                          int durable)
+{
+    perf_text_file_ w;
+
+    memset(&w, 0, sizeof w);
+    w.text = text;
+    w.len = len;
+    w.file.durable = durable;
+    return perf_file_save_(path, &w.file, perf_text_go_, &w);
+}
+
+PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
+                                            void (*put)(perf_out_ *, const void *),
+                                            const perf_results_opts *opts, int durable)
+{
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    text = perf_saving_make_(put, opts, &len, &status);
+    if (text)
+        status = perf_text_save_(path, text, len, durable);
+    PERF_FREE(text);
+    return status;
+}
+
+PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf_status status)
+{
+    if (text && (fwrite(text, 1, len, file) != len || fflush(file)))
+        status = PERF_EIO;
+    PERF_FREE(text);
+    return status;
+}
+
+PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, const void *),
+                                          const perf_results_opts *opts)
+{
+    perf_status status;
+    size_t      len;
+    char       *text;
+
+    if (!file)
+        return PERF_EINVAL;
+    text = perf_saving_make_(put, opts, &len, &status);
+    return perf_text_to_(file, text, len, status);
+}
+
+PERF_COLD_FN_ size_t perf_saving_text_(char *buf, size_t cap,
+                                       void (*put)(perf_out_ *, const void *),
+                                       const perf_results_opts *opts)
+{
+    perf_out_    o = PERF_ZERO;
+    perf_saving_ s;
+
+    o.p = buf;
+    o.cap = buf ? cap : 0;
+    if (o.cap)
+        buf[0] = '\0';
+    if (PERF_DISABLE)
+        return 0;
+    s = perf_saving_take_(opts);
+    if (s.status == PERF_OK)
+        put(&o, &s);
+    perf_saving_free_(&s);
+    return o.len;
+}
+
+PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
+{
+    return PERF_DISABLE ? PERF_EDISABLED : perf_saving_save_(path, perf_put_own_, opts, 0);
+}
+
+PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
+{
+    return PERF_DISABLE ? PERF_EDISABLED : perf_saving_to_(file, perf_put_own_, opts);
+}
+
+PERF_FN size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts)
+{
+    return perf_saving_text_(buf, cap, perf_put_own_, opts);
+}
+
 /* ---- adding a run ---- */
 
 PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const char *from, size_t n)
@@ -2359,7 +1718,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_read_ *r, const perf_saving_ *s, int
     return later + 1 < PERF_KEEP_RUNS_;
 }
 
-PERF_COLD_FN_ int perf_put_kept_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s, int scope)
+PERF_COLD_FN_ int perf_put_kept_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s,
+                                 int scope)
 {
     size_t i;
     int    some = 0;
@@ -2374,10 +1734,17 @@ PERF_COLD_FN_ int perf_put_kept_(perf_out_ *o, const perf_read_ *r, const perf_s
     return some;
 }
 
-/* The file with s added: what is kept is copied as it stood there. */
-PERF_COLD_FN_ void perf_put_added_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s)
+typedef struct perf_adding_ {
+    const perf_read_   *old;
+    const perf_saving_ *now;
+} perf_adding_;
+
+/* The file with one run added: what is kept is copied as it stood there. */
+PERF_COLD_FN_ void perf_put_added_(perf_out_ *o, const void *adding)
 {
-    size_t i;
+    const perf_read_   *r = PERF_CAST_(const perf_adding_ *, adding)->old;
+    const perf_saving_ *s = PERF_CAST_(const perf_adding_ *, adding)->now;
+    size_t              i;
 
     perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
     for (i = 0; i < r->runs; i++)
@@ -2395,9 +1762,34 @@ PERF_COLD_FN_ void perf_put_added_(perf_out_ *o, const perf_read_ *r, const perf
     perf_put_(o, "]}\n");
 }
 
+/* Puts a file that is no baseline, and may be one that was damaged, out of the way. */
+PERF_COLD_FN_ perf_status perf_baseline_aside_(const char *path)
+{
+    perf_read_  r;
+    perf_status status;
+    unsigned    mode;
+    size_t      size;
+    char       *text;
+
+    if (!path || !*path || perf_file_kind_(path, &mode) != PERF_FILE_REGULAR_)
+        return PERF_OK;
+    text = perf_read_file_(path, &size, &status);
+    if (text) {
+        perf_read_results_(&r, text, size);
+        status = size ? r.status : PERF_OK;     /* an empty one is no loss                        */
+        perf_read_free_(&r);
+    }
+    PERF_FREE(text);
+    if (status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT)
+        status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
+    return status == PERF_ENODATA ? PERF_OK : status;
+}
+
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts)
 {
-    return perf_results_save(path, PERF_RESULTS_JSON, opts);
+    perf_status status = PERF_DISABLE ? PERF_EDISABLED : perf_baseline_aside_(path);
+
+    return status == PERF_OK ? perf_saving_save_(path, perf_put_own_, opts, 1) : status;
 }
 
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
@@ -2409,10 +1801,10 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 #else
     perf_read_   r;
     perf_saving_ s;
-    perf_out_    o = PERF_ZERO;
+    perf_adding_ both;
     perf_status  status;
-    size_t       size;
-    char        *old = perf_read_file_(path, &size, &status);
+    size_t       size, len;
+    char        *old = perf_read_file_(path, &size, &status), *text;
 
     if (status == PERF_ENODATA)
         return perf_baseline_save(path, opts);
@@ -2423,18 +1815,15 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
     if (status == PERF_OK) {
         s = perf_saving_take_(opts);
         status = s.status;
+        both.old = &r;
+        both.now = &s;
         if (status == PERF_OK) {
-            perf_put_added_(&o, &r, &s);
-            o.cap = o.len + 1;
-            o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
-            status = o.p ? PERF_OK : PERF_ENOMEM;
+            text = perf_text_make_(perf_put_added_, &both, &len, &status);
+            text = perf_text_proven_(text, len, &status);
+            if (text)
+                status = perf_text_save_(path, text, len, 1);
+            PERF_FREE(text);
         }
-        if (o.p) {
-            o.len = 0;
-            perf_put_added_(&o, &r, &s);
-            status = perf_text_save_(path, o.p, o.len);
-        }
-        PERF_FREE(o.p);
         perf_saving_free_(&s);
     }
     perf_read_free_(&r);
@@ -2456,7 +1845,7 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 #define PERF_BASELINE_STRAY_ 0.1        /* how far a machine strays by itself in any time: the    */
                                         /* standard deviation of the log                          */
 
-/* The figure of one run that a rule compares.  0: none; `pool` has room for the largest entry.    */
+/* The figure of one run that a rule compares.  0: none; `pool` has room for the largest entry.   */
 PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_entry_ *e,
                                            perf_metric metric, double *pool)
 {
@@ -2468,7 +1857,8 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
             return perf_is_duration_(e->mean) ? e->mean : 0.0;
         for (i = 0; i < e->values; i++)
             all += r->value[e->value + 2 * i + 1];
-        if (metric != PERF_METRIC_PAIR && all < PERF_CAST_(double, perf_quantile_min_count(p, 0.95)))
+        if (metric != PERF_METRIC_PAIR &&
+            all < PERF_CAST_(double, perf_quantile_min_count(p, 0.95)))
             return 0.0;                         /* too few calls to know that percentile          */
         want = p * all;
         for (i = 0; i < e->values && seen < want; i++) {
@@ -2520,11 +1910,11 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
 }
 
 /* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
- * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a span
- * S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0, is the
- * quotient of the two.  No machine walks for ever, and runs of one second also differ by noise that
- * does not add up: the walk ends at 10 % (else a day after runs of seconds the interval went from
- * -100 % to +1,000,000 %, and a doubled time passed).                                            */
+ * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a
+ * span S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0,
+ * is the quotient of the two.  No machine walks for ever, and runs of one second also differ by
+ * noise that does not add up: the walk ends at 10 % (else a day after runs of seconds the interval
+ * went from -100 % to +1,000,000 %, and a doubled time passed).                                  */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk,
                                                 const perf_compare_opts *o, double *p)
@@ -2532,8 +1922,9 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
     double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap, fresh = 0.0, most;
-    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;   /* a walk's variance is worth 2.5: */
-                                        /* with 4 it missed 4.3 % of 40,000 at most, nominal 5 %   */
+    /* The variance of a walk is worth 2.5 degrees of freedom; with 4 the interval missed 4.3 % of
+     * 40,000 simulated changes at most, where 5 % are nominal.                                   */
+    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;
     size_t        j;
 
     *p = 1.0;
@@ -2554,10 +1945,10 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     v.candidate_values = 1;
     perf_verdict_finish_(&v, perf_widen_(i, tick), n, o);
     if (v.decision == PERF_INCONCLUSIVE)
-        v.more = PERF_INF_;                     /* one new run stays one, however many were saved */
+        v.pairs_needed = PERF_INF_;             /* one new run stays one, however many were saved */
     if (k < PERF_BASELINE_RUNS_) {
         v.decision = PERF_INCONCLUSIVE;
-        v.more = PERF_CAST_(double, PERF_BASELINE_RUNS_ - k);
+        v.pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - k);
         v.reason = "fewer than 6 saved runs of this machine and build: add some";
         return v;
     }
@@ -2866,7 +2257,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, PERF_EINVAL, 0);
         return;
     }
-    now = perf_results_make_(PERF_RESULTS_JSON, &o.now, &len, &status);
+    now = perf_saving_make_(perf_put_own_, &o.now, &len, &status);
     if (!now) {
         perf_baseline_fail_(b, status, 0);
         return;
@@ -2956,8 +2347,9 @@ PERF_COLD_FN_ void perf_put_change_(perf_out_ *o, const perf_verdict *v)
         perf_put_cell_(o, "", 30);
         return;
     }
-    digits = perf_is_finite_(v->ratio.high) ? perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low))
-                                            : 1;
+    digits = 1;
+    if (perf_is_finite_(v->ratio.high))
+        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
     perf_put_percent_(&t, v->ratio.estimate, digits);
     if (v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high)) {
         perf_put_(&t, " [");
@@ -2994,15 +2386,18 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
 PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, double s)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
-    const char *name = s < 120 ? " seconds" : s < 7200 ? " minutes" : s < 172800 ? " hours" : " days";
+    const char *name = s < 120      ? " seconds"
+                       : s < 7200   ? " minutes"
+                       : s < 172800 ? " hours" : " days";
 
     perf_put_fixed_(o, s / unit, 0);
     perf_put_(o, s >= 0.5 && s < 1.5 ? " second" : name);
 }
 
-PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const perf_baseline *b)
+PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
 {
-    size_t i;
+    const perf_baseline *b = PERF_CAST_(const perf_baseline *, baseline);
+    size_t               i;
 
     if (b->status != PERF_OK) {
         perf_put_(o, "baseline: ");
@@ -3072,23 +2467,16 @@ PERF_FN size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b)
     return o.len;
 }
 
-PERF_FN perf_status perf_baseline_print(FILE *file, const perf_baseline *b)
+PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
 {
+    perf_status status;
     size_t      len;
     char       *text;
-    perf_status status = PERF_OK;
 
     if (!file || !b)
         return PERF_EINVAL;
-    len = perf_baseline_text(PERF_CAST_(char *, PERF_NULL_), 0, b);
-    text = PERF_CAST_(char *, PERF_MALLOC(len + 1));
-    if (!text)
-        return PERF_ENOMEM;
-    (void)perf_baseline_text(text, len + 1, b);
-    if (fwrite(text, 1, len, file) != len || fflush(file))
-        status = PERF_EIO;
-    PERF_FREE(text);
-    return status;
+    text = perf_text_make_(perf_put_baseline_, b, &len, &status);
+    return perf_text_to_(file, text, len, status);
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_

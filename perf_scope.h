@@ -1,22 +1,1007 @@
-/* perf_scope.h - perf.h for the many files of a large program that only mark scopes.
+/* perf_scope.h - marks what is timed: scopes, laps, spans, counters.
  *
  *     #include "perf_scope.h"
  *     void load(void)
  *     {
- *         PERF_SCOPE("load");
+ *         PERF_SCOPE("load");                  // time from here to the end of this block
  *     }
  *
- * Every name of the sections clock and scopes of perf.h and none of the others (reports, benches,
- * statistics), for a third of the compiler's instructions in C and a quarter in C++
- * (bench/include_cost.sh).  Some other file of the program includes perf.h and asks for the report;
- * PERF_AT_EXIT, PERF_NVTX, PERF_ROCTX and PERF_MAIN belong there and change nothing here.  Both
- * headers in one file are fine, in any order.  It needs perf.h and perf_stats.h beside it.
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                 */
+ * A file that only marks needs no more than this header.  Some other file of the program includes
+ * perf.h and reads: perf_report(), perf_trace_save(), PERF_AT_EXIT, perf_enable(), any call of
+ * perf_record.h and what is built on it.  That file brings the core; the marks of all files and of
+ * all shared objects find it, in whatever order they are loaded.  Where nobody reads, a mark costs
+ * one compare and nothing is kept.  PERF_DISABLE=1: not even that.
+ * Sections (search for ">>"):  scopes  private  off  c++
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_SCOPE_H
 #define PERF_SCOPE_H
 
-#define PERF_SCOPES_ONLY_ 1
-#include "perf.h"
-#undef PERF_SCOPES_ONLY_
+#include "perf_clock.h"
 
+PERF_BEGIN_DECLS
+
+/* >>scopes ------------------------------------------------------------------------------------
+ *     PERF_SCOPE("decode");          a statement: times from here to the end of the block
+ *     PERF_FUNCTION();               the same, named after the function
+ *     perf_scope s = perf_scope_begin("decode");  ...  perf_scope_end(&s);
+ *
+ * Names of the macros are literals; perf_scope_begin takes any text.  In C a goto or a case label
+ * must not jump past a PERF_SCOPE into its block: give the scope braces of its own (gcc finds such
+ * jumps with -Wjump-misses-init, clang and C++ refuse them).
+ * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
+ * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
+ * Scopes of one name are one row in the report.  A scope costs what reading the counter twice
+ * costs; calls never fail visibly, print or throw, and allocate only when a thread or name is new:
+ * what went wrong is kept, see perf_error() and the notes under the report.                      */
+
+struct perf_recorder_;
+struct perf_cell_;
+
+typedef struct perf_site_ {     /* what is measured; one static object a call site                */
+    const char *name;
+    const char *file;
+    uint32_t    line;           /* kind : 8, line : 24                                            */
+    uint32_t    id;             /* 0 until the registry has seen it                               */
+} perf_site_;
+
+/* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
+#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
+#define PERF_SCOPE_EMPTY_ 1
+#else
+#define PERF_SCOPE_EMPTY_ 0
+typedef struct perf_scope perf_span_;
+#endif
+
+struct
+#if PERF_SCOPE_EMPTY_
+    perf_span_
+#else
+    perf_scope
+#endif
+{                               /* every field private                                            */
+    uint64_t               start;   /* ticks                                                      */
+    struct perf_recorder_ *rec;     /* NULL: not recording                                        */
+    struct perf_cell_     *open;    /* its cell; NULL: a cold end, with the two below             */
+    struct perf_cell_     *cell;
+    struct perf_cell_     *outer;   /* what was open at the begin                                 */
+    uint64_t               inside;  /* time inside that one then                                  */
+    uint32_t               depth;   /* ~0: begun by name, not recording                           */
+    uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
+};
+
+#if PERF_SCOPE_EMPTY_
+typedef struct perf_span_ perf_span_;
+#if defined(__clang__)
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wpragmas"
+#pragma clang diagnostic ignored "-Wc++-compat"
+#pragma clang diagnostic ignored "-Wextern-c-compat"
+#elif defined(__cplusplus)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"
+#endif
+__extension__ struct perf_scope {
+    char none[0];
+};
+#if defined(__cplusplus) && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+#if defined(__clang__)
+#pragma clang diagnostic pop
+#endif
+#endif
+typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
+
+/* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
+ * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
+PERF_FN perf_scope perf_scope_begin(const char *name);
+
+/* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
+PERF_FN perf_scope perf_wait_begin(const char *name);
+
+/* Closes it.  A second end and an end without begin do nothing but are counted; NULL: nothing. */
+PERF_FN void perf_scope_end(perf_scope *scope);
+
+/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
+ * since perf_lap_begin() or the last PERF_LAP.  Of one thread.  Where recording was off at either
+ * end the phase is not counted.                                                                  */
+typedef struct perf_lap {
+    uint64_t               start, inside;       /* private                                        */
+    struct perf_recorder_ *rec;
+    struct perf_cell_     *open;
+} perf_lap;
+PERF_FN perf_lap perf_lap_begin(void);  /* starts the clock of the first phase                    */
+
+/* PERF_LAP for names made at run time, and for Cython: name as for scopes.  NULL lap: nothing. */
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name);
+
+/* A span that begins in one thread and may end in another, or overlap others: a request, a copy in
+ * flight.  The struct may be copied and passed on; the end counts in the thread that calls it.
+ * `id` tells spans of one name apart in the trace; 0 gives a fresh one.                          */
+typedef struct perf_async {
+    uint64_t start, id, range;                  /* private                                        */
+    uint32_t name, open;
+} perf_async;
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name as for scopes     */
+PERF_FN void       perf_async_end(perf_async *span);        /* a second end: counted; NULL: not   */
+
+/* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
+ * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
+PERF_FN void perf_count(const char *name, double value);
+
+/* A moment worth seeing in the trace. */
+PERF_FN void perf_instant(const char *name);
+
+/* What the trace calls this thread; copied, cut to 31 bytes. */
+PERF_FN void perf_thread_name(const char *name);
+
+/*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
+ *                                    right, at 1.6 times the cost
+ *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
+ *     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
+ *                                    calls the main thread data-bound from 30 % on
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
+#define PERF_NOTHING_ PERF_CAST_(void, 0)
+#if PERF_DISABLE
+#define PERF_SCOPE(name)            PERF_NOTHING_
+#define PERF_FUNCTION()             PERF_NOTHING_
+#define PERF_SCOPE_PRECISE(name)    PERF_NOTHING_
+#define PERF_SCOPE_SAMPLED(name, n) PERF_NOTHING_
+#define PERF_WAIT(name)             PERF_NOTHING_
+#define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
+#define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
+#define PERF_INSTANT(name)          PERF_NOTHING_
+#else
+#if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
+#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, precise_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, , __COUNTER__)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_("" name "", n, __COUNTER__)
+#else
+#define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
+#define PERF_FUNCTION()             PERF_SCOPE("")
+#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE(name)
+#define PERF_WAIT(name)             PERF_SCOPE(name)
+#define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
+#endif
+#define PERF_LAP(lap, name)                                                                       \
+    PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
+#define PERF_COUNT(name, value)                                                                   \
+    PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
+#define PERF_INSTANT(name)                                                                        \
+    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+#endif
+
+#define PERF_KIND_SCOPE_   0u
+#define PERF_KIND_WAIT_    1u
+#define PERF_KIND_ASYNC_   2u
+#define PERF_KIND_COUNT_   3u
+#define PERF_KIND_INSTANT_ 4u
+#define PERF_KIND_SYNC_    5u   /* a scope that waits for a device                                */
+#define PERF_KIND_DEVICE_  6u   /* time of a device: its work, and what it copies in, out, within */
+#define PERF_KIND_IN_      7u
+#define PERF_KIND_OUT_     8u
+#define PERF_KIND_COPY_    9u
+#define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
+#define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
+#define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
+
+#define PERF_SITE_(site, name, kind)                                                              \
+    static perf_site_ site = {name, __FILE__, __LINE__ | kind << 24, 0}
+#define PERF_AT_SITE_(name, kind, call)                                                           \
+    do {                                                                                          \
+        PERF_SITE_(perf_site_here_, name, kind);                                                  \
+        call;                                                                                     \
+    } while (0)
+
+/* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
+ * switched off costs one compare (with one variable the end would have to read it back).         */
+#define PERF_SCOPE_(name, kind, how, n)                                                           \
+    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),             \
+                 PERF_CAT_(perf_open_, n))
+#define PERF_SCOPE2_(name, kind, how, site, span, open)                                           \
+    PERF_SITE_(site, name, kind);                                                                 \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
+#define PERF_SAMPLED_(name, n, k)                                                                 \
+    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k),                   \
+                   PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
+#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                           \
+    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                     \
+    static PERF_THREAD_ perf_skip_ skip;                                                          \
+    perf_span_ span;                                                                              \
+    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0)                                  \
+                                   ? perf_begin_sampled_(&(span), &(site), &(skip), n)            \
+                                   : PERF_NULL_)
+
+typedef struct perf_skip_ {     /* of a sampled scope and thread                                  */
+    int32_t  left;              /* calls until the next one is measured                           */
+    uint32_t gap;               /* calls that one will stand for                                  */
+} perf_skip_;
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+struct perf_core_;
+/* First reading of this image (executable or shared object), and the rate known so far. */
+typedef struct perf_calibration_ {
+    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                           */
+    uint32_t warnings;
+    uint64_t ticks, ns, width;
+    uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet   */
+    uint64_t tick_ns;           /* bits of a double                                               */
+    uint64_t error_ppm;         /* bits of a double                                               */
+} perf_calibration_;
+
+struct perf_registry_;
+
+/* The one object every file of an image shares; zero until the first use. */
+typedef struct perf_anchor_ {
+    uint32_t               size;
+    uint32_t               off;         /* PERF_OFF_ bits: scopes of this image do nothing        */
+    struct perf_registry_ *registry;    /* of those files that use perf_record.h                  */
+    perf_calibration_      clock;
+    uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known */
+    uint32_t               reserved;
+    const struct perf_core_ *core;      /* NULL: none found yet                                   */
+    uint64_t               spare[2];
+} perf_anchor_;
+#define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
+#define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
+
+#if !PERF_MSVC_ && !PERF_TCC_
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+#if !PERF_TCC_
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+#endif
+
+#if PERF_TCC_
+#define PERF_SELF_ PERF_CAST_(perf_recorder_ *, 0)
+#else
+#define PERF_SELF_ perf_self_v1_
+#endif
+
+/* ---- what is kept of a name and of a thread ---- */
+
+/* What one thread knows about one name under one caller: a node of its call tree.  A name that is
+ * open already folds into the cell that is open, so recursion stays shallow.  Only the owner
+ * writes; the first 64 bytes are all that a call touches.  `low` and `span` bound the durations
+ * seen, as far as they are 1 .. 2^32 - 1; anything outside takes the cold path, so one unsigned
+ * compare proves the bucket valid and keeps both extremes exact.  No two sums are neighbours: gcc
+ * and clang would update the pair as a vector, and the next scope would wait for the store (8.9
+ * instead of 1.9 cycles).
+ * Self time is sum - inside - within, the total without recursive calls sum - again.             */
+#define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
+#define PERF_CELL_OCTAVES_ 44
+#define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
+#define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
+#define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
+
+typedef struct perf_cell_ {
+    struct perf_cell_ *parent;  /* the caller's cell; NULL: this is the root                      */
+    uint64_t  count, low;
+    uint64_t  sum, span;        /* sum: of all calls                                              */
+    uintptr_t bucket;           /* address of bucket 0, of which only some have memory            */
+    uint64_t  tag;              /* name id : 32 and depth : 56, as an event wants them            */
+    uint64_t  inside;           /* time of the scopes that it calls itself                        */
+    /* cold */
+    uint64_t  again;            /* the part of `sum` that is no time of its own in the caller's   */
+    uint64_t  within;           /* time of the scopes that its recursive calls called             */
+    uint64_t  min, max;
+    struct perf_cell_    *kin;  /* ring of the cells of this name in this thread                  */
+    struct perf_buckets_ *buckets;      /* NULL: none yet                                         */
+    struct perf_gauge_   *gauge;        /* of a counter                                           */
+    uint32_t  depth;
+    unsigned  again_open : 31;  /* recursive calls that are open now                              */
+    unsigned  held : 1;         /* a reset came while it was open: its end is a cold one          */
+} perf_cell_;                   /* 128 bytes                                                      */
+#define PERF_CELL_ID_(c) PERF_CAST_(uint32_t, (c)->tag >> 32 & 0xffffff)    /* 0: the root        */
+
+typedef struct perf_buckets_ {  /* counters of a cell, as many as its durations need              */
+    uint32_t first, room;       /* index of the first one in the scale of all, and their number   */
+    uint64_t n[1];              /* [room]                                                         */
+} perf_buckets_;
+
+typedef struct perf_gauge_ {    /* of a counter                                                   */
+    uint64_t last, least, most, values; /* bits of doubles                                        */
+    uint64_t at;                /* ticks of the last one                                          */
+} perf_gauge_;
+
+/* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
+ * the true one, a counter's value or an async span's length and id stand in the entries before it;
+ * those have name 0.                                                                             */
+typedef struct perf_event_ {
+    uint64_t start;             /* ticks                                                          */
+    uint64_t what;
+} perf_event_;
+#define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
+#define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
+
+struct perf_registry_;
+
+/* A thread's name cache in front of the interned ones. */
+typedef struct perf_known_ {
+    const char        *key;
+    struct perf_name_ *name;
+} perf_known_;
+
+/* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
+ * finds all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.               */
+typedef struct perf_recorder_ {
+    perf_cell_ **cell;          /* by name id: the cell it last ran in; NULL for [0] and unseen   */
+    uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
+    uint32_t     reserved;
+    perf_cell_  *open;          /* innermost open scope, or the root                              */
+    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,  */
+    perf_event_ *ring;
+    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
+    uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
+    uint64_t     ring_head;     /* bytes written so far                                           */
+    uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
+    uint64_t     extra_tag;     /* recursive calls that are open, as depth of an event            */
+    /* cold */
+    uint32_t     room;          /* entries of `cell`, also when `cells` is 0                      */
+    uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
+    uint64_t     made, birth;   /* ticks; birth: or of the last reset                             */
+    uint64_t     thread;        /* id of the owner                                                */
+    uint64_t     number;        /* 1, 2, ... in order of appearance                               */
+    uint64_t     ring_lost;     /* bytes written before the last reset                            */
+    uint64_t     ring_more;     /* entries since then that belong to the event after them         */
+    uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
+    uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
+    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
+    struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
+    struct perf_registry_ *home;
+    char        *pool, *pool_end;               /* room for cells                                 */
+    uint32_t     gone;                          /* its thread has ended: to be taken over         */
+    uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
+    uint32_t     dice;                          /* state of the random distances of sampling      */
+    uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
+    uint32_t    *range;
+    uint32_t     sinking;                       /* 1: inside the sink                             */
+    uint32_t     strayed;                       /* of `depth`: ended by another thread            */
+    char         name[32];
+    perf_known_  known[64];
+    perf_cell_   root;                          /* of the call tree                               */
+    perf_cell_   blank;                         /* the first `late_cell`                          */
+    uint64_t     waste;                         /* its only bucket                                */
+    struct perf_slot_ *slot;                    /* cells by caller and name, see perf_cell_find_  */
+    uint32_t     slots, slots_used;
+} perf_recorder_;
+#define PERF_ASK_RESET_ 1u
+#define PERF_ASK_TRACE_ 2u                      /* or: look at the registry's switches again      */
+
+/* ---- all images of the process ---- */
+
+/* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
+ * image that uses scopes carries an ELF note with the distance to its anchor.  perf_images_ walks
+ * the notes of all images and calls `visit` for each anchor, for our own a second time.          */
+typedef struct perf_search_ {
+    void (*visit)(struct perf_search_ *, perf_anchor_ *);
+    const char              *image;     /* file name of the image visited; NULL: not known        */
+    const struct perf_core_ *core;      /* the visitor's: found, or to give                       */
+    const void              *is_there;  /* an anchor, looked for                                  */
+    void                    *found;
+    uint32_t                 value;
+    int                      there;
+} perf_search_;
+
+#if PERF_NOTES_
+struct perf_segment_ {          /* Elf64_Phdr and dl_phdr_info, without <link.h>                  */
+    uint32_t type, flags;
+    uint64_t offset, vaddr, paddr, filesz, memsz, align;
+};
+struct perf_image_info_ {
+    uint64_t                    base;
+    const char                 *name;
+    const struct perf_segment_ *segment;
+    uint16_t                    segments;
+};
+extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
+                                 void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
+
+PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
+{
+    perf_search_ *w = PERF_CAST_(perf_search_ *, search);
+    uint16_t      i;
+
+    (void)size;
+    for (i = 0; i < image->segments; i++) {
+        const struct perf_segment_ *s = &image->segment[i];
+        uint64_t                    at = image->base + s->vaddr, end = at + s->memsz;
+        uint64_t                    pad = s->align == 8 ? 7 : 3;
+
+        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type  */
+            uint32_t head[3];
+            int64_t  distance;
+            uint64_t data;
+            PERF_LIBC_(memcpy)(head, PERF_PTR_(const void *, at), sizeof head);
+            data = at + ((12 + head[0] + pad) & ~pad);
+            if (head[0] == 7 && head[1] == 8 && head[2] == 0x50455246 && data + 8 <= end &&
+                !PERF_LIBC_(memcmp)(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
+                PERF_LIBC_(memcpy)(&distance, PERF_PTR_(const void *, data), sizeof distance);
+                w->image = image->name;
+                w->visit(w, PERF_PTR_(perf_anchor_ *, data + PERF_CAST_(uint64_t, distance)));
+                break;
+            }
+            at = data + ((head[1] + pad) & ~pad);
+        }
+    }
+    return 0;
+}
+#endif
+
+/* Every image that takes part.  The note is written here, into whatever file uses this function:
+ * a file that only includes the header gets none.                                                */
+PERF_COLD_FN_ void perf_images_(perf_search_ *s)
+{
+#if PERF_NOTES_
+    __asm__ __volatile__(".ifndef perf_note_v1_\n"
+                         ".pushsection .note.perf_h,\"aG\",%note,perf_note_v1_,comdat\n"
+                         ".balign 4\n"
+                         ".weak perf_note_v1_\n"
+                         ".hidden perf_note_v1_\n"
+                         "perf_note_v1_:\n"
+                         ".long 7, 8, 0x50455246\n"
+                         ".asciz \"perf.h\"\n"
+                         ".byte 0\n"
+                         ".quad perf_anchor_v1_ - .\n"
+                         ".popsection\n"
+                         ".endif\n");
+    (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+#endif
+    s->image = PERF_CAST_(const char *, PERF_NULL_);
+    s->visit(s, &perf_anchor_v1_);
+}
+
+/* ---- the core: what a file that only marks has done elsewhere ----
+ *
+ * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
+ * hands it to the anchors of all images before constructors run; an image that is loaded later
+ * looks for it once, at its first mark.                                                          */
+typedef struct perf_core_ {
+    uint32_t      size, abi;
+    void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
+    int         (*begin)(perf_span_ *, perf_site_ *, int counter);      /* 0: not recording       */
+    perf_cell_ *(*cell)(perf_recorder_ *, uint32_t id); /* of `id` under what is open             */
+    void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
+    void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
+    void        (*event)(perf_recorder_ *, uint64_t start);     /* of the scope in `late`         */
+    void        (*lap_begin)(perf_lap *);
+    void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
+    perf_site_ *(*find)(const char *name, uint32_t kind);
+    void        (*count)(perf_site_ *, double value);
+    void        (*instant)(perf_site_ *);
+    void        (*async_begin)(perf_async *, const char *name, uint64_t id);
+    void        (*async_end)(perf_async *);
+    void        (*thread_name)(const char *name);
+    void        (*misuse)(void);                /* a call out of order, to be counted             */
+} perf_core_;
+
+#if PERF_ONE_CORE_
+PERF_COLD_FN_ void perf_core_seen_(perf_search_ *s, perf_anchor_ *a)
+{
+    if (!s->core)
+        s->core = PERF_ACQ_(&a->core);
+}
+
+/* Looks in all images.  Without one this image's marks do nothing from now on: whoever brings a
+ * core later clears that bit.  The second look is for one that came since the first.             */
+PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
+{
+    perf_search_ s;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_core_seen_;
+    perf_images_(&s);
+    if (!s.core) {
+        (void)__atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+        perf_images_(&s);
+    }
+    if (s.core)
+        s.core->join(&perf_anchor_v1_);
+    return s.core;
+}
+
+/* Not marked cold, nor the next one: gcc takes a function that is bound to call a cold one for
+ * cold, and would compile the user's loop around it for size.                                    */
+PERF_OUTLINE_FN_ const perf_core_ *perf_core_get_(void)
+{
+    const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
+
+    return core ? core : perf_core_find_();
+}
+#else
+PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
+#endif
+
+/* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
+ * (2 instructions instead of 5); a scope that is on does not notice (measured).                  */
+#if PERF_DISABLE
+#define PERF_ON_() 0
+#else
+#define PERF_ON_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.off))
+#endif
+
+/* The core for a mark that is no scope; NULL: nothing is to be recorded. */
+#if PERF_DISABLE
+PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
+{
+    return PERF_NULL_;
+}
+#else
+PERF_OUTLINE_FN_ const perf_core_ *perf_core_on_(void)
+{
+    return PERF_ON_() ? perf_core_get_() : PERF_CAST_(const perf_core_ *, PERF_NULL_);
+}
+#endif
+
+/* ---- one scope ---- */
+
+/* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
+ * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions. */
+#if PERF_TSAN_
+#define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
+#define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
+#else
+#define PERF_PEEK_(x)   (x)
+#define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
+
+/* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
+#define PERF_BUCKET_INDEX_(ticks)                                                                 \
+    (perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, ticks))) >> (52 - PERF_CELL_BITS_))
+#define PERF_BUCKET_(cell, ticks)                                                                 \
+    (*PERF_PTR_(uint64_t *, (cell)->bucket + 8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(ticks))))
+
+PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
+{
+    return PERF_PTR_(char *, t->ring) + byte;
+}
+
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    uint64_t     head = t->ring_head;
+    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, head & t->ring_mask));
+
+    PERF_SET_(&e->start, start);
+    PERF_SET_(&e->what, what);
+    PERF_REL_(&t->ring_head, head + sizeof *e);
+}
+
+/* The thread knows its recorder by a variable of this image. */
+PERF_INLINE_FN_ perf_span_ *perf_own_(perf_span_ *s)
+{
+#if !PERF_TCC_
+    perf_self_v1_ = s->rec;
+#endif
+    return s;
+}
+
+PERF_COLD_FN_ perf_span_ *perf_begin_cold_(perf_span_ *s, perf_site_ *site)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    return core && core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
+}
+
+PERF_COLD_FN_ void perf_end_cold_(perf_span_ *s, uint64_t end, uint64_t weight)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core)
+        core->end(s, end, weight);
+}
+
+PERF_COLD_FN_ void perf_event_cold_(perf_recorder_ *t, uint64_t start)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core)
+        core->event(t, start);
+}
+
+/* Of a name that was last called from elsewhere. */
+PERF_OUTLINE_FN_ perf_cell_ *perf_cell_other_(perf_recorder_ *t, uint32_t id)
+{
+    const perf_core_ *core = PERF_GET_(&perf_anchor_v1_.core);
+
+    if (PERF_UNLIKELY_(!core))
+        core = perf_core_get_();
+    return core ? core->cell(t, id) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+}
+
+/* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
+PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->open, *late = t->late_cell, *outer;
+    uint64_t        d = end - s->start;
+
+    if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
+        perf_end_cold_(s, end, 1);
+        return;
+    }
+    outer = c->parent;
+    PERF_REL_(&t->open, outer);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(outer->inside, d);
+    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+    PERF_SET_(&t->late, d);
+    PERF_SET_(&t->late_cell, c);
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
+        perf_event_put_(t, s->start, d | (c->tag + t->extra_tag));
+    else if (PERF_PEEK_(t->ring_mask))
+        perf_event_cold_(t, s->start);
+}
+
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks());
+}
+
+PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
+{
+    perf_end_at_(s, perf_ticks_precise());
+}
+
+PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
+{
+    perf_end_cold_(s, perf_ticks(), s->weight);
+}
+
+PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+{
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_cell_     *c;
+
+    if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
+        return 0;
+    c = t->cell[id];
+    if (PERF_UNLIKELY_(!c))
+        return 0;
+    if (PERF_UNLIKELY_(c->parent != t->open)) {
+        c = perf_cell_other_(t, id);
+        if (!c || c->parent != t->open)         /* it is open already: recursion                  */
+            return 0;
+    }
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
+    return 1;
+}
+
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+{
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
+        return perf_begin_cold_(s, site);
+    s->start = perf_ticks();
+    return s;
+}
+
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
+{
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
+        return perf_begin_cold_(s, site);
+    s->start = perf_ticks_precise();
+    return s;
+}
+
+/* One call in n, at random distances of n/2 .. 3n/2: no rhythm of the program is in step. */
+PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
+                                              uint32_t n)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    s->weight = skip->gap ? skip->gap : 1;
+    skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
+    if (core && n > 1)
+        core->draw(skip, n);
+    skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
+    return core ? perf_begin_(s, site) : PERF_NULL_;
+}
+
+#if defined(__cplusplus)
+#define PERF_GUARD_(guard, end)                                                                   \
+    struct guard {                                                                                \
+        perf_span_ *const span;                                                                   \
+        explicit guard(perf_span_ *s) : span(s)                                                   \
+        {                                                                                         \
+        }                                                                                         \
+        guard(const guard &) = delete;                                                            \
+        guard &operator=(const guard &) = delete;                                                 \
+        ~guard()                                                                                  \
+        {                                                                                         \
+            if (span)                                                                             \
+                end(span);                                                                        \
+        }                                                                                         \
+    };
+#define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
+#else
+#define PERF_GUARD_(guard, end)                                                                   \
+    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                           \
+    {                                                                                             \
+        if (*open)                                                                                \
+            end(*open);                                                                           \
+    }
+#define PERF_OPEN_(how, open, span)                                                               \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
+#endif
+PERF_GUARD_(perf_guard_, perf_end_)
+PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
+PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
+
+/* ---- scopes by name ---- */
+
+PERF_COLD_FN_ void perf_misuse_cold_(void)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    if (core)
+        core->misuse();
+}
+
+/* The site of a name that is no static object; NULL: nothing is to be recorded. */
+PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    return core ? core->find(name, kind) : PERF_CAST_(perf_site_ *, PERF_NULL_);
+}
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
+{
+    perf_scope s;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    (void)name;
+    return s;
+}
+
+PERF_INLINE_FN_ perf_scope perf_wait_begin(const char *name)
+{
+    return perf_scope_begin(name);
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    (void)scope;
+}
+#else
+PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
+{
+    perf_scope  s = PERF_ZERO;
+    perf_site_ *site = perf_site_named_(name, kind);
+
+    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
+    if (site)
+        (void)perf_begin_(&s, site);
+    return s;
+}
+
+PERF_FN perf_scope perf_scope_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_SCOPE_);
+}
+
+PERF_FN perf_scope perf_wait_begin(const char *name)
+{
+    return perf_named_begin_(name, PERF_KIND_WAIT_);
+}
+
+PERF_FN void perf_scope_end(perf_scope *scope)
+{
+    if (!scope)
+        return;
+    if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
+        perf_end_(scope);
+    else if (scope->rec)
+        perf_end_cold_(scope, perf_ticks(), 1);
+    else if (scope->depth != ~UINT32_C(0))
+        perf_misuse_cold_();
+    scope->rec = PERF_NULL_;
+    scope->depth = 0;
+}
+#endif
+
+/* ---- laps, spans, counters ---- */
+
+PERF_FN perf_lap perf_lap_begin(void)
+{
+    const perf_core_ *core = perf_core_on_();
+    perf_lap          l = PERF_ZERO;
+
+    if (core)
+        core->lap_begin(&l);
+    return l;
+}
+
+PERF_COLD_FN_ void perf_lap_cold_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core)
+        core->lap(l, site, now);
+}
+
+/* One reading closes a phase and opens the next. */
+PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
+{
+    perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+    uint64_t        now = perf_ticks(), start, d;
+    uint32_t        id = PERF_GET_(&site->id);
+
+    if (!t || !PERF_ON_()) {                    /* what passes while it is off is in no phase     */
+        if (l)
+            *l = perf_lap_begin();
+        return;
+    }
+    start = l->start;
+    d = now - start;
+    if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
+        perf_cell_ *c = t->cell[id], *late = t->late_cell, *open = t->open;
+        if (PERF_LIKELY_(c && c->parent == open && l->open == open && d - c->low <= c->span)) {
+            uint64_t within = open->inside - l->inside;     /* scopes of this phase               */
+            l->start = now;
+            l->inside += d;
+            PERF_ADD_(c->count, 1);
+            PERF_ADD_(c->sum, d);
+            PERF_ADD_(c->inside, within);
+            PERF_SET_(&open->inside, l->inside);
+            PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+            PERF_SET_(&t->late, d);
+            PERF_SET_(&t->late_cell, c);
+            if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
+                perf_event_put_(t, start, d | (c->tag + t->extra_tag));
+            else if (PERF_PEEK_(t->ring_mask))
+                perf_event_cold_(t, start);
+            return;
+        }
+    }
+    perf_lap_cold_(l, site, now);
+}
+
+PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
+{
+    perf_site_ *site = perf_site_named_(name, PERF_KIND_SCOPE_);
+
+    if (site)
+        perf_lap_(lap, site);
+}
+
+#define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
+
+PERF_FN perf_async perf_async_begin(const char *name, uint64_t id)
+{
+    const perf_core_ *core = perf_core_on_();
+    perf_async        a = PERF_ZERO;
+
+    a.open = PERF_SPAN_OFF_;                    /* so that the end is not taken for a stray one   */
+    if (core)
+        core->async_begin(&a, name, id);
+    return a;
+}
+
+PERF_FN void perf_async_end(perf_async *span)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core && span)
+        core->async_end(span);
+}
+
+PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    if (core && site)
+        core->count(site, value);
+}
+
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    if (core && site)
+        core->instant(site);
+}
+
+PERF_FN void perf_count(const char *name, double value)
+{
+    perf_count_at_(perf_site_named_(name, PERF_KIND_COUNT_), value);
+}
+
+PERF_FN void perf_instant(const char *name)
+{
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_));
+}
+
+PERF_FN void perf_thread_name(const char *name)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core)
+        core->thread_name(name);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+/* ---- off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ---- */
+
+#if PERF_DISABLE
+PERF_INLINE_FN_ perf_status perf_off_(void)
+{
+    return PERF_EDISABLED;
+}
+#define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
+#define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
+#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
+#elif PERF_SCOPE_EMPTY_
+extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
+#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
+#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
+#endif
+#if defined(__GNUC__) && !defined(__cplusplus)
+#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
+#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
+#endif
+#define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
+#define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
+#define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
+#define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
+#define perf_instant(name)    PERF_OFF_((perf_instant)(name))
+#define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
+#endif
+
+PERF_END_DECLS
+
+#ifdef __cplusplus
+namespace perf {
+
+#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wpedantic"     /* a member of no bytes                           */
+#endif
+/* perf::scope s("load"); times until the end of the block, for names made at run time too. */
+class scope {
+    perf_scope scope_;
+
+public:
+    explicit scope(const char *name) : scope_(perf_scope_begin(name))
+    {
+        (void)name;
+    }
+    ~scope()
+    {
+        perf_scope_end(&scope_);
+    }
+    scope(const scope &) = delete;
+    scope &operator=(const scope &) = delete;
+};
+#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
+#pragma GCC diagnostic pop
+#endif
+
+} /* namespace perf */
+#endif
+
+#if !PERF_ONE_CORE_
+#include "perf_record.h"        /* here every file that marks carries the core                    */
+#endif
 #endif /* PERF_SCOPE_H */

@@ -1,18 +1,16 @@
-/* perf_trace.h - the trace of perf.h in other tools' formats, while the program runs if need be, and
- * of several processes in one.
+/* perf_trace.h - the trace of perf.h as Perfetto's protobuf, also while the program runs, and of
+ * several processes in one.
  *
  *     #include "perf.h"
  *     #include "perf_trace.h"
  *     perf_trace_save_perfetto("run.pftrace");      // ui.perfetto.dev; 3.5 times smaller than JSON
- *     perf_trace_save_flame("flame.html", "run");   // one page, no network, any browser
- *     perf_trace_save_folded("run.folded");         // for flamegraph.pl, speedscope, inferno
- *     perf_trace_save_speedscope("run.speedscope.json");        // speedscope.app
  *     perf_trace_stream("run.pftrace", NULL);       // from now on; readable after a kill -9
  *
- * Optional: only files that save such formats include it.  What the save functions write is what the
- * rings still hold, as with perf_trace_save(); their file appears whole or not at all.
- * Sections (search for ">>"):  formats  stream  merge  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                   */
+ * Optional: only files that save such formats include it.  What is saved is what the rings
+ * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages, folded
+ * stacks and speedscope are in perf_export.h.
+ * Sections (search for ">>"):  save  stream  merge  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
 
@@ -23,26 +21,14 @@
 
 PERF_BEGIN_DECLS
 
-/* >>formats ----------------------------------------------------------------------------------- */
+/* >>save -------------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b > c)
- * in the order in which they were begun, and open as one; perf_trace_merge() takes any order, and
- * any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                             */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b >
+ * c) in the order in which they were begun, and open as one; perf_trace_merge() takes any order,
+ * and any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                         */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
-/* "main;load;decode 1200": a line a path of scopes, self time in ns.  Names lose ';', newlines
- * and bytes that are not UTF-8.                                                                  */
-PERF_FN perf_status perf_trace_save_folded(const char *path);
-
-/* A page that shows the same as boxes, widest first; click to zoom.  title NULL: "perf.h".  Paths
- * of less than 1/5000 of the time are left out.                                                   */
-PERF_FN perf_status perf_trace_save_flame(const char *path, const char *title);
-
-/* For https://www.speedscope.app: a profile a thread, begins and ends in ns since the first scope of
- * the program.  Counters, instants and spans have no place there.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM. */
-PERF_FN perf_status perf_trace_save_speedscope(const char *path);
-
-/* >>stream: the trace goes to a file while the program runs -----------------------------------------
+/* >>stream: the trace goes to a file while the program runs -------------------------------------
  *
  *     perf_trace_stream("run.pftrace", NULL);      // at the start of main
  *     ...                                          // a kill -9 here loses the last second
@@ -52,8 +38,8 @@ PERF_FN perf_status perf_trace_save_speedscope(const char *path);
  * ours, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the report,
  * "(perf.h writes the trace)".  A thread that waits for long is written by the next one that works.
  * A forked child goes on in a file of its own, "run.pftrace.PID", when it first has something to
- * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does both
- * calls; %p in it becomes the number of the process.                                             */
+ * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does
+ * both calls; %p in it becomes the number of the process.                                        */
 
 typedef struct perf_stream_opts {       /* zero = default                                         */
     double   seconds;           /* write at least so often while scopes end; 0 -> 1.0             */
@@ -67,22 +53,22 @@ PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts)
 /* Starts with what the rings hold.  A path that ends in ".json": Chrome JSON, an array that viewers
  * read without its closing bracket; any other: Perfetto protobuf.  An existing file is replaced.
  * Protobuf: the first scope inside one that is open at a write may be moved by a ns for each scope
- * around it.  opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0; PERF_ESTATE: a
- * stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then on a write that fails
- * (full disk) ends the stream: the file is cut back to the last whole write, the report counts the
- * events that are not in it, and the rings go on.                                                */
+ * around it.  opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0;
+ * PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then on a
+ * write that fails (full disk) ends the stream: the file is cut back to the last whole write, the
+ * report counts the events that are not in it, and the rings go on.                              */
 PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts);
 
-/* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream, PERF_EIO
- * when the stream has failed, now or before.                                                     */
+/* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
+ * PERF_EIO when the stream has failed, now or before.                                            */
 PERF_FN perf_status perf_trace_stream_flush(void);
 
 /* The same, and closes the file.  Another stream may then be started. */
 PERF_FN perf_status perf_trace_stream_end(void);
 
-/* >>merge: traces of several processes in one file --------------------------------------------------
- * Processes of one machine share a clock: their times fit as they are.  For another machine, measure
- * how far its clock is off with messages there and back:
+/* >>merge: traces of several processes in one file ----------------------------------------------
+ * Processes of one machine share a clock: their times fit as they are.  For another machine,
+ * measure how far its clock is off with messages there and back:
  *
  *     perf_clock_sync s = PERF_ZERO;
  *     for (...) {
@@ -107,16 +93,17 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
     int64_t     bound_ns;       /* how wrong that may be: shown beside the name; 0: not shown     */
 } perf_trace_part;
 
-/* Writes n traces into the file `out`: all of them Chrome JSON, or all Perfetto protobuf; `out` is the
- * same, whole or not at all, and may be one of the n.  Process numbers that occur twice are changed.
- * n = 1 repairs a file that a kill has cut: what is not whole at its end is left out.  *bad, unless
- * NULL, becomes the index of the part that is at fault, n when none is.  PERF_EINVAL: no path, n = 0,
- * or a name of more than 255 bytes; PERF_EFORMAT: not a trace of perf.h, or not of one kind; PERF_EIO,
- * PERF_ENOMEM.                                                                                   */
+/* Writes n traces into the file `out`: all of them Chrome JSON, or all Perfetto protobuf; `out` is
+ * the same, whole or not at all, and may be one of the n.  Process numbers that occur twice are
+ * changed. n = 1 repairs a file that a kill has cut: what is not whole at its end is left out.
+ * *bad, unless NULL, becomes the index of the part that is at fault, n when none is.  After any
+ * error `out` is as it was.  PERF_EINVAL: no path, n = 0, or a name of more than 255 bytes;
+ * PERF_EFORMAT: not a trace of perf.h, or not of one kind; PERF_ELIMIT: more than 65,536 processes;
+ * PERF_EIO, PERF_ENOMEM.                                                                         */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
-/* >>private: bodies, in the order of the prototypes --------------------------------------------- */
+/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic push
@@ -158,11 +145,12 @@ typedef struct perf_edge_ {
 
 /* A scope that is open when its children are written follows in a later write, with a begin that
  * lies before.  What begins at one moment (clocks tick every 10 ns) a viewer nests in the order of
- * the file: the scope would land inside its first child.  So the first child of each open scope, and
- * what happens with it, is moved: by 1 ns if the open scope is the outermost, by 2 in the next, ...
- * That way every scope begins before what is inside it, whatever the order in which they are written.
- * `now`, `old` (before the present write): by depth, ticks of the first begin in the file that is
- * inside a scope which is not.  now[0]: ns of the last time in the file, which is no depth.       */
+ * the file: the scope would land inside its first child.  So the first child of each open scope is
+ * moved, and whatever begins at the same moment: by 1 ns if the open scope is the outermost, by
+ * 2 ns in the next, and so on.  That way every scope begins before what is inside it, in whatever
+ * order they are written.  `now`, and `old` as it was before the present write: for each depth the
+ * ticks of the first begin in the file inside a scope which is not in the file yet.  now[0]: no
+ * depth, but the last time in the file in ns.                                                    */
 #define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
 typedef struct perf_ties_ {
@@ -243,12 +231,12 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
 
     p = perf_field_(p, 10, sequence);
-    p = perf_field_(p, 41, 1);                  /* incremental state cleared                       */
+    p = perf_field_(p, 41, 1);                  /* incremental state cleared                      */
     p = perf_field_(p, 13, 1);
-    k = perf_field_(k, 1, 3);                   /* CLOCK_MONOTONIC at t0 ...                       */
+    k = perf_field_(k, 1, 3);                   /* CLOCK_MONOTONIC at t0 ...                      */
     k = perf_field_(k, 2, t0);
     q = perf_field_bytes_(q, 1, b, PERF_CAST_(size_t, k - b));
-    k = perf_field_(b, 1, clock);               /* ... is 0 of our own clock: differences in ns    */
+    k = perf_field_(b, 1, clock);               /* ... is 0 of our own clock: differences in ns   */
     k = perf_field_(k, 2, 0);
     k = perf_field_(k, 3, 1);
     k = perf_field_(k, 4, 1);
@@ -288,7 +276,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint6
     p = perf_field_(p, 11, uuid);
     if (name)
         p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, name));
-    if (type == 4) {                            /* double, fixed 64 bits                           */
+    if (type == 4) {                            /* double, fixed 64 bits                          */
         p = perf_varint_(p, 44 << 3 | 1);
         for (i = 0; i < 8; i++)
             *p++ = PERF_CAST_(char, value_bits >> 8 * i & 255);
@@ -348,7 +336,7 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 
 /* Newest first, each event ends before the one before it; those that contain it are on the stack.
  * Writing from the back gives all begins and ends in order of time, without sorting.  Returns the
- * first of 2n edges, which end at room + 3n; `others` 0 leaves out what is no scope.              */
+ * first of 2n edges, which end at room + 3n; `others` 0 leaves out what is no scope.             */
 PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int others)
 {
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
@@ -401,7 +389,8 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t u
 }
 
 /* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
-PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth, uint64_t *ns)
+PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth,
+                                    uint64_t *ns)
 {
     for (; *depth < PERF_TIES_; ++*depth) {
         uint64_t at = w->ties->now[*depth], moved;
@@ -449,7 +438,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
             p = f->p;
-            *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11      */
+            *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11     */
             length = p++;
             *p++ = 0x40;
             p = perf_varint_(p, ns - last);
@@ -458,7 +447,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             *p++ = 0x5a;
             if (edge->name) {
                 char *inner = p++;
-                *p++ = 0x48;                    /* type 9: begin; name 10                          */
+                *p++ = 0x48;                    /* type 9: begin; name 10                         */
                 *p++ = 1;
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
@@ -486,7 +475,8 @@ PERF_COLD_FN_ void perf_pf_process_(perf_pf_ *w)
     char *p;
 
     p = perf_field_(inner, 1, w->process);
-    p = perf_field_bytes_(perf_field_(track, 1, w->process << 32), 3, inner, PERF_CAST_(size_t, p - inner));
+    p = perf_field_bytes_(perf_field_(track, 1, w->process << 32), 3, inner,
+                          PERF_CAST_(size_t, p - inner));
     p = perf_field_bytes_(packet, 60, track, PERF_CAST_(size_t, p - track));
     p = perf_field_(p, 10, 1);
     perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
@@ -502,91 +492,13 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
     perf_file_flush_(&w->file);
 }
 
-/* ---- speedscope ---- */
-
-PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    perf_edge_ *edge, *end, *open = w->room;
-    size_t      top = 0;
-    uint64_t    ns = 0;
-    char        comma = '[';
-
-    if (!e->count)
-        return;
-    if (!perf_pf_room_(w, PERF_CAST_(size_t, e->count))) {
-        w->no_memory = 1;
-        return;
-    }
-    open = w->room;                             /* the stack there is done with                   */
-    end = w->room + 3 * e->count;
-    edge = perf_edges_(w, e, 0);
-    if (edge == end)
-        return;
-    if (w->process++)
-        perf_file_put_(f, ",");
-    perf_file_put_(f, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,\"name\":");
-    if (e->name[0]) {
-        perf_file_json_(f, e->name);
-    } else {
-        perf_file_put_(f, "\"thread ");
-        perf_file_number_(f, e->thread);
-        perf_file_put_(f, "\"");
-    }
-    perf_file_put_(f, ",\"events\":");
-    for (; edge < end; edge++) {
-        uint64_t at = perf_epoch_ns_(&w->epoch, edge->ticks) - w->epoch.ns;
-        if (f->p > f->limit)
-            perf_file_flush_(f);
-        ns = at > ns && !(at >> 63) ? at : ns;
-        *f->p++ = comma;
-        comma = ',';
-        memcpy(f->p, "\n{\"type\":\"", 10);
-        f->p[10] = edge->name ? 'O' : 'C';
-        memcpy(f->p + 11, "\",\"frame\":", 10);
-        f->p += 21;
-        if (edge->name)
-            open[top++].name = edge->name;
-        else if (top)
-            top--;
-        f->p = perf_digits_(f->p, open[top - (edge->name ? 1 : 0)].name);
-        memcpy(f->p, ",\"at\":", 6);
-        f->p = perf_digits_(f->p + 6, ns);
-        *f->p++ = '}';
-    }
-    perf_file_put_(f, "],\"endValue\":");
-    perf_file_number_(f, ns);
-    perf_file_put_(f, "}");
-}
-
-PERF_COLD_FN_ void perf_ss_go_(void *with)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-
-    perf_file_put_(f, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-                      "\"exporter\":\"perf.h\",\"shared\":{\"frames\":[{\"name\":\"\"}");
-    for (id = 1; id < names; id++) {            /* frame number = id                              */
-        perf_file_put_(f, ",\n{\"name\":");
-        perf_file_json_(f, PERF_ACQ_(&w->registry->names)[id]->site.name);
-        perf_file_put_(f, "}");
-    }
-    perf_file_put_(f, "]},\"profiles\":[");
-    if (!perf_events_each_(w->registry, perf_ss_thread_, w) || w->no_memory)
-        f->failed = 1;
-    perf_file_put_(f, "]}\n");
-    perf_file_flush_(f);
-}
-
 PERF_COLD_FN_ perf_status perf_pf_save_(const char *path, void (*go)(void *), uint64_t process)
 {
     perf_pf_    w;
     perf_status status;
 
     memset(&w, 0, sizeof w);
-    w.registry = perf_registry_get_();
+    w.registry = perf_registry_read_();
     if (!w.registry)
         return PERF_ENOMEM;
     if (perf_lock_(w.registry))                 /* after a fork: forgets the parent's threads     */
@@ -604,179 +516,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     return perf_pf_save_(path, perf_pf_go_, 1);
 }
 
-PERF_FN perf_status perf_trace_save_speedscope(const char *path)
-{
-    return perf_pf_save_(path, perf_ss_go_, 0);
-}
-
-/* ---- folded stacks and the flame page ---- */
-
-typedef struct perf_flame_ {
-    perf_file_  file;
-    perf_tree_ *tree;
-    double      tick;
-    const char *title;
-} perf_flame_;
-
-PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
-{
-    while (*name) {
-        unsigned char c = PERF_CAST_(unsigned char, *name);
-        int           n = perf_utf8_(name);
-        if (n > 1) {
-            while (n--)
-                *f->p++ = *name++;
-        } else {
-            *f->p++ = n == 0 ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
-            name++;
-        }
-    }
-}
-
-PERF_COLD_FN_ void perf_folded_go_(void *with)
-{
-    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
-    perf_node_  *node = w->tree->node;
-    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint32_t     i, k, path[PERF_TREE_DEPTH_ + 1];
-
-    for (i = 1; i < w->tree->count; i++) {
-        uint32_t depth = 0;
-        uint64_t self = node[i].total - node[i].inside;
-        double   ns = PERF_CAST_(double, self) * w->tick;
-        if (self >> 63 || ns < 0.5)
-            continue;
-        for (k = i; k && depth <= PERF_TREE_DEPTH_; k = node[k].parent)
-            path[depth++] = k;
-        while (depth) {
-            if (w->file.p > w->file.limit)
-                perf_file_flush_(&w->file);
-            perf_folded_name_(&w->file, names[node[path[--depth]].name]->site.name);
-            *w->file.p++ = depth ? ';' : ' ';
-        }
-        perf_file_number_(&w->file, PERF_CAST_(uint64_t, ns + 0.5));
-        *w->file.p++ = '\n';
-    }
-    perf_file_flush_(&w->file);
-}
-
-/* JSON inside <script>: "</script>" in a name must not end it. */
-PERF_COLD_FN_ void perf_flame_text_(perf_file_ *f, const char *s)
-{
-    char *from = f->p, *p;
-
-    perf_file_json_(f, s);
-    for (p = from; p < f->p; p++)
-        if (*p == '<') {
-            memmove(p + 6, p + 1, PERF_CAST_(size_t, f->p - p - 1));
-            memcpy(p, "\\u003c", 6);
-            f->p += 5;
-            p += 5;
-        }
-}
-
-PERF_COLD_FN_ void perf_flame_go_(void *with)
-{
-    perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
-    perf_file_  *f = &w->file;
-    perf_node_  *node = w->tree->node;
-    perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint32_t     i;
-
-    perf_file_put_(f, "<!doctype html><meta charset=utf-8><title>flame graph</title><style>"
-                      "body{font:12px sans-serif;margin:8px}#g{position:relative}"
-                      "#g div{position:absolute;height:17px;line-height:17px;overflow:hidden;"
-                      "white-space:nowrap;box-sizing:border-box;border:1px solid #fff;padding:0 3px;"
-                      "cursor:pointer}</style><h3 id=h></h3><div id=g></div><script>\nconst title=");
-    perf_flame_text_(f, w->title);
-    /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
-    perf_file_put_(f, ";\nconst node=[[0,\"all\",");
-    perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[0].inside) * w->tick));
-    perf_file_put_(f, ",0,1]");
-    for (i = 1; i < w->tree->count; i++) {
-        uint64_t self = node[i].total - node[i].inside;
-        perf_file_put_(f, ",\n");
-        if (node[i].total < node[0].inside / 5000) {    /* nobody could see it                     */
-            perf_file_put_(f, "0");
-            continue;
-        }
-        perf_file_put_(f, "[");
-        perf_file_number_(f, node[i].parent);
-        perf_file_put_(f, ",");
-        perf_flame_text_(f, names[node[i].name]->site.name);
-        perf_file_put_(f, ",");
-        perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick));
-        perf_file_put_(f, ",");
-        perf_file_number_(f, self >> 63 ? 0 : PERF_CAST_(uint64_t, PERF_CAST_(double, self) * w->tick));
-        perf_file_put_(f, ",");
-        perf_file_number_(f, node[i].calls);
-        perf_file_put_(f, "]");
-    }
-    perf_file_put_(f,
-                   "];\nconst kids=node.map(()=>[]);"
-                   "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
-                   "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
-                   "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
-                   "const g=document.getElementById('g');document.getElementById('h').textContent=title;\n"
-                   "function color(s){let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%360;"
-                   "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'}\n"
-                   "function box(i,x,w,y){if(w<0.05)return;const d=document.createElement('div'),n=node[i];"
-                   "d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*18+'px';"
-                   "d.style.background=color(n[1]);d.textContent=n[1];"
-                   "d.title=n[1]+'\\n'+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
-                   "(100*n[2]/(node[0][2]||1)).toFixed(2)+' % of all';"
-                   "d.onclick=()=>show(i);g.appendChild(d);top_=Math.max(top_,y+1);"
-                   "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
-                   "let top_=0;function show(i){g.replaceChildren();top_=0;const up=[];"
-                   "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
-                   "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
-                   "box(i,0,100,up.length);g.style.height=top_*18+'px'}\nshow(0);\n</script>\n");
-    perf_file_flush_(f);
-}
-
-PERF_COLD_FN_ perf_status perf_flame_save_(const char *path, const char *title, void (*go)(void *))
-{
-    perf_registry_ *r = perf_registry_get_();
-    perf_flame_     w;
-    perf_status     status;
-
-    if (!path || !*path)
-        return PERF_EINVAL;
-    memset(&w, 0, sizeof w);
-    w.title = title ? title : "perf.h";
-    if (strlen(w.title) > PERF_NAME_MAX_)
-        w.title = "perf.h";
-    if (!r)
-        return PERF_ENOMEM;
-    if (perf_lock_(r))
-        perf_unlock_(r);
-    w.tick = perf_scope_tick_ns_(r);
-    w.tree = perf_tree_make_(r);
-    if (!w.tree)
-        return PERF_ENOMEM;
-    perf_tree_sort_(w.tree);
-    status = perf_file_save_(path, &w.file, go, &w);
-    perf_tree_free_(w.tree);
-    return status;
-}
-
-PERF_FN perf_status perf_trace_save_folded(const char *path)
-{
-    return perf_flame_save_(path, PERF_NULL_, perf_folded_go_);
-}
-
-PERF_FN perf_status perf_trace_save_flame(const char *path, const char *title)
-{
-    return perf_flame_save_(path, title, perf_flame_go_);
-}
-
 /* ---- stream ---- */
-
-#if PERF_LP64_UNIX_
-extern int perf_truncate_(const char *, long) __asm__(PERF_SYM_("truncate"));
-#else
-#define perf_truncate_(path, bytes) (PERF_CAST_(void, path), PERF_CAST_(void, bytes), -1)
-#endif
 
 #define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
 #define PERF_STREAM_KNOTS_ 64u
@@ -866,13 +606,11 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
 
-    f->file = fopen(s->path, "wb");
+    f->written = s->whole = 0;
+    if (!perf_file_open_(f, s->path))
+        return 0;
     f->p = f->begin = s->buffer;
     f->limit = s->buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
-    f->failed = !f->file;
-    f->written = s->whole = 0;
-    if (!f->file)
-        return 0;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
     s->pf.process = s->process;
@@ -894,11 +632,13 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {
     perf_file_ *f = &s->pf.file;
 
+#if PERF_POSIX_FILES_
+    if (f->file && f->failed && s->whole && !f->direct)
+        (void)perf_ftruncate_(f->fd, PERF_CAST_(long, s->whole));
+#endif
     if (f->file)
         (void)fclose(f->file);
     f->file = PERF_NULL_;
-    if (f->failed && s->whole && strncmp(s->path, "/dev/", 5) != 0)
-        (void)perf_truncate_(s->path, PERF_CAST_(long, s->whole));
     s->head.status = PERF_CAST_(uint32_t, why);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
@@ -1015,7 +755,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
     if (t) {
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
-        /* as many as would have come in one period, had they come at the speed of the last ones   */
+        /* as many as would have come in one period, had they come at the speed of the last ones  */
         half = r->ring_events / 2 < PERF_STREAM_CHUNK_ / 2 ? r->ring_events / 2
                                                            : PERF_STREAM_CHUNK_ / 2;
         step = t->ring_step ? t->ring_step / sizeof(perf_event_) : 16;
@@ -1086,7 +826,7 @@ PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
 PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts)
 {
     perf_stream_opts o = perf_stream_opts_resolved(opts);
-    perf_registry_  *r = perf_registry_get_();
+    perf_registry_  *r = perf_registry_read_();
     perf_streaming_ *s;
     perf_recorder_  *t;
     perf_status      status = PERF_OK;
@@ -1162,7 +902,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
 
 PERF_COLD_FN_ perf_status perf_stream_now_(int end)
 {
-    perf_registry_  *r = perf_registry_get_();
+    perf_registry_  *r = perf_registry_read_();
     perf_streaming_ *s;
     perf_file_      *f;
     perf_status      status;
@@ -1208,7 +948,8 @@ PERF_FN perf_status perf_trace_stream_end(void)
 #if PERF_AT_EXIT && !PERF_DISABLE && defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
 {
-    const char *path = perf_getenv_("PERF_TRACE_STREAM"), *at = path ? strstr(path, "%p") : PERF_NULL_;
+    const char *path = perf_getenv_("PERF_TRACE_STREAM");
+    const char *at = path ? strstr(path, "%p") : PERF_NULL_;
     char        with[1024];
     perf_out_   o = PERF_ZERO;
 
@@ -1255,10 +996,13 @@ PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint6
 
 #define PERF_MERGE_PACKET_ 65536u       /* longest record of a trace of ours, and more            */
 #define PERF_MERGE_FREE_   (1u << 22)   /* above the process numbers of Linux                     */
+#define PERF_MERGE_PIDS_   65536u       /* processes in all                                       */
+#define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* of a part: no file of ours comes near it       */
 
 typedef struct perf_pids_ {     /* of the processes in the output, in the order of the parts      */
     uint32_t *from, *to;
     size_t    count, room, part;        /* part: where those of the present one begin             */
+    size_t    last;                     /* the one asked for last                                 */
 } perf_pids_;
 
 typedef struct perf_merge_ {
@@ -1270,6 +1014,8 @@ typedef struct perf_merge_ {
     FILE                  *in;
     char                  *buffer;      /* of the part: PERF_MERGE_PACKET_ bytes and more         */
     size_t                 begin, end;
+    uint64_t               bytes;       /* read of the part                                       */
+    int                    ours;        /* it has begun as a trace of perf.h begins               */
     char                  *text, *text_end;     /* a packet that is being made                    */
     perf_pids_             pids;
     uint32_t               sequences, highest;  /* used by the parts before; by this one          */
@@ -1279,12 +1025,18 @@ typedef struct perf_merge_ {
 /* At least n bytes more of the part in the buffer; 0 at its end. */
 PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
 {
+    size_t before;
+
     if (m->end - m->begin >= n)
         return 1;
     memmove(m->buffer, m->buffer + m->begin, m->end - m->begin);
     m->end -= m->begin;
     m->begin = 0;
+    before = m->end;
     m->end += fread(m->buffer + m->end, 1, 2 * PERF_MERGE_PACKET_ - m->end, m->in);
+    m->bytes += m->end - before;
+    if (m->bytes > PERF_MERGE_BYTES_)
+        m->status = PERF_ELIMIT;
     return m->end >= n;
 }
 
@@ -1296,11 +1048,15 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
     size_t      i;
 
     *fresh = 0;
+    if (k->last >= k->part && k->last < k->count && k->from[k->last] == is)
+        return k->to[k->last];
     for (i = k->part; i < k->count; i++)
-        if (k->from[i] == is)
+        if (k->from[i] == is) {
+            k->last = i;
             return k->to[i];
-    if (k->count - k->part > 4096) {            /* no trace of ours                               */
-        m->status = PERF_EFORMAT;
+        }
+    if (k->count >= PERF_MERGE_PIDS_ || pid >> 32) {
+        m->status = pid >> 32 ? PERF_EFORMAT : PERF_ELIMIT;
         return 0;
     }
     if (k->count == k->room) {
@@ -1392,7 +1148,10 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
                : number == 6  ? PERF_M_SNAPSHOT_
                : number == 59 ? PERF_M_DEFAULTS_
                               : PERF_M_UNCHANGED_;
-    case PERF_M_TRACK_: return number == 3 ? PERF_M_PROCESS_ : number == 4 ? PERF_M_THREAD_ : PERF_M_UNCHANGED_;
+    case PERF_M_TRACK_:
+        return number == 3   ? PERF_M_PROCESS_
+               : number == 4 ? PERF_M_THREAD_
+                             : PERF_M_UNCHANGED_;
     case PERF_M_SNAPSHOT_: return number == 1 ? PERF_M_CLOCK_ : PERF_M_UNCHANGED_;
     case PERF_M_DEFAULTS_: return number == 11 ? PERF_M_EVENT_ : PERF_M_UNCHANGED_;
     default: return PERF_M_UNCHANGED_;
@@ -1400,7 +1159,7 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
 }
 
 /* Copies a message with its numbers changed; returns the end of the copy, NULL when it is broken.
- * `clock`: of a packet, the clock its time is in; of a clock, which one.  Nests four deep at most. */
+ * `clock`: of a packet, the clock its time is in; of a clock, which one.  Four deep at most.    */
 PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
                                         char *to, uint64_t clock)
 {
@@ -1439,7 +1198,7 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
                 if (!body_end || body_end - body > 0x1fffff)
                     return PERF_NULL_;
                 v = PERF_CAST_(uint64_t, body_end - body);
-                to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is     */
+                to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is    */
                 to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
                 to[2] = PERF_CAST_(char, v >> 14);
                 if (v < 128) {                  /* mostly: then one byte                          */
@@ -1536,9 +1295,12 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
         if (!perf_merge_need_(m, k + PERF_CAST_(size_t, n)))
             return;                             /* cut off                                        */
         q = m->buffer + m->begin + k;
-        to = perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text, perf_merge_clock_(q, q + n));
-        if (m->status == PERF_OK && (!to || to == m->text))
-            m->status = PERF_EFORMAT;
+        m->ours = m->ours || (n > 2 && PERF_CAST_(unsigned char, q[0]) == 0xe2 && q[1] == 3);
+        to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text,
+                                           perf_merge_clock_(q, q + n)) : PERF_NULL_;
+        if (m->status == PERF_OK &&
+            (!to || to == m->text || to - m->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
+            m->status = PERF_EFORMAT;           /* what we write must be readable, too            */
         if (m->status != PERF_OK)
             return;
         m->begin += k + PERF_CAST_(size_t, n);
@@ -1557,12 +1319,14 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
     }
 }
 
-/* A record of ours is a line.  Whole: braces closed, no string open. */
+/* A record of ours is a line.  Whole: braces closed, no string open, nothing that JSON escapes. */
 PERF_COLD_FN_ int perf_merge_whole_(const char *p, const char *end)
 {
     int depth = 0, in_string = 0;
 
     for (; p < end; p++) {
+        if (PERF_CAST_(unsigned char, *p) < 0x20)
+            return 0;
         if (in_string) {
             if (*p == '\\')
                 p++;
@@ -1579,8 +1343,8 @@ PERF_COLD_FN_ int perf_merge_whole_(const char *p, const char *end)
     return 0;
 }
 
-/* Behind `key` in a line that ends with a 0, NULL if it has none.  Quotes in names are escaped, so a
- * name cannot look like a key. */
+/* Behind `key` in a line that ends with a 0, NULL if it has none.  Quotes in names are escaped, so
+ * a name cannot look like a key.                                                                 */
 PERF_FN const char *perf_merge_key_(const char *line, const char *key)
 {
     const char *at = strstr(line, key);
@@ -1588,13 +1352,24 @@ PERF_FN const char *perf_merge_key_(const char *line, const char *key)
     return at ? at + strlen(key) : PERF_NULL_;
 }
 
+/* Digits at *p, which moves behind them; all ones when they are none, or too many. */
 PERF_FN uint64_t perf_merge_number_(const char **p)
 {
-    uint64_t v = 0;
+    uint64_t    v = 0;
+    const char *begin = *p;
 
-    for (; *p && **p >= '0' && **p <= '9'; ++*p)
+    for (; *p && **p >= '0' && **p <= '9'; ++*p) {
+        if (v > UINT64_MAX / 100)
+            return UINT64_MAX;
         v = v * 10 + PERF_CAST_(uint64_t, **p - '0');
-    return v;
+    }
+    return *p == begin ? UINT64_MAX : v;
+}
+
+/* What may stand behind a number of ours. */
+PERF_FN int perf_merge_ended_(const char *p)
+{
+    return *p == ',' || *p == '}';
 }
 
 PERF_COLD_FN_ void perf_merge_raw_(perf_merge_ *m, const char *from, const char *to)
@@ -1626,7 +1401,8 @@ PERF_COLD_FN_ void perf_merge_named_(perf_merge_ *m, uint32_t pid)
             continue;
         perf_merge_comma_(m);
         perf_file_put_(&m->file, "{\"ph\":\"M\",\"name\":\"process_");
-        perf_file_put_(&m->file, label ? "labels\",\"args\":{\"labels\":" : "name\",\"args\":{\"name\":");
+        perf_file_put_(&m->file, label ? "labels\",\"args\":{\"labels\":"
+                                       : "name\",\"args\":{\"name\":");
         if (label)
             (void)perf_merge_label_(m, text, sizeof text);
         perf_file_json_(&m->file, label ? text : m->part[m->at].name);
@@ -1636,47 +1412,101 @@ PERF_COLD_FN_ void perf_merge_named_(perf_merge_ *m, uint32_t pid)
     }
 }
 
+/* The numbers of a record that change, and where they stand in it. */
+typedef struct perf_merge_line_ {
+    const char *id, *id_end;    /* "12.34": the process that the span is of, which may be missing */
+    const char *ts, *ts_end;
+    const char *pid, *pid_end;
+    uint64_t    ns, process;
+} perf_merge_line_;
+
+/* 0: no record of ours. */
+PERF_COLD_FN_ int perf_merge_parse_(perf_merge_line_ *l, const char *line, const char *end)
+{
+    const char *q, *rest;
+    int         i;
+
+    memset(l, 0, sizeof *l);
+    q = l->pid = perf_merge_key_(line, ",\"pid\":");
+    if (!q || !perf_merge_whole_(line, end))
+        return 0;
+    l->process = perf_merge_number_(&q);
+    l->pid_end = q;
+    if (l->process >> 32 || !perf_merge_ended_(q))
+        return 0;
+    q = l->ts = perf_merge_key_(line, ",\"ts\":");
+    if (q) {
+        l->ns = perf_merge_number_(&q);
+        if (l->ns > UINT64_MAX / 2000 || l->ts > l->pid)
+            return 0;
+        l->ns *= 1000;
+        if (*q == '.')
+            for (q++, i = 100; *q >= '0' && *q <= '9'; q++, i /= 10)
+                l->ns += PERF_CAST_(uint64_t, (*q - '0') * i);
+        l->ts_end = q;
+        if (!perf_merge_ended_(q))
+            return 0;
+    }
+    rest = l->id = l->id_end = perf_merge_key_(line, ",\"id\":\"");
+    if (rest && perf_merge_number_(&rest) != UINT64_MAX && *rest == '.')
+        l->id_end = rest + 1;
+    if (l->id && l->id > (l->ts ? l->ts : l->pid))
+        return 0;
+    /* without the numbers, so that what is accepted once is accepted when it was written again   */
+    return (end - line) - (l->id_end - l->id) - (l->ts_end - l->ts) - (l->pid_end - l->pid) <=
+           PERF_CAST_(ptrdiff_t, PERF_MERGE_PACKET_ - 128);
+}
+
 /* One record: its process, its time and the ids of its spans change. */
 PERF_COLD_FN_ void perf_merge_record_(perf_merge_ *m, const char *line, const char *end)
 {
-    const char *pid_at = perf_merge_key_(line, ",\"pid\":"), *ts_at = perf_merge_key_(line, ",\"ts\":");
-    const char *id_at = perf_merge_key_(line, ",\"id\":\""), *q = pid_at;
-    uint64_t    ns = 0;
-    uint32_t    pid;
-    int         fresh, i;
+    perf_merge_line_ l;
+    uint32_t         pid;
+    int              fresh;
 
-    if (!pid_at || (m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
-        (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
-        return;                                 /* an older name or label: viewers show the last  */
-    pid = perf_merge_pid_(m, perf_merge_number_(&q), &fresh);
+    if (!perf_merge_parse_(&l, line, end)) {
+        m->status = PERF_EFORMAT;
+        return;
+    }
+    m->ours = 1;
+    pid = perf_merge_pid_(m, l.process, &fresh);
+    if (m->status != PERF_OK)
+        return;
     if (fresh)
         perf_merge_named_(m, pid);
+    if ((m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
+        (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
+        return;                                 /* an older name or label: viewers show the last  */
     perf_merge_comma_(m);
-    if (id_at) {                                /* spans of two processes are not the same        */
-        perf_merge_raw_(m, line, id_at);
+    if (l.id) {                                 /* spans of two processes are not the same        */
+        perf_merge_raw_(m, line, l.id);
         perf_file_number_(&m->file, pid);
         *m->file.p++ = '.';
-        line = id_at;
+        line = l.id_end;
     }
-    if (ts_at) {
-        perf_merge_raw_(m, line, ts_at);
-        line = ts_at;
-        ns = perf_merge_number_(&line) * 1000;
-        if (*line == '.')
-            for (line++, i = 100; i && *line >= '0' && *line <= '9'; line++, i /= 10)
-                ns += PERF_CAST_(uint64_t, (*line - '0') * i);
-        m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, ns));
+    if (l.ts) {
+        perf_merge_raw_(m, line, l.ts);
+        m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, l.ns));
+        line = l.ts_end;
     }
-    perf_merge_raw_(m, line, pid_at);
+    perf_merge_raw_(m, line, l.pid);
     perf_file_number_(&m->file, pid);
-    perf_merge_raw_(m, q, end);
+    perf_merge_raw_(m, l.pid_end, end);
+}
+
+/* What the head and the end of a file say was lost. */
+PERF_COLD_FN_ uint64_t perf_merge_lost_(const char *line, const char *key)
+{
+    const char *q = perf_merge_key_(line, key);
+    uint64_t    n = q ? perf_merge_number_(&q) : 0;
+
+    return n < UINT64_MAX / 2 ? n : 0;
 }
 
 PERF_COLD_FN_ void perf_merge_json_(perf_merge_ *m)
 {
-    const char *q;
-    char       *line, *end;
-    int         first = 1, last;
+    char *line, *end;
+    int   first = 1, last;
 
     for (;;) {
         (void)perf_merge_need_(m, PERF_MERGE_PACKET_);
@@ -1699,15 +1529,13 @@ PERF_COLD_FN_ void perf_merge_json_(perf_merge_ *m)
                 m->status = PERF_EFORMAT;
                 return;
             }
-            q = perf_merge_key_(line, "\"overwritten_events\":");
-            m->overwritten += perf_merge_number_(&q);
-            q = perf_merge_key_(line, "\"uncounted_scopes\":");
-            m->uncounted += perf_merge_number_(&q);
+            m->overwritten += perf_merge_lost_(line, "\"overwritten_events\":");
+            m->uncounted += perf_merge_lost_(line, "\"uncounted_scopes\":");
             first = 0;
-        } else if (!strncmp(line, "{\"ph\":\"", 7) && perf_merge_whole_(line, end)) {
-            perf_merge_record_(m, line, end);
-        } else if (!last && strcmp(line, "]}") != 0 && strcmp(line, "]") != 0 && *line) {
-            m->status = PERF_EFORMAT;
+        } else if (!last && (!strcmp(line, "]}") || !strcmp(line, "]") || line == end)) {
+            continue;
+        } else if (!last || (!strncmp(line, "{\"ph\":\"", 7) && perf_merge_whole_(line, end))) {
+            perf_merge_record_(m, line, end);   /* the last line may be cut off                   */
         }
         if (last || m->status != PERF_OK)
             return;
@@ -1731,6 +1559,8 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
         m->pids.part = m->pids.count;
         m->sequences += m->highest;
         m->highest = 0;
+        m->bytes = 0;
+        m->ours = 0;
         first = perf_merge_need_(m, 1) ? m->buffer[0] : 0;
         if (m->json ? first != '[' && first != '{' : first != 0x0a)
             m->status = PERF_EFORMAT;
@@ -1738,6 +1568,8 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
             perf_merge_json_(m);
         else
             perf_merge_pf_(m);
+        if (!m->ours && m->status == PERF_OK)
+            m->status = PERF_EFORMAT;           /* cut off before its first record, or no trace   */
         if (ferror(m->in))
             m->status = PERF_EIO;
         (void)fclose(m->in);
@@ -1809,9 +1641,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 
 #if PERF_DISABLE
 #define perf_trace_save_perfetto(path)   PERF_OFF_CODE_((perf_trace_save_perfetto)(path))
-#define perf_trace_save_folded(path)     PERF_OFF_CODE_((perf_trace_save_folded)(path))
-#define perf_trace_save_flame(path, t)   PERF_OFF_CODE_((perf_trace_save_flame)(path, t))
-#define perf_trace_save_speedscope(path) PERF_OFF_CODE_((perf_trace_save_speedscope)(path))
 #define perf_trace_stream(...)           PERF_OFF_CODE_((perf_trace_stream)(__VA_ARGS__))
 #define perf_trace_stream_flush()        PERF_OFF_CODE_((perf_trace_stream_flush)())
 #define perf_trace_stream_end()          PERF_OFF_CODE_((perf_trace_stream_end)())

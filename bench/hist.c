@@ -78,7 +78,7 @@ __attribute__((noinline)) static void convert_loop(void)
 static void record(const char *name, uint64_t (*draw)(rng *))
 {
     rng        r = {1};
-    perf_hist *small6 = make(6, 4), *small9 = make(9, 4);
+    perf_hist *small6 = make(6, 4), *small9 = make(9, 4), *wide = make(7, 8);
     double     t_bare, t_convert, t[7];
 
     LOOP(values[i] = draw(&r));
@@ -86,33 +86,31 @@ static void record(const char *name, uint64_t (*draw)(rng *))
     LEAST(t_bare, N, bare_loop());
     LEAST(t_convert, N, convert_loop());
     LEAST(t[0], N, LOOP(perf_hist_add(&fixed, values[i])));
-    LEAST(t[1], N, LOOP(perf_hist_add_nosum(&fixed, values[i])));
-    LEAST(t[2], N, LOOP(perf_hist_add_live(&fixed, values[i])));
+    LEAST(t[1], N, LOOP(perf_hist_add64(wide, values[i])));
+    LEAST(t[2], N, LOOP(perf_hist_add(wide, values[i])));
     LEAST(t[3], N, LOOP(perf_hist_add32(small6, values[i])));
     LEAST(t[4], N, LOOP(perf_hist_add32(small9, values[i])));
     LEAST(t[5], N, LOOP(perf_hist_add(small9, values[i])));
     LEAST(t[6], N, LOOP(perf_hist_add_shared(small9, values[i])));
-    printf("%-10s bare %.2f + convert %.2f = %.2f ns | add %.2f (%.2fx)  no sum %.2f (%.2fx)  "
-           "live %.2f  add32 K=6 %.2f K=9 %.2f  any form %.2f  shared %.2f\n",
+    printf("%-10s bare %.2f + convert %.2f = %.2f ns | add %.2f (%.2fx)  add64 %.2f (%.2fx), by add %.2f  "
+           "add32 K=6 %.2f K=9 %.2f  any form %.2f  shared %.2f\n",
            name, t_bare, t_convert, t_bare + t_convert, t[0], t[0] / (t_bare + t_convert), t[1],
            t[1] / (t_bare + t_convert), t[2], t[3], t[4], t[5], t[6]);
     free(small6);
     free(small9);
+    free(wide);
 }
 
 static void query(int bits, int bytes)
 {
     static const double q[6] = {0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
-    double              out[6], t_six, t_one, t_merge, t_reset = 1e300, t_frozen, t_freeze;
+    double              out[6], t_six, t_one, t_merge, t_reset = 1e300;
     perf_hist          *h = make(bits, bytes), *sum = make(bits, bytes);
-    perf_hist_frozen   *f;
     rng                 r = {2};
-    void               *mem;
     int                 i;
 
     for (i = 0; i < 1000000; i++)
         perf_hist_add(h, lognormal(&r));
-    mem = malloc(perf_hist_frozen_bytes(h));
     LEAST(t_six, 1, perf_hist_quantiles(h, q, 6, out); KEEP(out));
     LEAST(t_one, 1, out[0] = perf_hist_quantile(h, 0.99); KEEP(out));
     perf_hist_merge(sum, h);
@@ -126,15 +124,10 @@ static void query(int bits, int bytes)
         if (t0 < t_reset)
             t_reset = t0;
     }
-    LEAST(t_freeze, 1, f = perf_hist_freeze(h, mem, perf_hist_frozen_bytes(h)));
-    LEAST(t_frozen, 6, for (i = 0; i < 6; i++) out[i] = perf_hist_frozen_quantile(f, q[i]);
-          KEEP(out));
-    printf("K=%-2d u%-2d  six percentiles %6.0f  p99 %6.0f  merge %6.0f  reset %5.0f  freeze %6.0f, "
-           "then a percentile %4.0f ns\n", bits, bytes * 8, t_six, t_one, t_merge, t_reset, t_freeze,
-           t_frozen);
+    printf("K=%-2d u%-2d  six percentiles %6.0f  p99 %6.0f  merge %6.0f  reset %5.0f ns\n",
+           bits, bytes * 8, t_six, t_one, t_merge, t_reset);
     free(h);
     free(sum);
-    free(mem);
 }
 
 int main(void)

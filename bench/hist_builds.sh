@@ -15,9 +15,9 @@ for compiler in gcc clang; do
         "$scratch/hist" | awk -v build="$compiler $flags" '/^lognormal/ {
             for (i = 1; i < NF; i++) {
                 if ($i == "add") add = $(i + 1)
-                if ($i == "sum") nosum = $(i + 1)
+                if ($i == "add64") wide = $(i + 1)
             }
-            printf "%-24s add %.2f ns  without the sum %.2f ns\n", build, add, nosum
+            printf "%-24s add %.2f ns  add64 %.2f ns\n", build, add, wide
         }' | tee -a "$scratch/rows"
     done
 done

@@ -21,7 +21,7 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99, 0.999, 0.9999)
 
 OURS = r"""
 #define _DEFAULT_SOURCE 1
-#include "perf_export.h"
+#include "perf_hlog.h"
 #include "samples.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,9 +64,9 @@ int main(int argc, char **argv)
     for (i = 0; i < N; i++)
         perf_hist_add(h, v[i]);
     LEAST("six", 1, perf_hist_quantiles(h, q, 6, out));
-    LEAST("encode", 1, perf_hlog_write(text, sizeof text, h, &iv, 3));
+    LEAST("encode", 1, perf_hlog_text(text, sizeof text, h, &iv, 3));
     f = fopen(argv[2], "wb");
-    n = perf_hlog_write(text, sizeof text, h, &iv, 3);
+    n = perf_hlog_text(text, sizeof text, h, &iv, 3);
     fwrite(text, 1, n, f);
     fclose(f);
     for (i = 0; i < 6; i++)

@@ -30,7 +30,7 @@ line '#include of' C C++
 : >"$work/empty.c"
 cp "$work/empty.c" "$work/empty.cpp"
 line '(an empty file)' "$(cost cc1 "$work/empty.c")" "$(cost cc1plus "$work/empty.cpp")"
-[ $# -gt 0 ] || set -- stdio.h perf_stats.h perf_scope.h perf.h
+[ $# -gt 0 ] || set -- stdio.h perf_clock.h perf_scope.h perf_record.h perf_hist.h perf_stats.h perf_bench.h perf.h
 for header in "$@"; do
     echo "#include <$header>" >"$work/file.c"
     cp "$work/file.c" "$work/file.cpp"

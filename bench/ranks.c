@@ -7,11 +7,12 @@
  * time.  Merges are timed.  Times "with network" are a model, not measured: 2 us a message and
  * 10 GB/s, all merges of a level at once.  Ends with 1 when the sum is not that of all calls.    */
 #include "perf.h"
-#include "perf_export.h"
+#include "perf_hlog.h"
 
 #include <stdlib.h>
 
 enum { LEVELS = 24 };
+static const perf_hlog_interval no_interval;
 static const double latency_ns = 2000.0, bytes_per_ns = 10.0;
 
 static perf_tally *level_tally;
@@ -84,13 +85,13 @@ int main(int argc, char **argv)
     while ((1u << levels) < ranks)
         levels++;
     leaf(&level_tally[0], 0);
-    saved_leaf = perf_hist_save(NULL, 0, &level_tally[0].hist);
+    saved_leaf = perf_hlog_text(NULL, 0, &level_tally[0].hist, &no_interval, 0);
     total_ns = 0;
     if (tree(0, ranks, 0))
         return 1;
     elapsed = (double)(perf_now() - start);
     sum = &level_tally[0];
-    saved_root = perf_hist_save(NULL, 0, &sum->hist);
+    saved_root = perf_hlog_text(NULL, 0, &sum->hist, &no_interval, 0);
     s = perf_summarize(merge_ns, (size_t)merges);
     message = latency_ns + (double)sizeof(perf_tally) / bytes_per_ns;
 
@@ -103,7 +104,7 @@ int main(int argc, char **argv)
     printf("bytes: %zu a message, %.1f MB in all, %.2f MB through the busiest rank (one that gathers: "
            "%.1f MB)\n", sizeof(perf_tally), (double)sizeof(perf_tally) * (ranks - 1) / 1e6,
            (double)sizeof(perf_tally) * levels / 1e6, (double)sizeof(perf_tally) * (ranks - 1) / 1e6);
-    printf("bytes, packed with perf_hist_save: %llu of a rank, %llu of the sum\n",
+    printf("bytes, as a line of perf_hlog_text: %llu of a rank, %llu of the sum\n",
            (unsigned long long)saved_leaf, (unsigned long long)saved_root);
     printf("merge: p50 %.2f us, p95 %.2f us; on the longest path %d merges, %.1f us; gathered at one rank "
            "%.1f ms\n", s.p50 / 1e3, s.p95 / 1e3, levels, s.p50 * levels / 1e3,

@@ -59,12 +59,12 @@ int main(int argc, char **argv)
         int       accept;                       /* the right answer                               */
         char      what[48];
     } row[] = {
-        {1000, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}, 1, "equal, at most 1 % slower?"},
-        {1000, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3}, 0, "equal, 1.3 times as fast?"},
-        {1020, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}, 0, "+ 2 %, at most 1 % slower?"},
-        {1200, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}, 0, "+20 %, at most 1 % slower?"},
-        {980, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0}, 1, "- 2 %, at most 1 % slower?"},
-        {850, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3}, 0, "-15 %, 1.3 times as fast?"},
+        {1000, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}, 1, "equal, at most 1 % slower?"},
+        {1000, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3, 0}, 0, "equal, 1.3 times as fast?"},
+        {1020, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}, 0, "+ 2 %, at most 1 % slower?"},
+        {1200, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}, 0, "+20 %, at most 1 % slower?"},
+        {980, {PERF_RULE_NO_REGRESSION, PERF_METRIC_PAIR, 1.0, 0}, 1, "- 2 %, at most 1 % slower?"},
+        {850, {PERF_RULE_SPEEDUP, PERF_METRIC_PAIR, 1.3, 0}, 0, "-15 %, 1.3 times as fast?"},
     };
     int    runs = argc > 1 ? atoi(argv[1]) : 40, hook, v;
     double megabytes = argc > 2 ? atof(argv[2]) : 8.0;

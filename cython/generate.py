@@ -33,15 +33,16 @@ INSTEAD = {
     "PERF_COUNT": "perf_count(b\"x\", value)",
     "PERF_INSTANT": "perf_instant(b\"x\")",
     "PERF_GPU_SCOPE": "g = perf_gpu_scope_begin(b\"x\", stream), try/finally: perf_gpu_scope_end(&g)",
-    "PERF_GPU_COPY_IN": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_IN), the same end",
-    "PERF_GPU_COPY_OUT": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_OUT), the same end",
-    "PERF_GPU_COPY": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_WITHIN), the same end",
+    "PERF_GPU_COPY_IN": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_HOST_TO_DEVICE), the same end",
+    "PERF_GPU_COPY_OUT": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_DEVICE_TO_HOST), the same end",
+    "PERF_GPU_COPY": "g = perf_gpu_copy_begin(b\"x\", stream, PERF_GPU_DEVICE_TO_DEVICE), the same end",
     "PERF_GPU_WAIT": "s = perf_wait_begin(b\"x\"): counted as a wait for data, not for the device",
     "PERF_MALLOC": "set for the C compiler: define_macros, c_args",
     "PERF_FREE": "see PERF_MALLOC",
 }
 # Macros that Cython can call like a function of any one argument.
-LIKE_A_FUNCTION = {"perf_keep": ["perf.h", "void perf_keep(...) noexcept    # a number or a pointer"]}
+LIKE_A_FUNCTION = {"perf_keep": "void perf_keep(...) noexcept    # a number or a pointer"}
+NOTHING = {"perf_file.h"}              # headers without a public name
 INTERNAL = {"PERF_BEGIN_DECLS", "PERF_END_DECLS", "PERF_ZERO", "PERF_FN", "PERF_HD_FN"}
 BUILTIN = {"void", "char", "short", "int", "long", "float", "double", "size_t", "unsigned",
            "signed", "const"}
@@ -140,7 +141,7 @@ def included(header):
     """Our own headers that this one always includes."""
     text = preprocess(header)
     seen = re.findall(r"perfh_file_\d+_(perf\w*)_h_;", text)
-    return [h for h in dict.fromkeys(seen) if h + ".h" != header]
+    return [h for h in dict.fromkeys(seen) if h + ".h" != header and h + ".h" not in NOTHING]
 
 
 # ---- writing -----------------------------------------------------------------------------------
@@ -260,10 +261,11 @@ def generate(header):
         body += lines
     constants = numbers(header)
     macros = macros_with_arguments(header)
-    body += [""] + ["    " + text for h, text in LIKE_A_FUNCTION.values() if h == header]
+    body += [""] + ["    " + text for name, text in LIKE_A_FUNCTION.items()
+                    if re.search(rf"^[ \t]*#[ \t]*define {name}\(", source, flags=re.M)]
     while body and not body[-1]:
         body.pop()
-    if not body:
+    if not body and header != "perf.h":             # the door: it only includes others
         return ""
 
     out = [f"# {header} for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.",
@@ -280,6 +282,8 @@ def generate(header):
         out.append(f"from {module} cimport {', '.join(names)}")
     for other in sorted(included(header)):
         out.append(f"from perfh.{other} cimport *")
+    if not body:
+        return "\n".join(out) + "\n"
     out += ["", f'cdef extern from "{header}" nogil:']
     if ints:
         out += ["    enum:"] + [f"        {n}" for n in ints]
@@ -299,8 +303,8 @@ def main(argv):
         text = generate(header)
         if text:
             wanted[header[:-2] + ".pxd"] = text
-    if "perf.pxd" not in wanted or "perf_scope_begin" not in wanted["perf.pxd"]:
-        sys.exit("generate.py: perf.h declares no perf_scope_begin: did the headers change form?")
+    if "perf.pxd" not in wanted or "perf_scope_begin" not in "".join(wanted.values()):
+        sys.exit("generate.py: no header declares perf_scope_begin: did the headers change form?")
     stale = {p.name for p in folder.glob("perf*.pxd")} - set(wanted)
     for name, text in wanted.items():
         path = folder / name

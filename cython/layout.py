@@ -17,8 +17,8 @@ def headers():
 
 
 def version():
-    """PERF_VERSION of perf_stats.h is major * 10000 + minor * 100 + patch."""
-    text = (FOLDER / "perf_stats.h").read_text(encoding="utf-8")
+    """PERF_VERSION, which one of the headers defines, is major * 10000 + minor * 100 + patch."""
+    text = "".join(path.read_text(encoding="utf-8") for path in headers())
     number = int(re.search(r"^#define PERF_VERSION (\d+)", text, flags=re.M).group(1))
     return f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 

@@ -11,7 +11,9 @@
 set -eu
 
 root=${root:-$(CDPATH='' cd -- "$(dirname -- "$0")/../.." && pwd)}
-[ ! -d "$root/build-python/bin" ] || PATH=$root/build-python/bin:$PATH    # see ./check
+for bin_ in "$root/build-promtool" "$root/build-python/bin"; do             # see ./check
+    [ ! -d "$bin_" ] || PATH=$bin_:$PATH
+done
 tried=0
 failed=0
 

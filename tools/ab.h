@@ -7,6 +7,7 @@
 
 #include "perf_stats.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -84,6 +85,8 @@ PERF_FN void ab_push(ab_values *v, double x)
  * candidate, value by value; otherwise all are in v[0].                                          */
 typedef struct ab_run {
     char     *id;                       /* NULL: the file names none                              */
+    char     *machine;                  /* NULL: the file does not say                            */
+    double    time;                     /* seconds since the epoch; 0: the file does not say      */
     ab_values v[2];
 } ab_run;
 
@@ -97,6 +100,7 @@ typedef struct ab_series {              /* one benchmark                        
     ab_design design;
     int       same_order;               /* pairs whose column `first` never changed: no coin      */
     int       processes;                /* runs are known to be processes, but not paired by name */
+    double    step;                     /* of the clock, as the file says; 0: it does not         */
     ab_run   *run;
     size_t    runs, cap;
 } ab_series;
@@ -201,6 +205,7 @@ PERF_FN void ab_set_free(ab_set *set)
     for (i = 0; i < set->n; i++) {
         for (k = 0; k < set->s[i].runs; k++) {
             free(set->s[i].run[k].id);
+            free(set->s[i].run[k].machine);
             free(set->s[i].run[k].v[0].x);
             free(set->s[i].run[k].v[1].x);
         }
@@ -214,24 +219,19 @@ PERF_FN void ab_set_free(ab_set *set)
     memset(set, 0, sizeof *set);
 }
 
-PERF_FN int ab_has_run_(const ab_series *s, const char *id)
-{
-    size_t i;
-
-    for (i = 0; i < s->runs; i++)
-        if (s->run[i].id && !strcmp(s->run[i].id, id))
-            return 1;
-    return 0;
-}
-
-/* Moves every run of `from`, which becomes empty, to `into`.  An id that is taken there already
+/* Moves every run of `from`, which becomes empty, to `into`.  An id that any run there has already
  * gets the number of the file in front.  -1 with a message when they do not go together.         */
 PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *file, ab_error *e)
 {
+    ab_set  taken;                      /* ids, as names of empty series                          */
     size_t  i, k, size;
     char   *id;
     ab_run *r;
 
+    memset(&taken, 0, sizeof taken);
+    for (i = 0; i < into->n; i++)
+        for (k = 0; k < into->s[i].runs; k++)
+            ab_series_of(&taken, into->s[i].run[k].id ? into->s[i].run[k].id : "");
     into->format = from->format;
     for (i = 0; i < from->n; i++) {
         ab_series *f = &from->s[i], *t = ab_series_by(into, f->key, f->name);
@@ -240,14 +240,19 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
             t->processes = f->processes;
         }
         t->same_order |= f->same_order;
-        if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS))
+        t->step = f->step > t->step ? f->step : t->step;
+        if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS)) {
+            ab_set_free(&taken);
             return ab_fail(e, file, 0, 0,
                            "'%.80s': pairs here, single values in a file before, or the "
                            "other way round",
                            f->name);
-        if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0)
+        }
+        if (*t->unit && *f->unit && strcmp(t->unit, f->unit) != 0) {
+            ab_set_free(&taken);
             return ab_fail(e, file, 0, 0, "'%.80s': unit %.40s here, %.40s in a file before",
                            f->name, f->unit, t->unit);
+        }
         if (!*t->unit) {
             free(t->unit);
             t->unit = ab_copy(f->unit, strlen(f->unit));
@@ -256,18 +261,24 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
             const char *was = f->run[k].id ? f->run[k].id : "";
             size = strlen(was) + 32;
             id = (char *)ab_grow(NULL, size, 1);
-            if (ab_has_run_(t, was))
+            if (ab_find(&taken, was))
                 snprintf(id, size, "%zu.%s", number, was);
             else
                 snprintf(id, size, "%s", was);
             r = ab_run_of(t, id);
             if (!r->v[0].n) {
-                memcpy(r->v, f->run[k].v, sizeof r->v);
-                memset(f->run[k].v, 0, sizeof f->run[k].v);
+                free(r->id);
+                free(r->machine);
+                free(f->run[k].id);
+                *r = f->run[k];
+                memset(&f->run[k], 0, sizeof f->run[k]);
+                r->id = id;
+                id = NULL;
             }
             free(id);
         }
     }
+    ab_set_free(&taken);
     ab_set_free(from);
     return 0;
 }
@@ -372,6 +383,19 @@ PERF_FN ab_text ab_quantity(double x, const char *unit)
     }
     snprintf(t.s, sizeof t.s, a < 999.95 && a > 0.0 ? "%s%#.4g %s" : "%s%.4g %s",
              x < 0.0 ? "-" : "", a, time[i]);
+    return t;
+}
+
+/* Bytes: 1.95 MB. */
+PERF_FN ab_text ab_bytes(double x)
+{
+    static const char *const unit[] = {"B", "kB", "MB", "GB", "TB"};
+    ab_text t;
+    int     i = 0;
+
+    for (; x >= 999.5 && i < 4; i++)
+        x /= 1e3;
+    snprintf(t.s, sizeof t.s, perf_is_finite_(x) ? "%.3g %s" : "-", x, unit[i]);
     return t;
 }
 

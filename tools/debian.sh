@@ -1,9 +1,9 @@
 #!/bin/sh
-# Builds the Debian package libperfh-dev into folder OUT from a release archive.
+# Builds the Debian packages libperfh-dev and perf-ab into folder OUT from a release archive.
 #
 #     tools/debian.sh OUT ARCHIVE       ARCHIVE: perfh-VERSION.tar.gz of tools/release.sh
 #
-# Needs: apt-get install dpkg-dev debhelper meson
+# Needs: apt-get install dpkg-dev debhelper meson libjansson-dev pkgconf
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 [ $# -eq 2 ] || { sed -n '2,6s/^# \{0,1\}//p' "$0"; exit 2; }
@@ -19,7 +19,7 @@ rm -rf "$out/perfh-$version"
 tar xzf "$archive" -C "$out"
 cp -r "$root/packaging/debian" "$out/perfh-$version/debian"
 cd "$out/perfh-$version"
-date=$(date -u -R -d "@$(stat -c %Y perf_stats.h)")      # the release's, so that builds repeat
+date=$(date -u -R -d "@$(stat -c %Y LICENSE)")      # the release's, so that builds repeat
 cat >debian/changelog <<END
 perfh ($version-1) unstable; urgency=medium
 

@@ -15,7 +15,7 @@ enum { AB_RULES = 8, AB_ENOUGH_RUNS = 6 };
 
 typedef enum ab_how { AB_HOW_PAIRS, AB_HOW_RUNS, AB_HOW_RANDOM, AB_HOW_SEPARATE } ab_how;
 
-typedef enum ab_vouch { AB_VOUCH_NONE, AB_VOUCH_PAIRED, AB_VOUCH_RANDOM } ab_vouch;
+typedef enum ab_vouch { AB_VOUCH_NONE, AB_VOUCH_PAIRED, AB_VOUCH_RANDOM, AB_VOUCH_TURNS } ab_vouch;
 
 typedef struct ab_plan {                /* what is asked for                                      */
     perf_rule rule[AB_RULES];
@@ -32,9 +32,11 @@ typedef struct ab_data {                /* one benchmark under one rule         
     size_t       n[2];
     int          own[2];                /* 1: x is ours to free                                   */
     perf_rule    rule;                  /* as judged                                              */
-    double       tick;
+    double       tick;                  /* step of the clock; 0: ab_judge finds it, < 0: none     */
     double       shown[2];              /* before and after                                       */
-    const char  *cap;                   /* why the verdict may not be more than INCONCLUSIVE      */
+    double       off[2];                /* half-width of their intervals, as a share; < 0: none   */
+    int          ranged[2];             /* 1: too few values, it is the range                     */
+    char         cap[200];              /* why the verdict may not be more than INCONCLUSIVE; ""  */
     perf_verdict v;
     double       p;                     /* see ab_p_value_; filled for families only              */
 } ab_data;
@@ -46,8 +48,14 @@ typedef struct ab_row {
     int           open;                 /* a verdict other than INCONCLUSIVE was possible         */
     perf_decision alone, family;        /* by itself, and among all of them (Holm)                */
     double        p, holm;
-    char          settle[240];          /* what would settle an INCONCLUSIVE; "" when decided     */
+    char          settle[320];          /* what would settle an INCONCLUSIVE; "" when decided     */
 } ab_row;
+
+typedef struct ab_usage {               /* what a command of perf-ab run took, medians            */
+    char  *name;
+    double median[4];                   /* wall, user and system time in ns, memory in bytes      */
+    size_t runs, failed;
+} ab_usage;
 
 typedef struct ab_report {
     const char *name[2];                /* what A and B are called                                */
@@ -57,7 +65,10 @@ typedef struct ab_report {
     ab_row     *row;
     size_t      n;
     size_t      fresh;                  /* benchmarks that only B has                             */
-    int         sequential;             /* decided pair by pair                                   */
+    int         sequential;             /* decided pair by pair, the rows' levels corrected       */
+    int         plot;                   /* the table ends with a forest plot                      */
+    ab_usage   *usage;                  /* of each command, or NULL                               */
+    size_t      usages;
     size_t      judged;                 /* size of the family                                     */
     size_t      count[3];               /* rows by perf_decision                                  */
     perf_decision decision;
@@ -70,7 +81,7 @@ PERF_FN int ab_is_typical(perf_metric m)
 
 PERF_FN ab_kind ab_rule_kind(const perf_rule *r)
 {
-    return r->metric == PERF_METRIC_MEMORY ? AB_MEMORY
+    return r->metric == PERF_METRIC_MEMORY || r->memory ? AB_MEMORY
          : r->metric == PERF_METRIC_THROUGHPUT ? AB_RATE : AB_TIME;
 }
 
@@ -204,28 +215,217 @@ PERF_FN void ab_by_run_(ab_data *d, const ab_series *a, const ab_series *b, cons
         d->rule.metric = PERF_METRIC_PAIR;
 }
 
-/* Pairs runs: by id where both sides use the same ids, in order where neither says otherwise.
- * match[i] is the run of b that belongs to run i of a.  0: they cannot be paired.                */
+typedef struct ab_when {                /* a run and its place in time                            */
+    double time;
+    size_t run;
+} ab_when;
+
+PERF_FN int ab_by_time_(const void *a_, const void *b_)
+{
+    const ab_when *a = (const ab_when *)a_, *b = (const ab_when *)b_;
+
+    return a->time > b->time ? 1 : a->time < b->time ? -1 : (a->run > b->run) - (a->run < b->run);
+}
+
+/* order[k] is the k-th run in time; in order of the file where a run does not say when it was.
+ * Returns whether all say it.                                                                    */
+PERF_FN int ab_in_time_(const ab_series *s, ab_when *order)
+{
+    size_t i;
+    int    known = s->runs > 0;
+
+    for (i = 0; i < s->runs; i++) {
+        known &= s->run[i].time > 0.0;
+        order[i].time = s->run[i].time;
+        order[i].run = i;
+    }
+    if (known)
+        qsort(order, s->runs, sizeof *order, ab_by_time_);
+    return known;
+}
+
+/* Pairs runs: by id where both sides use the same ids; else the first of A with the first of B, and
+ * so on.  match[i] is the run of b that belongs to run i of a.  0: they cannot be paired.        */
 PERF_FN int ab_match_runs_(const ab_series *a, const ab_series *b, size_t *match)
 {
-    size_t i, k, found = 0;
+    ab_when *order;
+    size_t   i, k, found = 0;
 
     if (a->runs != b->runs)
         return 0;
-    for (i = 0; i < a->runs; i++) {
-        match[i] = i;
+    for (i = 0; i < a->runs; i++)
         for (k = 0; k < b->runs; k++)
             if (a->run[i].id && b->run[k].id && !strcmp(a->run[i].id, b->run[k].id)) {
                 match[i] = k;
                 found++;
                 break;
             }
-    }
-    if (found == a->runs)
-        return 1;
+    if (found)
+        return found == a->runs;
+    order = (ab_when *)ab_grow(NULL, 2 * a->runs, sizeof *order);
+    if (!ab_in_time_(a, order) || !ab_in_time_(b, order + a->runs))
+        for (i = 0; i < a->runs; i++)
+            order[i].run = order[a->runs + i].run = i;
     for (i = 0; i < a->runs; i++)
-        match[i] = i;
-    return found == 0;
+        match[order[i].run] = order[a->runs + i].run;
+    free(order);
+    return 1;
+}
+
+/* Were the pairs of runs measured in turns, a coin deciding who goes first?  The files say when and
+ * where each run was.  "" in cap: yes.  A pair must be over before the next one begins; times are
+ * often whole seconds, so two that are equal may stand either way.                               */
+PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t *match, char *cap,
+                            size_t size)
+{
+    ab_when *pair = (ab_when *)ab_grow(NULL, a->runs, sizeof *pair);
+    size_t   i, first[2] = {0, 0}, turns = 0;
+    double   last = 0.0;
+    int      known = 1;
+
+    *cap = '\0';
+    for (i = 0; i < a->runs && !*cap; i++) {
+        const ab_run *x = &a->run[i], *y = &b->run[match[i]];
+        if (x->machine && y->machine && strcmp(x->machine, y->machine) != 0)
+            snprintf(cap, size, "A ran on %.60s, B on %.60s", x->machine, y->machine);
+        known &= x->time > 0.0 && y->time > 0.0;
+        pair[i].time = x->time < y->time ? x->time : y->time;
+        pair[i].run = i;
+        first[0] += x->time < y->time;
+        first[1] += y->time < x->time;
+    }
+    if (!*cap && !known)
+        snprintf(cap, size, "nothing says that the runs took turns: --turns vouches for it");
+    if (!*cap) {
+        qsort(pair, a->runs, sizeof *pair, ab_by_time_);
+        for (i = 0; i < a->runs; i++) {
+            double x = a->run[pair[i].run].time, y = b->run[match[pair[i].run]].time;
+            turns += pair[i].time >= last;
+            last = x > y ? x : y;
+        }
+        if (turns < a->runs)
+            snprintf(cap, size, "the runs took no turns: the files say when each was measured");
+        else if (a->runs > 1 && (first[0] == a->runs || first[1] == a->runs))
+            snprintf(cap, size, "%c always ran first: no coin decided the order",
+                     first[0] ? 'A' : 'B');
+    }
+    free(pair);
+}
+
+/* ---- the step of the clock ---- */
+
+/* Is x a whole multiple of p, as far as a double can tell? */
+PERF_FN int ab_is_multiple_(double x, double p)
+{
+    double q = x / p;
+
+    return q >= 4e15 || ab_abs(q - (double)(uint64_t)(q + 0.5)) <= 1e-15 * q;
+}
+
+/* The largest power of ten that all values are multiples of: what was printed, or counted; 0: finer
+ * than a double can show.                                                                        */
+PERF_FN double ab_decimal_step_(double p, const double *x, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n && p > 0.0; i++)
+        while (p > 0.0 && !ab_is_multiple_(x[i], p)) {
+            p = p > 1.5 ? p / 10.0 : 1.0 / (double)(uint64_t)(10.0 / p + 0.5);
+            if (p < 1e-15 * x[i] || p < 1e-12)
+                p = 0.0;
+        }
+    return p;
+}
+
+/* The smallest gap between values of which many are equal; 0: few are, or all are.  The first
+ * thousands of values tell it.                                                                   */
+PERF_FN double ab_gap_step_(const double *x, size_t n)
+{
+    double *s, gap = 0.0;
+    size_t  i, ties = 0;
+
+    n = n < 4096 ? n : 4096;
+    s = (double *)ab_grow(NULL, n, sizeof *s);
+    memcpy(s, x, n * sizeof *s);
+    perf_sort_values(s, n);
+    for (i = 1; i < n; i++) {
+        double d = s[i] - s[i - 1];
+        ties += !(d > 1e-13 * s[i]);
+        if (d > 1e-13 * s[i] && !(gap > 0.0 && gap < d))
+            gap = d;
+    }
+    free(s);
+    return ties * 20 >= n ? gap : 0.0;
+}
+
+PERF_FN int ab_is_constant_(const double *x, size_t n)
+{
+    size_t i;
+
+    for (i = 1; i < n; i++)
+        if (x[i] < x[0] || x[i] > x[0])
+            return 0;
+    return n > 0;
+}
+
+/* The largest step of a kind that clocks have, and decimals, of which both constants are multiples:
+ * 1, 2, 4 and 5 ms, 1/64 and 1/256 s and the like; 0: none that is a 1e-9th of them or more.     */
+PERF_FN double ab_common_step_(double a, double b)
+{
+    static const double kind[] = {9.765625, 7.8125, 5.0, 4.0, 3.90625, 2.5, 2.0, 1.5625, 1.0};
+    double small = a < b ? a : b, power;
+    size_t i;
+
+    for (power = 1e12; power > 1e-9 * small; power = power > 1.5 ? power / 10.0 : power * 0.1)
+        for (i = 0; i < sizeof kind / sizeof *kind; i++)
+            if (ab_is_multiple_(a, kind[i] * power) && ab_is_multiple_(b, kind[i] * power))
+                return kind[i] * power;
+    return 0.0;
+}
+
+/* What the values of both sides could be told apart by, in their unit; below 0: they are exact.
+ * A clock that ticks every 10 ms gives 0.12 and 0.11 s, however often it is asked.  Where neither
+ * side varies and no step is seen, it may be all that lies between them.  Counts go in ones.     */
+PERF_FN double ab_clock_step(const double *a, size_t na, const double *b, size_t nb,
+                             const char *unit)
+{
+    ab_kind kind = ab_unit_kind(unit);
+    double  p, ga, gb;
+
+    if (kind == AB_MEMORY || !na || !nb)
+        return -1.0;
+    p = ab_decimal_step_(kind == AB_TIME || !*unit ? 1e12 : 1.0, a, na);
+    p = ab_decimal_step_(p, b, nb);
+    if (kind == AB_OTHER && *unit)
+        return p > 0.0 ? p : -1.0;
+    if (kind != AB_RATE && ab_is_constant_(a, na) && ab_is_constant_(b, nb)) {
+        p = ab_common_step_(a[0], b[0]);
+        ga = ab_abs(a[0] - b[0]);
+        return p > 0.0 ? p : ga > 0.0 ? ga : a[0];
+    }
+    ga = ab_gap_step_(a, na);
+    gb = ab_gap_step_(b, nb);
+    p = ga > p ? ga : p;
+    p = gb > p ? gb : p;
+    return p > 0.0 ? p : -1.0;
+}
+
+/* How far the log of b / a may be off because both were read in steps: rounded to the nearest, or
+ * cut off, in which case one side alone is off by a whole step.  A value of half a step may be
+ * anything: 50, which nothing exceeds.                                                           */
+PERF_FN double ab_log_step(double step, double a, double b)
+{
+    double small = a < b ? a : b, both;
+
+    if (!(step > 0.0))
+        return 0.0;
+    if (!(0.5 * step < 0.999 * small))
+        return 50.0;
+    both = perf_log1p(0.5 * step / a) - perf_log1p(-0.5 * step / b);
+    a = perf_log1p(0.5 * step / b) - perf_log1p(-0.5 * step / a);
+    both = a > both ? a : both;
+    a = perf_log1p(step / small);
+    return a > both ? a : both;
 }
 
 /* Chooses the design and collects the numbers.  -1: not usable, with a message. */
@@ -247,10 +447,10 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
                            d->unit, ab_metric_name(d->rule.metric));
         d->rule.metric = PERF_METRIC_THROUGHPUT;
     }
-    if (ab_unit_kind(d->unit) == AB_MEMORY)
-        d->tick = -1.0;                             /* counted, not read from a clock             */
+    d->tick = a->step > b->step ? a->step : b->step;
     if (a == b && a->same_order)
-        d->cap = "the same side was always measured first: no coin decided the order";
+        snprintf(d->cap, sizeof d->cap, "%s",
+                 "the same side was always measured first: no coin decided the order");
     if (a == b && a->runs == 1) {
         d->how = AB_HOW_PAIRS;
         ab_flat_(d, 0, a, 0);
@@ -262,20 +462,27 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
         return 0;
     }
     named = a->runs > 1 && b->runs > 1 && !a->processes && !b->processes;
-    if (vouch == AB_VOUCH_NONE && named) {
+    if (vouch == AB_VOUCH_TURNS || (vouch == AB_VOUCH_NONE && named)) {
         match = (size_t *)ab_grow(NULL, a->runs, sizeof *match);
         paired = ab_match_runs_(a, b, match);
         ab_by_run_(d, a, b, paired ? match : NULL);
-        free(match);
         if (!paired) {
             d->how = AB_HOW_SEPARATE;
-            d->cap = "the runs of A and B are no pairs: their numbers or ids differ";
+            snprintf(d->cap, sizeof d->cap, "%s",
+                     "the runs of A and B are no pairs: their numbers or ids differ");
+        } else if (vouch == AB_VOUCH_NONE) {
+            ab_took_turns_(a, b, match, d->cap, sizeof d->cap);
         }
+        free(match);
         return 0;
     }
     d->how = vouch == AB_VOUCH_PAIRED ? AB_HOW_PAIRS
            : vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM)
                  ? AB_HOW_RANDOM : AB_HOW_SEPARATE;
+    if (vouch == AB_VOUCH_NONE && a->runs == 1 && b->runs == 1 && a->run[0].machine &&
+        b->run[0].machine && strcmp(a->run[0].machine, b->run[0].machine) != 0)
+        snprintf(d->cap, sizeof d->cap, "A ran on %.60s, B on %.60s", a->run[0].machine,
+                 b->run[0].machine);
     if (d->how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
         ab_how how = d->how;                        /* processes differ from each other: they are */
         ab_by_run_(d, a, b, NULL);                  /* what was repeated, not their values        */
@@ -313,8 +520,26 @@ PERF_FN perf_verdict ab_verdict(const ab_data *d, double confidence)
     v = d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS
             ? perf_compare_pairs(d->x[0], d->x[1], d->n[0], &o)
             : perf_compare(d->x[0], d->n[0], d->x[1], d->n[1], &o);
-    if (d->cap)
+    if (*d->cap)
         perf_verdict_cap_(&v, d->cap);
+    return v;
+}
+
+/* The level that each of `rules` rules needs for a REJECT: any of them is enough for one, so that
+ * their errors add up.  An ACCEPT needs all of them, and no correction.                          */
+PERF_FN double ab_reject_level(double confidence, int rules)
+{
+    return 1.0 - (1.0 - confidence) / (double)rules;
+}
+
+/* The verdict of one of several rules. */
+PERF_FN perf_verdict ab_verdict_among(const ab_data *d, double confidence, int rules)
+{
+    perf_verdict v = ab_verdict(d, confidence);
+
+    if (v.decision == PERF_REJECT && rules > 1 &&
+        ab_verdict(d, ab_reject_level(confidence, rules)).decision != PERF_REJECT)
+        perf_verdict_cap_(&v, "alone it would be REJECT; among several rules that is not sure");
     return v;
 }
 
@@ -325,7 +550,7 @@ PERF_FN double ab_p_value_(const ab_data *d)
     double            low = perf_log(1e-6), high = perf_log(0.5), mid;
     int               i;
 
-    if (d->how == AB_HOW_SEPARATE || d->cap)
+    if (d->how == AB_HOW_SEPARATE || *d->cap)
         return 1.0;
     if (d->how != AB_HOW_RANDOM) {
         o.rule = d->rule;
@@ -346,6 +571,32 @@ PERF_FN double ab_p_value_(const ab_data *d)
     return perf_exp(high);
 }
 
+/* The figure of one side, with an interval of its own unless the values are pairs. */
+PERF_FN void ab_show_(ab_data *d, int side, double confidence)
+{
+    size_t        n = d->n[side];
+    perf_metric   m = d->rule.metric;
+    perf_interval i;
+    double       *s, below, above;
+
+    d->shown[side] = ab_statistic(d->x[side], n, m);
+    d->off[side] = -1.0;
+    if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS || n < 2 || !(d->shown[side] > 0.0))
+        return;
+    s = (double *)ab_grow(NULL, n, sizeof *s);
+    memcpy(s, d->x[side], n * sizeof *s);
+    perf_sort_values(s, n);
+    i = m == PERF_METRIC_MEAN ? perf_mean_interval(s, n, confidence)
+      : perf_quantile_interval(s, n, m == PERF_METRIC_P99 ? 0.99 : m == PERF_METRIC_P95 ? 0.95
+                               : 0.5, confidence);
+    below = i.estimate - i.low;
+    above = i.high - i.estimate;
+    d->ranged[side] = !perf_is_finite_(below + above);
+    d->off[side] = (d->ranged[side] ? s[n - 1] - s[0] : above > below ? above : below) /
+                   d->shown[side];
+    free(s);
+}
+
 /* All rules must hold: one REJECT rejects, and it takes every ACCEPT to accept. */
 PERF_FN perf_decision ab_join(const ab_row *row, int rules)
 {
@@ -359,6 +610,17 @@ PERF_FN perf_decision ab_join(const ab_row *row, int rules)
     return accepted == rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
 }
 
+/* Would finer values have decided, clearly? */
+PERF_FN int ab_too_coarse_(const ab_data *d)
+{
+    double by = d->tick > 0.0 && d->shown[0] > 0.0 && d->shown[1] > 0.0
+                    ? ab_log_step(d->tick, d->shown[0], d->shown[1]) : 0.0;
+
+    return (d->v.warnings & PERF_WARN_RESOLUTION) &&
+           (by >= 50.0 || d->v.ratio.high * perf_exp(-0.9 * by) < d->v.threshold ||
+            d->v.ratio.low * perf_exp(0.9 * by) > d->v.threshold);
+}
+
 /* What would settle one rule; "" when it is decided. */
 PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
 {
@@ -367,17 +629,18 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
                                                            ? "pairs" : "values on each side";
     const char         *would = v->ratio.high < v->threshold ? "would ACCEPT"
                               : v->ratio.low > v->threshold  ? "would REJECT" : "";
-    double more = v->more < 1e9 ? (double)(uint64_t)v->more : 0.0;
+    double  more = v->pairs_needed < 1e9 ? (double)(uint64_t)v->pairs_needed : 0.0;
+    ab_text step = ab_quantity(d->tick, d->unit);
 
-    more += v->more > more;                         /* up to the next whole one                   */
+    more += v->pairs_needed > more;                         /* up to the next whole one                   */
     *out = '\0';
     if (v->decision != PERF_INCONCLUSIVE)
         return;
-    if (d->cap)
+    if (*d->cap)
         snprintf(out, size, "%s%s%s", d->cap, *would ? "; the numbers " : "", would);
     else if (v->warnings & PERF_WARN_MEAN)
         snprintf(out, size, "%s; ask for p50 or p99 instead", v->reason);
-    else if (d->how == AB_HOW_SEPARATE && (v->warnings & PERF_WARN_UNBOUNDED) && v->more < 1e9)
+    else if (d->how == AB_HOW_SEPARATE && (v->warnings & PERF_WARN_UNBOUNDED) && v->pairs_needed < 1e9)
         snprintf(out, size,
                  "not interleaved, and %.0f more values a side are needed: measure in turns "
                  "(perf-ab run), or give %d pairs of runs",
@@ -386,9 +649,13 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
         snprintf(out, size,
                  "not interleaved%s%s: measure in turns (perf-ab run), or give %d pairs of runs",
                  *would ? "; the numbers " : "", would, AB_ENOUGH_RUNS);
+    else if (ab_too_coarse_(d))
+        snprintf(out, size,
+                 "the values come in steps of %.60s, too coarse for this question: time more work "
+                 "per value", step.s);
     else if (*would)
         snprintf(out, size, "%s", v->reason);
-    else if (v->more < 1e9)
+    else if (v->pairs_needed < 1e9)
         snprintf(out, size, v->warnings & PERF_WARN_UNBOUNDED ? "at least %.0f more %s"
                                                               : "about %.0f more %s", more, what);
     else
@@ -422,16 +689,20 @@ PERF_FN void ab_judge(ab_report *r)
         ab_row *row = &r->row[i];
         for (k = 0; k < r->plan.rules && !row->missing; k++) {
             ab_data *d = &row->d[k];
+            if (!(d->tick > 0.0) && !(d->tick < 0.0))
+                d->tick = ab_clock_step(d->x[0], d->n[0], d->x[1], d->n[1], d->unit);
             if (!r->sequential)
-                d->v = ab_verdict(d, r->plan.confidence);
-            d->shown[0] = ab_statistic(d->x[0], d->n[0], d->rule.metric);
-            d->shown[1] = ab_statistic(d->x[1], d->n[1], d->rule.metric);
-            row->open |= d->how != AB_HOW_SEPARATE && !d->cap;
+                d->v = ab_verdict_among(d, r->plan.confidence, r->plan.rules);
+            ab_show_(d, 0, r->plan.confidence);
+            ab_show_(d, 1, r->plan.confidence);
+            row->open |= d->how != AB_HOW_SEPARATE && !*d->cap;
         }
         row->alone = row->missing ? PERF_INCONCLUSIVE : ab_join(row, r->plan.rules);
         r->judged += row->open != 0;
         row->p = row->holm = 1.0;
     }
+    if (r->sequential)                              /* no p-values there, and no need of them     */
+        r->judged = 1;
     for (i = 0; i < r->n && r->judged > 1; i++) {
         ab_row *row = &r->row[i];
         double  accept = 0.0, reject = 1.0;
@@ -442,6 +713,7 @@ PERF_FN void ab_judge(ab_report *r)
             if (d->v.decision == PERF_REJECT && d->p < reject)
                 reject = d->p;
         }
+        reject *= r->plan.rules;                    /* any of them would have done                */
         row->p = row->missing ? 1.0 : row->alone == PERF_REJECT ? reject : accept;
     }
     if (r->judged > 1)
@@ -460,8 +732,8 @@ PERF_FN void ab_judge(ab_report *r)
                      "not sure enough (Holm p %.2g): more pairs",
                      perf_decision_text(row->alone), r->judged, row->holm);
         } else if (row->missing) {
-            snprintf(settle, sizeof row->settle, "%s does not have it: measure it there, too",
-                     row->missing);
+            snprintf(settle, sizeof row->settle, r->sequential ? "not measured within the budget"
+                     : "%s does not have it: measure it there, too", row->missing);
         }
         for (k = 0; k < r->plan.rules && !*settle && row->family == PERF_INCONCLUSIVE; k++)
             ab_settle_(&row->d[k], settle, sizeof row->settle);

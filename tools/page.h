@@ -77,20 +77,6 @@ PERF_FN double page_at_(const page_scale *s, double x)
     return s->from + t * (s->to - s->from);
 }
 
-/* A round step (1, 2 or 5 times a power of ten) that makes about `count` ticks. */
-PERF_FN double page_step_(double range, double count)
-{
-    double raw = range / count, power = 1.0;
-
-    if (!(raw > 0.0) || !perf_is_finite_(raw))
-        return 1.0;
-    while (power * 10.0 <= raw)
-        power *= 10.0;
-    while (power > raw)
-        power /= 10.0;
-    return raw < 2.0 * power ? 2.0 * power : raw < 5.0 * power ? 5.0 * power : 10.0 * power;
-}
-
 PERF_FN double page_first_tick_(double low, double step)
 {
     double q = low / step;
@@ -175,7 +161,7 @@ PERF_FN ab_text page_tick_(double t, double step, const char *unit)
 PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bottom,
                            const char *unit)
 {
-    double step = page_step_(s->high - s->low, 5.0), t;
+    double step = ab_round_step(s->high - s->low, 5.0), t;
     int    i = 0;
 
     for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
@@ -192,7 +178,7 @@ PERF_FN void page_ticks_x_(FILE *f, const page_scale *s, double top, double bott
 PERF_FN void page_ticks_y_(FILE *f, const page_scale *s, double left, double right,
                            const char *unit)
 {
-    double step = page_step_(s->high - s->low, 4.0), t;
+    double step = ab_round_step(s->high - s->low, 4.0), t;
     int    i = 0;
 
     for (t = page_first_tick_(s->low, step); t < s->high && i < 20; t += step, i++) {
@@ -345,68 +331,20 @@ PERF_FN void page_halves_(FILE *f, const ab_data *d)
 
 /* ---- forest plot ---- */
 
-/* The interval of a row on a log scale, oriented as the table is. */
-PERF_FN perf_interval page_effect_(const ab_data *d, double *asked)
+PERF_FN void page_forest_axis_(FILE *f, const ab_forest *a, const page_scale *s)
 {
-    int           factor, swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
-    perf_interval x = ab_effect_(d, &factor), r;
-
-    *asked = perf_log(factor || swap ? 1.0 / d->v.threshold : d->v.threshold);
-    r.low = perf_log(x.low);
-    r.estimate = perf_log(x.estimate);
-    r.high = perf_log(x.high);
-    return r;
-}
-
-/* The range of every interval, at most a factor of 20 either way, as few numbers as possible. */
-PERF_FN page_scale page_forest_range_(const ab_report *r)
-{
-    page_scale s = {0.0, 0.0, 8.0, 252.0};
-    size_t     i;
-    int        k, j;
-
-    for (i = 0; i < r->n; i++)
-        for (k = 0; k < r->plan.rules && !r->row[i].missing; k++) {
-            double        x[3], asked;
-            perf_interval e = page_effect_(&r->row[i].d[k], &asked);
-            x[0] = e.low;
-            x[1] = e.high;
-            x[2] = asked;
-            for (j = 0; j < 3; j++) {
-                if (!perf_is_finite_(x[j]))
-                    continue;
-                s.low = x[j] < s.low ? x[j] : s.low;
-                s.high = x[j] > s.high ? x[j] : s.high;
-            }
-        }
-    s.low = s.low < -3.0 ? -3.0 : s.low;
-    s.high = s.high > 3.0 ? 3.0 : s.high;
-    if (!(s.high - s.low > 0.002)) {
-        s.low -= 0.01;
-        s.high += 0.01;
-    }
-    s.low -= 0.05 * (s.high - s.low);
-    s.high += 0.05 * (s.high - s.low);
-    return s;
-}
-
-PERF_FN void page_forest_axis_(FILE *f, const ab_report *r, const page_scale *s)
-{
-    int    factor = r->plan.rule[0].kind == PERF_RULE_SPEEDUP, i = 0;
-    double low = factor ? perf_exp(s->low) : (perf_exp(s->low) - 1.0) * 100.0;
-    double high = factor ? perf_exp(s->high) : (perf_exp(s->high) - 1.0) * 100.0;
-    double step = page_step_(high - low, 5.0), t, last = -100.0, at;
-    char   label[40];
+    double t, last = -100.0, at;
+    int    i;
 
     page_svg_(f, 260, 20, "scale");
-    for (t = page_first_tick_(low, step); t < high && i < 20; t += step, i++) {
-        double v = ab_abs(t) < 1e-9 * step ? 0.0 : t, ratio = factor ? v : 1.0 + v / 100.0;
-        at = page_at_(s, perf_log(ratio));
-        if (!(ratio > 0.0) || at - last < 42.0 || at < 16.0 || at > 244.0)
+    for (i = 0; !perf_is_nan_(t = ab_forest_tick(a, i)); i++) {
+        ab_text label = ab_forest_label(a, t);
+        at = page_at_(s, ab_forest_log(a, t));
+        if (at - last < (at > s->to - 16.0 ? 58.0 : 42.0))
             continue;
         last = at;
-        snprintf(label, sizeof label, factor ? "%.3gx" : v > 0.0 ? "+%.3g %%" : "%.3g %%", v);
-        page_label_(f, at, 13.0, "middle", label);
+        page_label_(f, at, 13.0,
+                    at < s->from + 16.0 ? "start" : at > s->to - 16.0 ? "end" : "middle", label.s);
         page_line_(f, "axis", at, 16.0, at, 20.0);
     }
     fputs("</svg>", f);
@@ -415,7 +353,7 @@ PERF_FN void page_forest_axis_(FILE *f, const ab_report *r, const page_scale *s)
 PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, const char *verdict)
 {
     double        asked, low, high, mid;
-    perf_interval e = page_effect_(d, &asked);
+    perf_interval e = ab_forest_row(d, &asked);
     ab_text       change = ab_change(d);
 
     page_svg_(f, 260, 26, change.s);
@@ -432,15 +370,17 @@ PERF_FN void page_forest_row_(FILE *f, const ab_data *d, const page_scale *s, co
         f,
         "<g class=\"i%s\" stroke-width=\"2\"><line x1=\"%.1f\" y1=\"13\" x2=\"%.1f\" y2=\"13\"/>",
         verdict, low, high);
-    if (e.low < s->low)
+    if (e.low < s->low - 1e-9)
         fprintf(f, "<path d=\"M%.1f 13l6 -4v8z\"/>", s->from);
     else
         fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", low, low);
-    if (e.high > s->high)
+    if (e.high > s->high + 1e-9)
         fprintf(f, "<path d=\"M%.1f 13l-6 -4v8z\"/>", s->to);
     else
         fprintf(f, "<line x1=\"%.1f\" y1=\"9\" x2=\"%.1f\" y2=\"17\"/>", high, high);
-    fprintf(f, "<rect x=\"%.1f\" y=\"9.5\" width=\"7\" height=\"7\"/></g></svg>", mid - 3.5);
+    if (e.estimate >= s->low && e.estimate <= s->high)
+        fprintf(f, "<rect x=\"%.1f\" y=\"9.5\" width=\"7\" height=\"7\"/>", mid - 3.5);
+    fputs("</g></svg>", f);
 }
 
 /* ---- the page ---- */
@@ -473,6 +413,52 @@ PERF_FN void page_row_(FILE *f, const ab_report *r, size_t i, int k, const page_
     fprintf(f, "</td><td><b class=\"%s\">%s</b></td></tr>\n", verdict, l.cell[CELL_VERDICT].s);
 }
 
+/* The line of the geometric mean, without a verdict. */
+PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
+{
+    ab_line l;
+    ab_data d;
+    int     k;
+
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
+        ab_geometric_mean(r, k, &d);
+        fprintf(f, "<tr><td>%s</td>", l.cell[CELL_NAME].s);
+        if (r->plan.rules > 1)
+            fprintf(f, "<td>%s</td>", l.cell[CELL_METRIC].s);
+        fprintf(f, "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"c\">%s</td>"
+                "<td class=\"f\">", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
+                l.cell[CELL_CHANGE].s);
+        page_forest_row_(f, &d, s, "INCONCLUSIVE");
+        fputs("</td><td></td></tr>\n", f);
+    }
+}
+
+/* What the commands of perf-ab run took. */
+PERF_FN void page_usage_(FILE *f, const ab_report *r)
+{
+    size_t i;
+    int    k;
+
+    if (r->usages)
+        fputs("<table><thead><tr><th>command, medians</th><th class=\"n\">wall</th>"
+              "<th class=\"n\">user</th><th class=\"n\">system</th><th class=\"n\">memory</th>"
+              "<th class=\"n\">runs</th><th class=\"n\">failed</th></tr></thead><tbody>\n", f);
+    for (i = 0; i < r->usages; i++) {
+        const ab_usage *u = &r->usage[i];
+        ab_text         t;
+        fputs("<tr><td class=\"w\">", f);
+        page_text_(f, u->name);
+        for (k = 0; k < 4; k++) {
+            t = ab_usage_text(u, k);
+            fprintf(f, "</td><td class=\"n\">%s", t.s);
+        }
+        fprintf(f, "</td><td class=\"n\">%zu</td><td class=\"n\">%zu</td></tr>\n", u->runs,
+                u->failed);
+    }
+    if (r->usages)
+        fputs("</tbody></table>\n", f);
+}
+
 PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
 {
     const ab_row *row = &r->row[i];
@@ -485,7 +471,7 @@ PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
     for (k = 0; k < r->plan.rules; k++) {
         const ab_data *d = &row->d[k];
         ab_text        rule = ab_rule_text(&r->plan.rule[k]), change = ab_change(d);
-        ab_text        how = ab_how_text(d);
+        ab_text        how = ab_how_text(d), found = ab_found_text(d);
         fputs("<p>", f);
         page_text_(f, rule.s);
         fprintf(f, ": <b class=\"%s\">%s</b>, ", perf_decision_text(d->v.decision),
@@ -495,9 +481,7 @@ PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
             fprintf(f, "; %zu and %zu values; %s.", d->n[0], d->n[1], d->v.reason);
         else
             fprintf(f, "; %s; %s.", how.s, d->v.reason);
-        if (perf_is_finite_(d->v.mde))
-            fprintf(f, " A change of %.2g %% would have been found with 80 %% chance.",
-                    d->v.mde * 100.0);
+        fprintf(f, " %s", found.s);
         fputs("</p>\n", f);
         if (k == 0 || r->plan.kind[k] != r->plan.kind[0]) {
             fputs("<div class=\"plots\">\n", f);
@@ -553,7 +537,8 @@ PERF_FN void page_head_(FILE *f, const ab_report *r)
 
 PERF_FN void ab_print_page(FILE *f, const ab_report *r)
 {
-    page_scale s = page_forest_range_(r);
+    ab_forest  a = ab_forest_of(r);
+    page_scale s = {a.low, a.high, 8.0, 252.0};
     size_t     i;
     int        k;
 
@@ -563,15 +548,17 @@ PERF_FN void ab_print_page(FILE *f, const ab_report *r)
             "class=\"n\">after</th>"
             "<th>change [interval]</th><th>",
             r->plan.rules > 1 ? "<th>metric</th>" : "");
-    page_forest_axis_(f, r, &s);
+    page_forest_axis_(f, &a, &s);
     fputs("</th><th>verdict</th></tr></thead><tbody>\n", f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++)
             page_row_(f, r, i, k, &s);
+    page_mean_(f, r, &s);
     fputs("</tbody></table>\n<p class=\"note\">Solid line: no change. Dashed: what was asked; an "
           "interval "
-          "that lies wholly on one side of it decides.</p>\n",
-          f);
+          "that lies wholly on one side of it decides. An arrow: it goes on beyond the scale."
+          "</p>\n", f);
+    page_usage_(f, r);
     for (i = 0; i < r->n && i < PAGE_DETAILS; i++)
         if (!r->row[i].missing)
             page_details_(f, r, i);

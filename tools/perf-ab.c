@@ -6,10 +6,12 @@
  * Build:  cc -O2 -I. tools/perf-ab.c -ljansson -o perf-ab      (C99, POSIX; Jansson reads JSON)
  * docs/perf-ab.md describes every option, docs/formats.md what it reads and writes.
  * Parts: ab.h samples and messages, read.h formats, judge.h verdicts, write.h table JSON CSV
- * Markdown, page.h HTML, run.h commands, ranks.h several processes, protocol.h calibration.  This
- * file: options and order.
+ * Markdown, page.h HTML, process.h one command, run.h rounds of them, ranks.h several processes,
+ * protocol.h calibration.  This file: options and order.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE                         /* wait4, for what a command used                 */
+#define _DARWIN_C_SOURCE
 
 #include "ab.h"
 #include "judge.h"
@@ -24,7 +26,7 @@ static const char help[] =
     "usage: perf-ab A B [option...]              two files: before and after\n"
     "       perf-ab A... -- B... [option...]     pairs of runs, one file a process\n"
     "       perf-ab PAIRS [option...]            one file with columns a,b or paired results\n"
-    "       perf-ab run [option...] -- COMMAND_A... -- COMMAND_B...\n"
+    "       perf-ab run [option...] -- COMMAND_A... -- COMMAND_B... [-- COMMAND_C...]\n"
     "       perf-ab merge FILE... [-o FILE]      several runs or ranks into one results file, and\n"
     "                                            which is slowest; or traces of perf.h into one\n"
     "       perf-ab --batch | --seq | --sample   calibration protocol on standard input\n"
@@ -38,9 +40,11 @@ static const char help[] =
     "  --confidence C    of the intervals, default 0.95\n"
     "  --paired          value i of A and of B were measured together, in random order\n"
     "  --random          all values of A and B were measured in random order\n"
+    "  --turns           run i of A and of B were measured in turns, in random order\n"
     "  --format F        plain csv json go google hyperfine pyperf; default: look at the content\n"
     "  --value NAME      the column, unit or counter to read: cpu_time, allocs/op, ...\n"
     "  --json FILE  --csv FILE  --markdown FILE  --html FILE      write the report (- is stdout)\n"
+    "  --plot            the intervals over each other, below the table\n"
     "  --quiet           no table\n"
     "\n"
     "perf-ab merge, for traces, before the file that it is about:\n"
@@ -49,13 +53,17 @@ static const char help[] =
     "and for both:\n"
     "  --ranks           rank 0, rank 1, ...: the number in each file's name, or their order\n"
     "\n"
-    "perf-ab run, which measures wall time in random turns until it is decided:\n"
-    "  --pairs N         at most N pairs (default 100)        --budget S    at most S seconds\n"
-    "  --warmup N        unmeasured runs of each first (1)    --save FILE   keep the measurements\n"
-    "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead of time\n"
-    "  --unit U          of reported numbers                  --seed N      of the random order\n"
-    "  --shell           each command is one text for sh -c   --show-output do not discard "
-    "output\n";
+    "perf-ab run [option...] -- A... -- B... [-- C...]: random turns until it is decided\n"
+    "  --measure M       wall (default), cpu, user, system, memory\n"
+    "  --reported[=TEXT] take the last number printed, or the first behind TEXT, instead\n"
+    "  --unit U          of reported numbers\n"
+    "  --parameter P=... 1,2,8 or 1..8 or 0..1:0.25, for {P}; one command: its values compete\n"
+    "  --prepare CMD     untimed, before each run           --setup CMD     before all of them\n"
+    "  --cleanup CMD     after all of them                  --warmup N      unmeasured runs (1)\n"
+    "  --pairs N         at most N pairs (default 100)      --budget S      at most S seconds\n"
+    "  --timeout S       what takes longer is ended         --seed N        of the random order\n"
+    "  --ignore-failure  take runs with an exit status      --save FILE     keep the values\n"
+    "  --shell           each command is one text for sh -c --show-output   do not discard it\n";
 
 typedef struct options {
     ab_plan       plan;
@@ -63,7 +71,7 @@ typedef struct options {
     int           metric;               /* -1: not given                                          */
     ab_read_opts  read;
     const char   *output[4];            /* files for JSON, CSV, Markdown, HTML; NULL: none        */
-    int           quiet, fixed_ratio;
+    int           quiet, plot;
     ab_run_opts   run;
     const char  **file;
     size_t        files, split;         /* files of A; 0: no -- was given                         */
@@ -138,6 +146,29 @@ static int take_value(options *o, const char *name, const char *value)
         o->read.value = value;
         return 0;
     }
+    if (!strcmp(name, "--setup") || !strcmp(name, "--cleanup")) {
+        *(name[2] == 's' ? &o->run.setup : &o->run.cleanup) = value;
+        return 0;
+    }
+    if (!strcmp(name, "--prepare")) {
+        if (o->run.prepares == AB_PREPARES)
+            return usage_error("more than 64 times --prepare", "");
+        o->run.prepare[o->run.prepares++] = value;
+        return 0;
+    }
+    if (!strcmp(name, "--parameter")) {
+        if (o->run.parameters == AB_PARAMETERS)
+            return usage_error("more than 4 parameters", "");
+        o->run.parameter[o->run.parameters++] = value;
+        return 0;
+    }
+    if (!strcmp(name, "--measure")) {
+        i = ab_measure_of(value);
+        o->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
+        return i < 0 ? usage_error("wall, cpu, user, system or memory is measured, not", value) : 0;
+    }
+    if (!strcmp(name, "--timeout"))
+        return take_number("seconds are needed, not", value, 0.001, 1e8, &o->run.timeout);
     if (!strcmp(name, "--budget"))
         return take_number("seconds are needed, not", value, 0.0, 1e9, &o->run.budget);
     if (!strcmp(name, "--save")) {
@@ -170,10 +201,16 @@ static int take_flag(options *o, const char *name)
         o->plan.vouch = AB_VOUCH_PAIRED;
     else if (!strcmp(name, "--random"))
         o->plan.vouch = AB_VOUCH_RANDOM;
+    else if (!strcmp(name, "--turns"))
+        o->plan.vouch = AB_VOUCH_TURNS;
+    else if (!strcmp(name, "--plot"))
+        o->plot = 1;
     else if (!strcmp(name, "--quiet"))
         o->quiet = 1;
     else if (!strcmp(name, "--shell"))
         o->run.shell = 1;
+    else if (!strcmp(name, "--ignore-failure"))
+        o->run.ignore_failure = 1;
     else if (!strcmp(name, "--show-output"))
         o->run.show_output = 1;
     else if (!strcmp(name, "--reported"))
@@ -264,7 +301,8 @@ static int write_report(const ab_report *r, const options *o)
         if (f)
             writer[i](f, r);
         if (!f || ferror(f) || fclose(f) != 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written\n", o->output[i]);
+            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->output[i],
+                    strerror(errno));
             failed = 1;
         }
     }
@@ -433,6 +471,9 @@ static void free_rows(ab_report *r)
     for (i = 0; i < r->n; i++)
         for (k = 0; k < AB_RULES; k++)
             ab_data_free(&r->row[i].d[k]);
+    for (i = 0; i < r->usages; i++)
+        free(r->usage[i].name);
+    free(r->usage);
     free(r->row);
     free(r->owned[0]);
     free(r->owned[1]);
@@ -450,6 +491,7 @@ static int compare_files(options *o)
     memset(kind, 0, sizeof kind);
     memset(&r, 0, sizeof r);
     r.plan = o->plan;
+    r.plot = o->plot;
     side_name(name[0], sizeof name[0], o, 0, na);
     side_name(name[1], sizeof name[1], o, o->files > na ? na : 0,
               o->files > na ? o->files - na : 1);
@@ -592,15 +634,15 @@ static int merge_results(merging *m)
     for (i = 0; i < m->parts && !status; i++)
         status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
     if (!status) {
+        ab_list_runs(&scopes, &set);
         f = strcmp(m->out, "-") ? fopen(m->out, "wb") : stdout;
         if (f) {
             ab_print_results_begin(f, &set);
-            if (scopes.n)
-                ab_print_scopes_json(f, &scopes);
+            ab_print_scopes_json(f, &scopes);
             fputs("\n}\n", f);
         }
         if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written\n", m->out);
+            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", m->out, strerror(errno));
             status = AB_UNUSABLE;
         } else if (f != stdout) {
             ab_print_ranks(stdout, &set);
@@ -634,19 +676,23 @@ static int merge(int argc, char **argv)
 
 static int run_commands(options *o, char **argv)
 {
-    ab_report r;
-    ab_set    set;
-    int       status;
+    ab_report   r;
+    ab_set      set;
+    ab_commands c;
+    int         status;
 
     memset(&r, 0, sizeof r);
     memset(&set, 0, sizeof set);
+    memset(&c, 0, sizeof c);
     r.plan = o->plan;
-    status = ab_run_commands(&r, &set, &o->run, argv);
+    r.plot = o->plot;
+    status = ab_run_commands(&r, &c, &set, &o->run, argv);
     if (status == 0) {
         status = write_report(&r, o);
         ab_run_leave();
     }
     free_rows(&r);
+    ab_commands_free_(&c);
     ab_set_free(&set);
     return status;
 }

@@ -106,9 +106,10 @@ PERF_FN void ab_answer_pairs_(const ab_trial *t, double confidence)
     o.rule = t->rule;
     o.confidence = confidence;
     o.design = PERF_DESIGN_RANDOM;
+    o.tick = ab_clock_step(t->a.x, t->n, t->b.x, t->n, "");
     v = perf_compare_pairs(t->a.x, t->b.x, t->n, &o);
     printf("%s %s %.17g %.17g %.17g %.17g\n", t->id, perf_decision_text(v.decision),
-           v.ratio.estimate, v.ratio.low, v.ratio.high, v.more);
+           v.ratio.estimate, v.ratio.low, v.ratio.high, v.pairs_needed);
 }
 
 PERF_FN void ab_answer_seq_(const ab_trial *t, double confidence)

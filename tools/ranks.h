@@ -145,6 +145,10 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
         json_decref(root);
         return 0;
     }
+    json_array_foreach(json_object_get(root, "runs"), i, item) {
+        const char *was = json_string_value(json_object_get(item, "run"));
+        taken |= was && json_object_get(set->ids, was);
+    }
     json_array_foreach(json_object_get(root, "scopes"), i, item) {
         const char *was = json_string_value(json_object_get(item, "run"));
         ab_scope    s;
@@ -175,12 +179,38 @@ PERF_FN int ab_read_scopes(ab_scopes *set, const char *file, const char *text, s
         if (json_is_object(item)) {
             ab_scope_rename_(item, rank, taken, number);
             json_array_append(set->runs, item);
+            if (json_string_value(json_object_get(item, "run")))
+                json_object_set_new(set->ids, json_string_value(json_object_get(item, "run")),
+                                    json_true());
         }
     }
     for (i = start; i < set->n; i++)
         json_object_set_new(set->ids, set->s[i].run, json_true());
     json_decref(root);
     return (int)(set->n - start);
+}
+
+/* Adds to the list of runs when and where the others were measured, which files in other formats
+ * say, too.                                                                                      */
+PERF_FN void ab_list_runs(ab_scopes *scopes, const ab_set *set)
+{
+    json_t *listed = json_object(), *item;
+    size_t  i, k;
+
+    json_array_foreach(scopes->runs, i, item)
+        json_object_set_new(listed, json_string_value(json_object_get(item, "run"))
+                            ? json_string_value(json_object_get(item, "run")) : "", json_true());
+    for (i = 0; i < set->n; i++)
+        for (k = 0; k < set->s[i].runs; k++) {
+            const ab_run *r = &set->s[i].run[k];
+            if (!r->id || !(r->time > 0.0) || json_object_get(listed, r->id))
+                continue;
+            json_object_set_new(listed, r->id, json_true());
+            json_array_append_new(scopes->runs, json_pack(
+                "{s:s, s:f, s:s, s:s, s:s, s:s}", "run", r->id, "time", r->time, "machine",
+                r->machine ? r->machine : "", "cpu", "", "compiler", "", "build", ""));
+        }
+    json_decref(listed);
 }
 
 /* Further members of a results file that ab_print_results_begin has begun. */
@@ -194,6 +224,8 @@ PERF_FN void ab_print_scopes_json(FILE *f, const ab_scopes *set)
     list[0] = set->runs;
     list[1] = set->scopes;
     for (k = 0; k < 2; k++) {
+        if (!json_array_size(list[k]))
+            continue;
         fprintf(f, ",\n  \"%s\": [", key[k]);
         for (i = 0; i < json_array_size(list[k]); i++) {
             fputs(i ? ",\n    " : "\n    ", f);

@@ -26,6 +26,8 @@ typedef struct ab_read_opts {           /* zero = default                       
 
 enum { AB_MAX_RUNS = 10000 };           /* of one benchmark: finding one is a walk                */
 
+#define AB_MOST_BYTES ((size_t)256 << 20)           /* of a file: ten million values and more     */
+
 PERF_FN const char *ab_format_name(ab_format f)
 {
     static const char *const name[] = {"auto", "plain", "csv", "go", "json", "google", "hyperfine",
@@ -102,6 +104,19 @@ PERF_FN size_t ab_quick_number_(const char *s, double *out)
     return (size_t)(p - s);
 }
 
+/* 1 for digits, a comma and digits: how much of the world writes a fraction. */
+PERF_FN int ab_is_decimal_comma_(const char *p, size_t len)
+{
+    const char *comma = (const char *)memchr(p, ',', len);
+    size_t      i;
+
+    for (i = 0; i < len; i++)
+        if (p + i != comma && (p[i] < '0' || p[i] > '9'))
+            return 0;
+    return comma && comma > p && comma + 1 < p + len;
+}
+
+static const char ab_comma_[] = "a decimal comma: write 1.5, not 1,5";
 static const char ab_zero_[] = "zero: too short for its clock? time more work per value";
 
 /* Reads the token text[at .. at + len) as one positive finite number; counts may be zero. */
@@ -120,7 +135,8 @@ PERF_FN int ab_value_(const ab_source *s, size_t at, size_t len, const char *uni
         }
     }
     if (!used || used != len)
-        return ab_fail_at(s, at, "expected a number", p, len);
+        return ab_fail_at(s, at, ab_is_decimal_comma_(p, len) ? ab_comma_ : "expected a number", p,
+                          len);
     if (perf_is_nan_(*out) || !perf_is_finite_(*out))
         return ab_fail_at(s, at, "not a finite number", p, len);
     if (*out < 0.0)
@@ -320,6 +336,10 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
     char     *title;
     int       n, k;
 
+    if (ab_is_decimal_comma_(s->text + start, len))
+        return ab_fail_at(s, start,
+                          "a decimal comma? write 1.5, not 1,5; pairs need a header line 'a,b'",
+                          s->text + start, len);
     *comma = ',';
     for (i = 0; i < len; i++)
         if (s->text[start + i] == ',' || s->text[start + i] == ';' || s->text[start + i] == '\t') {
@@ -386,7 +406,7 @@ PERF_FN int ab_read_csv_(const ab_source *s)
 {
     ab_field f[AB_FIELDS];
     size_t   at = 0, start, i;
-    char     comma, what[80];
+    char     comma = ',', what[80];
     int      column[COL_COUNT], columns = 0, n, k, order = 0;
 
     s->set->format = "CSV";
@@ -407,7 +427,8 @@ PERF_FN int ab_read_csv_(const ab_source *s)
             return -1;
         for (k = 0; k < COL_COUNT && n != columns; k++)
             if (n > columns || column[k] >= n) {
-                snprintf(what, sizeof what, "%d fields where the header has %d", n, columns);
+                snprintf(what, sizeof what, "%d fields where the header has %d%s", n, columns,
+                         n > columns && comma == ',' ? " (decimal commas? write 1.5)" : "");
                 return ab_fail_at(s, start, what, NULL, 0);
             }
         if (ab_csv_row_(s, f, column, &order) < 0)
@@ -732,6 +753,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     const char *run = json_text_(b, "run", NULL), *design = json_text_(b, "design", "");
     json_t     *samples = json_object_get(b, "samples"), *base, *cand;
     ab_series  *series;
+    double      step;
     int         pairs = samples == NULL, failed;
 
     if (!name)
@@ -741,6 +763,9 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     series = ab_series_for_(j->s, name, unit);
     if (series->runs && (series->design == AB_PAIRS) != pairs)
         return json_fail_(j, "pairs and single values of one benchmark", name);
+    step = json_number_value(json_object_get(b, "step"));
+    step *= ab_unit_ns(unit) > 0.0 ? ab_unit_ns(unit) : 1.0;
+    series->step = step > series->step && perf_is_finite_(step) ? step : series->step;
     if (pairs) {
         base = json_member_(j, b, "baseline", JSON_ARRAY);
         cand = base ? json_member_(j, b, "candidate", JSON_ARRAY) : NULL;
@@ -854,6 +879,79 @@ PERF_FN int json_pyperf_(ab_json *j, json_t *b, json_t *common)
     return failed;
 }
 
+/* When and where the runs of this document were measured; one alone is all of them. */
+PERF_FN void json_provenance_(const ab_json *j, json_t *root)
+{
+    json_t *runs = json_object_get(root, "runs"), *which = json_object(), *r;
+    size_t  i, k;
+    double  t;
+
+    json_array_foreach(runs, i, r)
+        if (!json_object_get(which, json_text_(r, "run", "")))
+            json_object_set(which, json_text_(r, "run", ""), r);
+    for (i = 0; i < j->s->set->n; i++)
+        for (k = 0; k < j->s->set->s[i].runs; k++) {
+            ab_run     *run = &j->s->set->s[i].run[k];
+            const char *machine;
+            r = run->id ? json_object_get(which, run->id) : NULL;
+            if (!r && json_array_size(runs) == 1)
+                r = json_array_get(runs, 0);
+            machine = json_text_(r, "machine", NULL);
+            t = json_number_value(json_object_get(r, "time"));
+            run->time = t > 0.0 && t < 1e12 ? t : run->time;
+            if (machine && !run->machine)
+                run->machine = ab_copy(machine, strlen(machine));
+        }
+    json_decref(which);
+}
+
+/* Two digits at p, or -1. */
+PERF_FN int ab_two_digits_(const char *p)
+{
+    return p[0] >= '0' && p[0] <= '9' && p[1] >= '0' && p[1] <= '9'
+               ? (p[0] - '0') * 10 + p[1] - '0' : -1;
+}
+
+/* Seconds since the epoch of "2026-11-22T06:00:00+01:00"; 0: it is no such text. */
+PERF_FN double ab_date_(const char *t)
+{
+    int64_t year, month, days;
+    int     d[7], k;
+
+    if (strlen(t) < 19 || t[10] != 'T')
+        return 0.0;
+    d[0] = ab_two_digits_(t);
+    for (k = 1; k < 7; k++)
+        d[k] = ab_two_digits_(t + 3 * k - 1);
+    for (k = 0; k < 7; k++)
+        if (d[k] < 0)
+            return 0.0;
+    month = (d[2] + 9) % 12;                        /* years that begin with March                */
+    year = d[0] * 100 + d[1] - (d[2] < 3);
+    days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + d[3] - 719469;
+    t += 19;
+    t += strcspn(t, "+-");
+    k = *t && strlen(t) >= 6 ? (ab_two_digits_(t + 1) * 60 + ab_two_digits_(t + 4)) : 0;
+    return (double)days * 86400.0 + d[4] * 3600.0 + (d[5] - (*t == '-' ? -k : k)) * 60.0 + d[6];
+}
+
+/* Google Benchmark says it in its context. */
+PERF_FN void json_google_context_(const ab_json *j, json_t *root)
+{
+    json_t     *context = json_object_get(root, "context");
+    const char *machine = json_text_(context, "host_name", NULL);
+    double      t = ab_date_(json_text_(context, "date", ""));
+    size_t      i, k;
+
+    for (i = 0; i < j->s->set->n; i++)
+        for (k = 0; k < j->s->set->s[i].runs; k++) {
+            ab_run *run = &j->s->set->s[i].run[k];
+            run->time = t;
+            if (machine && !run->machine)
+                run->machine = ab_copy(machine, strlen(machine));
+        }
+}
+
 /* Which tool wrote this document. */
 PERF_FN ab_format json_format_(json_t *root)
 {
@@ -901,6 +999,10 @@ PERF_FN int json_document_(ab_json *j, json_t *root)
         json_out_(j);
     }
     json_out_(j);
+    if (!failed && format == AB_RESULTS)
+        json_provenance_(j, root);
+    if (!failed && format == AB_GOOGLE)
+        json_google_context_(j, root);
     return failed;
 }
 
@@ -1028,31 +1130,39 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
 /* The whole file (- is standard input) with a zero byte behind; NULL with a message. */
 PERF_FN char *ab_slurp(const char *file, size_t *len, ab_error *e)
 {
-    FILE  *f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
-    size_t cap = 1 << 16, n = 0, got;
-    char  *t;
-    int    failed;
+    FILE       *f = strcmp(file, "-") ? fopen(file, "rb") : stdin;
+    size_t      cap = 1 << 16, n = 0, got;
+    char       *t;
+    const char *why = NULL;
 
     if (!f) {
-        ab_fail(e, file, 0, 0, "cannot be opened");
+        ab_fail(e, file, 0, 0, "cannot be opened: %s", strerror(errno));
         return NULL;
     }
     t = (char *)ab_grow(NULL, cap, 1);
-    while ((got = fread(t + n, 1, cap - 1 - n, f)) > 0) {
+    while (!why && (got = fread(t + n, 1, cap - 1 - n, f)) > 0) {
+        if (memchr(t + n, '\0', got) && n + got >= 1 << 16)
+            why = "zero bytes: this is no text file";   /* a device gives them for ever          */
         n += got;
-        if (n == cap - 1) {
+        if (n > AB_MOST_BYTES)
+            why = "more than 256 MiB: no file of measurements is so long";
+        if (n == cap - 1 && !why) {
             cap = cap * 2;
             t = (char *)ab_grow(t, cap, 1);
         }
     }
-    failed = ferror(f);
+    if (ferror(f))
+        ab_fail(e, file, 0, 0, "cannot be read: %s", strerror(errno));
+    else if (why)
+        ab_fail(e, file, 0, 0, "%s", why);
+    if (ferror(f) || why) {
+        free(t);
+        t = NULL;
+    }
     if (f != stdin)
         fclose(f);
-    if (failed) {
-        ab_fail(e, file, 0, 0, "cannot be read");
-        free(t);
+    if (!t)
         return NULL;
-    }
     t[n] = '\0';
     *len = n;
     return t;

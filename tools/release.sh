@@ -3,7 +3,10 @@
 #
 #     tools/release.sh [--dirty] OUT
 #
-# The same commit gives the same bytes on any machine: sorted names, the commit's time, no owner.
+# The same commit gives the same bytes on Debian bookworm and trixie (GNU tar 1.34 and 1.35, GNU gzip
+# 1.12 and 1.13; tools/fresh.sh compares them): sorted names, the commit's time, no owner, and tar's
+# format gnu, as the bytes of ustar differ between those two.  Other tools may give other bytes around
+# the same files.  Beside the files that git knows it has single/perf.h: see tools/single.py.
 # --dirty takes the files as they are now instead of refusing.
 set -eu
 export LC_ALL=C TZ=UTC
@@ -11,7 +14,7 @@ umask 022
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 dirty=no
 [ "${1:-}" != --dirty ] || { dirty=yes; shift; }
-[ $# -eq 1 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -eq 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
 mkdir -p "$1"
 out=$(CDPATH='' cd -- "$1" && pwd)
 
@@ -21,7 +24,7 @@ if [ $dirty = no ] && [ -n "$(git status --porcelain)" ]; then
     echo "release.sh: uncommitted changes; commit them, or say --dirty" >&2
     exit 1
 fi
-version=$(sh tests/version.sh perf_stats.h)
+version=$(sh tests/version.sh)
 name=perfh-$version
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -32,11 +35,13 @@ git ls-files -z --cached --others --exclude-standard | sort -z >"$scratch/list"
 xargs -0 sh -c 'for f; do if [ -f "$f" ]; then printf "%s\0" "$f"; fi; done' - \
     <"$scratch/list" >"$scratch/files"
 tar --null --no-recursion -cf - -T "$scratch/files" | tar -xf - -C "$scratch/$name"
+mkdir "$scratch/$name/single"
+python3 tools/single.py "$scratch/$name/single/perf.h"
 find "$scratch/$name" -type d -exec chmod 755 {} +
 find "$scratch/$name" -type f -perm -u+x -exec chmod 755 {} +
 find "$scratch/$name" -type f ! -perm -u+x -exec chmod 644 {} +
 
-tar -C "$scratch" --sort=name --format=ustar --mtime="@$(git log -1 --format=%ct)" --owner=0 \
+tar -C "$scratch" --sort=name --format=gnu --mtime="@$(git log -1 --format=%ct)" --owner=0 \
     --group=0 --numeric-owner -cf "$scratch/$name.tar" "$name"
 gzip -9 -n "$scratch/$name.tar"
 mv "$scratch/$name.tar.gz" "$out/"

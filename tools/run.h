@@ -1,43 +1,65 @@
-/* run.h - perf-ab run: two commands in random turns, decided pair by pair.
+/* run.h - perf-ab run: commands in random turns, decided round by round.
  *
- * Before each pair a coin says which command goes first; never two at a time.  What is measured is
- * the time from before the process is made until it has ended, or a number that it prints.
+ * A contest is a group of commands, the first of them the baseline.  A round runs each command that
+ * is still undecided once, in an order that coins decide, never two at a time: so each of them and
+ * the baseline form a pair in random order.  What is measured is the time from before the process
+ * is made until it has ended, what it used, or a number that it prints.
  * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
 #ifndef PERF_TOOLS_RUN_H
 #define PERF_TOOLS_RUN_H
 
 #include "judge.h"
+#include "process.h"
 #include "write.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/types.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
+enum { AB_PARAMETERS = 4, AB_PREPARES = 64, AB_COMMANDS = 1000, AB_SEQS = 2 * AB_RULES };
+
+typedef enum ab_measure {
+    AB_WALL, AB_CPU, AB_USER, AB_SYSTEM, AB_PEAK, AB_REPORTED, AB_MEASURES
+} ab_measure;
 
 typedef struct ab_run_opts {
     size_t      pairs;                  /* 0: 100, or as many as the budget has time for          */
     size_t      warmup;                 /* unmeasured runs of each                                */
     double      budget;                 /* seconds; 0: none                                       */
+    double      timeout;                /* seconds for one command; 0: none                       */
     uint64_t    seed;
-    int         seeded, shell, show_output;
-    const char *reported;               /* NULL: wall time; "": last number; else what is before  */
+    int         seeded, shell, show_output, ignore_failure;
+    ab_measure  measure;
+    const char *reported;               /* NULL: no; "": last number; else what is before it      */
     const char *unit, *save;
+    const char *setup, *cleanup;        /* once for each command, before and after all its runs   */
+    const char *prepare[AB_PREPARES];   /* before each run; one for all, or one for each          */
+    size_t      prepares;
+    const char *parameter[AB_PARAMETERS];           /* NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25  */
+    size_t      parameters;
 } ab_run_opts;
+
+typedef struct ab_command {
+    char     **word;                    /* to execute                                             */
+    char      *title, *shell[4];
+    char      *setup, *prepare, *cleanup;           /* NULL: none                                 */
+    ab_values  v[AB_MEASURES];          /* each run of it, in the order of time                   */
+    size_t     failed;                  /* runs with another status than 0                        */
+    pid_t      helper;                  /* group that setup has left running                      */
+} ab_command;
+
+typedef struct ab_contest {
+    ab_command *command;                /* [0] is the baseline                                    */
+    size_t      n;
+    char       *name;                   /* "threads=4", or ""                                     */
+} ab_contest;
 
 typedef struct ab_commands {            /* what is going on                                       */
     const ab_run_opts *o;
-    char             **command[2];
-    char              *shell[2][4];     /* sh -c TEXT, where --shell asks for it                  */
-    char              *title[2];
-    ab_values          v[2];
-    double             tick;            /* of reported numbers: their last decimal                */
-    perf_seq           seq[AB_RULES];
-    ab_plan           *plan;
-    ab_error           e;
+    ab_plan     plan;                   /* metrics settled                                        */
+    ab_contest *contest;
+    size_t      n, rows;
+    double      confidence;             /* of each row, so that all of them together have plan's  */
+    double      tick;                   /* of reported numbers: their last decimal                */
+    perf_seq   *seq;                    /* [AB_SEQS] of each row: one for each rule that may say  */
+                                        /* ACCEPT, then one for each that may say REJECT          */
+    ab_error    e;
 } ab_commands;
 
 PERF_FN ab_run_opts ab_run_opts_default(void)
@@ -49,141 +71,54 @@ PERF_FN ab_run_opts ab_run_opts_default(void)
     return o;
 }
 
-/* ---- signals: stop after the command that is running, which gets the signal too ---- */
-
-static volatile sig_atomic_t ab_signal_, ab_child_;
-
-static void ab_on_signal_(int number)
+/* The measure of that name, or -1. */
+PERF_FN int ab_measure_of(const char *name)
 {
-    ab_signal_ = number;
-    if (ab_child_ > 0)
-        kill((pid_t)ab_child_, number);
+    static const char *const known[] = {"wall", "cpu", "user", "system", "memory"};
+    int i;
+
+    for (i = 0; i < 5; i++)
+        if (!strcmp(name, known[i]))
+            return i;
+    return -1;
 }
 
-static const int ab_signals_[] = {SIGINT, SIGTERM, SIGHUP};
-
-PERF_FN void ab_catch_(sigset_t *all)
+/* What a rule of the plan reads: memory rules the peak, unless a number is reported. */
+PERF_FN ab_measure ab_measured_(const ab_commands *c, int rule)
 {
-    struct sigaction a;
-    size_t           i;
-
-    memset(&a, 0, sizeof a);
-    a.sa_handler = ab_on_signal_;
-    sigemptyset(&a.sa_mask);
-    sigemptyset(all);
-    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++) {
-        sigaction(ab_signals_[i], &a, NULL);
-        sigaddset(all, ab_signals_[i]);
-    }
+    return c->o->reported ? AB_REPORTED
+         : c->plan.kind[rule] == AB_MEMORY ? AB_PEAK : c->o->measure;
 }
 
-/* Ends the way a shell expects from a program that was interrupted. */
-PERF_FN void ab_run_leave(void)
+PERF_FN const char *ab_measure_unit_(const ab_commands *c, ab_measure m)
 {
-    if (!ab_signal_)
-        return;
-    signal((int)ab_signal_, SIG_DFL);
-    raise((int)ab_signal_);
+    return m == AB_PEAK ? "B" : m != AB_REPORTED ? "ns" : c->o->unit ? c->o->unit : "";
 }
 
-/* ---- one command ---- */
-
-PERF_FN double ab_seconds_(void)
+/* The step of what is measured: the kernel counts processor time in us, and deals it out between
+ * user and system by ticks.                                                                      */
+PERF_FN double ab_measure_step_(const ab_commands *c, ab_measure m)
 {
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+    return m == AB_WALL ? 1.0 : m == AB_CPU ? 1e3 : m == AB_PEAK ? -1.0
+         : m == AB_REPORTED ? c->tick : 1e9 / (double)sysconf(_SC_CLK_TCK);
 }
 
-PERF_FN int ab_command_fail_(ab_commands *c, int side, const char *what, long number)
+/* ---- one run of one command ---- */
+
+PERF_FN int ab_command_fail_(ab_commands *c, size_t contest, size_t i, const char *what,
+                             long number)
 {
-    char   text[160];
-    size_t pair = c->v[0].n < c->v[1].n ? c->v[0].n : c->v[1].n;
+    const ab_contest *t = &c->contest[contest];
+    char              text[160], which[24];
 
     snprintf(text, sizeof text, what, number);
-    return ab_fail(&c->e, c->title[side], 0, 0, "%s (command %c, pair %zu)%s", text, 'A' + side,
-                   pair + 1, c->o->show_output ? "" : "; --show-output shows what it prints");
-}
-
-/* Starts it.  Returns the process, or -1 with a message; *from is its output, or -1. */
-PERF_FN pid_t ab_start_(ab_commands *c, int side, int *from)
-{
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t          attr;
-    sigset_t                   all, old;
-    extern char              **environ;
-    pid_t                      child = -1;
-    int                        end[2] = {-1, -1}, r;
-    size_t                     i;
-
-    sigemptyset(&all);
-    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
-        sigaddset(&all, ab_signals_[i]);
-    *from = -1;
-    if (c->o->reported && pipe(end) != 0)
-        return ab_fail(&c->e, "pipe", 0, 0, "%s", strerror(errno));
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-    if (c->o->reported) {
-        posix_spawn_file_actions_adddup2(&files, end[1], 1);
-        posix_spawn_file_actions_addclose(&files, end[0]);
-        posix_spawn_file_actions_addclose(&files, end[1]);
-    } else if (c->o->show_output) {
-        posix_spawn_file_actions_adddup2(&files, 2, 1);     /* the report owns standard output    */
-    } else {
-        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
-    }
-    if (!c->o->show_output)
-        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    sigprocmask(SIG_BLOCK, &all, &old);                     /* until the handler knows the child  */
-    posix_spawnattr_init(&attr);
-    posix_spawnattr_setsigmask(&attr, &old);
-    posix_spawnattr_setsigdefault(&attr, &all);
-    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    r = posix_spawnp(&child, c->command[side][0], &files, &attr, c->command[side], environ);
-    ab_child_ = r ? 0 : (sig_atomic_t)child;
-    sigprocmask(SIG_SETMASK, &old, NULL);
-    posix_spawnattr_destroy(&attr);
-    posix_spawn_file_actions_destroy(&files);
-    if (end[1] >= 0)
-        close(end[1]);
-    if (r) {
-        if (end[0] >= 0)
-            close(end[0]);
-        return ab_fail(&c->e, c->title[side], 0, 0, "cannot be run: %s", strerror(r));
-    }
-    *from = end[0];
-    return child;
-}
-
-/* All that comes out of a pipe, at most its last 8 to 16 MB. */
-PERF_FN char *ab_drain_(int from, size_t *len)
-{
-    enum { MOST = 1 << 24 };
-    size_t  cap = 1 << 12, n = 0;
-    char   *t = (char *)ab_grow(NULL, cap, 1);
-    ssize_t got;
-
-    for (;;) {
-        got = read(from, t + n, cap - 1 - n);
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got <= 0)
-            break;
-        n += (size_t)got;
-        if (n == cap - 1 && cap < MOST) {
-            cap *= 2;
-            t = (char *)ab_grow(t, cap, 1);
-        } else if (n == cap - 1) {
-            memmove(t, t + n / 2, n - n / 2);
-            n -= n / 2;
-        }
-    }
-    close(from);
-    t[n] = '\0';
-    *len = n;
-    return t;
+    if (i < 26)
+        snprintf(which, sizeof which, "command %c", 'A' + (int)i);
+    else
+        snprintf(which, sizeof which, "command %zu", i + 1);
+    return ab_fail(&c->e, t->command[i].title, 0, 0, "%s (%s, %s%spair %zu)%s", text, which,
+                   t->name, *t->name ? ", " : "", t->command[i].v[0].n + 1,
+                   c->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
 /* Finds the number that a command reports; 0: there is none.  *tick: one unit of its last digit. */
@@ -227,151 +162,433 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     return 1;
 }
 
-/* Runs one side once.  0 and its figure, 1: interrupted, -1: a message. */
-PERF_FN int ab_once_(ab_commands *c, int side, double *figure)
+/* Runs an untimed helper.  0 and *left, its group if it goes on; 1: interrupted; -1: a message. */
+PERF_FN int ab_help_(ab_commands *c, const char *what, const char *text, pid_t *left)
 {
-    double  began = ab_seconds_(), tick = 0.0;
-    int     from, status = 0;
-    pid_t   child = ab_start_(c, side, &from);
-    char   *text = NULL;
-    size_t  len;
+    ab_ended e;
+    pid_t    group;
 
-    if (child < 0)
-        return -1;
-    if (from >= 0)
-        text = ab_drain_(from, &len);
-    while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-        continue;
-    *figure = (ab_seconds_() - began) * 1e9;
-    ab_child_ = 0;
+    *left = 0;
+    if (!text)
+        return 0;
+    group = ab_helper(text, c->o->show_output, &e);
     if (ab_signal_) {
-        free(text);
+        ab_helper_end(&group);
         return 1;
     }
-    status = WIFSIGNALED(status)
-                 ? ab_command_fail_(c, side, "was killed by signal %ld", WTERMSIG(status))
-             : WEXITSTATUS(status)
-                 ? ab_command_fail_(c, side, "ended with status %ld", WEXITSTATUS(status))
-                 : 0;
-    if (!status && text) {
-        if (!ab_reported_(text, c->o->reported, figure, &tick))
-            status = ab_command_fail_(c, side, "printed no such number", 0);
-        else if (!(*figure > 0.0) || !perf_is_finite_(*figure))
-            status = ab_command_fail_(c, side, "printed a number that is not positive", 0);
-        c->tick = tick > c->tick ? tick : c->tick;
-    }
-    free(text);
-    return status;
+    if (group < 0)
+        return ab_fail(&c->e, what, 0, 0, e.signal ? "'%.200s' was killed by signal %d"
+                                                   : "'%.200s' ended with status %d",
+                       text, e.signal ? e.signal : e.status);
+    *left = group;
+    return 0;
 }
 
-/* ---- pairs ---- */
-
-/* Looks at the pairs so far, the last one new. */
-PERF_FN perf_decision ab_look_(ab_commands *c)
+/* Runs a command once and keeps what it took.  0, 1: interrupted, -1: a message. */
+PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
 {
-    size_t n = c->v[1].n - 1;
-    double a = c->v[0].x[n], b = c->v[1].x[n];
-    int    k, accepted = 0, rejected = 0;
+    ab_command   *m = &c->contest[contest].command[i];
+    ab_spawn_opts o;
+    ab_ended      e;
+    pid_t         left;
+    double        x = 0.0, tick = 0.0, figure[AB_MEASURES];
+    int           k, r = ab_signal_ ? 1 : ab_help_(c, "--prepare", m->prepare, &left);
 
-    for (k = 0; k < c->plan->rules; k++) {
-        const perf_rule *r = &c->plan->rule[k];
-        perf_decision    d = PERF_INCONCLUSIVE;
-        if (n == 0)
-            (void)perf_seq_init(&c->seq[k], r, c->plan->confidence, r->metric == PERF_METRIC_MEMORY
-                                ? 0.0 : 0.5 * (c->tick / a + c->tick / b));
-        if (ab_is_typical(r->metric))
-            d = r->metric == PERF_METRIC_THROUGHPUT ? perf_seq_add(&c->seq[k], b, a)
-                                                    : perf_seq_add(&c->seq[k], a, b);
+    if (r)
+        return r;
+    memset(&o, 0, sizeof o);
+    o.capture = c->o->reported != NULL;
+    o.show = c->o->show_output;
+    o.timeout = c->o->timeout;
+    r = ab_signal_ ? 1 : ab_run_one(m->word, &o, &e);
+    ab_helper_end(&left);
+    if (r > 0 || ab_signal_) {
+        if (r == 0)
+            free(e.text);
+        return 1;
+    }
+    if (r < 0)
+        return ab_fail(&c->e, m->title, 0, 0, "cannot be run: %s", strerror(errno));
+    if (e.late)
+        r = ab_command_fail_(c, contest, i, "did not end before the timeout", 0);
+    else if (e.signal && !c->o->ignore_failure)
+        r = ab_command_fail_(c, contest, i, "was killed by signal %ld", e.signal);
+    else if (e.status && !c->o->ignore_failure)
+        r = ab_command_fail_(c, contest, i, "ended with status %ld", e.status);
+    else if (o.capture && !ab_reported_(e.text, c->o->reported, &x, &tick))
+        r = ab_command_fail_(c, contest, i, "printed no such number", 0);
+    else if (o.capture && (!(x > 0.0) || !perf_is_finite_(x)))
+        r = ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
+    free(e.text);
+    if (r || !keep)
+        return r;
+    c->tick = tick > c->tick ? tick : c->tick;
+    m->failed += e.status || e.signal;
+    figure[AB_WALL] = e.wall;
+    figure[AB_CPU] = e.user + e.system;
+    figure[AB_USER] = e.user;
+    figure[AB_SYSTEM] = e.system;
+    figure[AB_PEAK] = e.memory;
+    figure[AB_REPORTED] = x;
+    for (k = 0; k < AB_MEASURES; k++) {             /* what no clock has seen is below its step   */
+        double least = 0.5 * ab_measure_step_(c, (ab_measure)k);
+        ab_push(&m->v[k], figure[k] > 0.0 ? figure[k] : least > 0.0 ? least : 1.0);
+    }
+    return 0;
+}
+
+/* ---- rounds ---- */
+
+/* One more pair for one rule.  Any rule can reject, so that takes more: see ab_reject_level. */
+PERF_FN perf_decision ab_look_at_rule_(const ab_commands *c, int k, perf_seq *seq, double a,
+                                       double b)
+{
+    const perf_rule *r = &c->plan.rule[k];
+    int              swap = r->metric == PERF_METRIC_THROUGHPUT;
+    double           step = ab_log_step(ab_measure_step_(c, ab_measured_(c, k)), a, b);
+    perf_decision    accept, reject;
+
+    if (!ab_is_typical(r->metric))
+        return PERF_INCONCLUSIVE;
+    if (seq[k].pairs == 0) {
+        double level = ab_reject_level(c->confidence, c->plan.rules);
+        (void)perf_seq_init(&seq[k], r, c->confidence, step);
+        (void)perf_seq_init(&seq[AB_RULES + k], r, level, step);
+    }
+    accept = perf_seq_add(&seq[k], swap ? b : a, swap ? a : b);
+    reject = perf_seq_add(&seq[AB_RULES + k], swap ? b : a, swap ? a : b);
+    return reject == PERF_REJECT ? PERF_REJECT : accept == PERF_ACCEPT ? PERF_ACCEPT
+                                                                       : PERF_INCONCLUSIVE;
+}
+
+/* Looks at the pairs of a row so far, the last one new. */
+PERF_FN perf_decision ab_look_(ab_commands *c, const ab_contest *t, size_t i, perf_seq *seq)
+{
+    int k, accepted = 0, rejected = 0;
+
+    for (k = 0; k < c->plan.rules; k++) {
+        ab_measure    m = ab_measured_(c, k);
+        size_t        n = t->command[i].v[m].n - 1;
+        perf_decision d = ab_look_at_rule_(c, k, seq, t->command[0].v[m].x[n],
+                                           t->command[i].v[m].x[n]);
         accepted += d == PERF_ACCEPT;
         rejected += d == PERF_REJECT;
     }
-    return rejected ? PERF_REJECT : accepted == c->plan->rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
+    return rejected ? PERF_REJECT : accepted == c->plan.rules ? PERF_ACCEPT : PERF_INCONCLUSIVE;
 }
 
-PERF_FN void ab_progress_(const ab_commands *c, double seconds, int done)
+PERF_FN void ab_progress_(const ab_contest *t, double seconds, int done)
 {
-    size_t n = c->v[1].n;
-    double change = n ? ab_statistic(c->v[1].x, n, PERF_METRIC_P50) /
-                        ab_statistic(c->v[0].x, n, PERF_METRIC_P50) : 1.0;
+    const ab_values *a = &t->command[0].v[0], *b = &t->command[t->n - 1].v[0];
+    double change = b->n ? ab_statistic(b->x, b->n, PERF_METRIC_P50) /
+                           ab_statistic(a->x, a->n, PERF_METRIC_P50) : 1.0;
 
     if (done)
-        fprintf(stderr, "\r%60s\r", "");
+        fprintf(stderr, "\r%70s\r", "");
     else
-        fprintf(stderr, "\rperf-ab: %zu pairs, %.0f s, median %+.1f %% ", n, seconds,
-                (change - 1.0) * 100.0);
+        fprintf(stderr, "\rperf-ab: %.20s%s%zu rounds, %.0f s, wall time %+.1f %% ", t->name,
+                *t->name ? ": " : "", a->n, seconds, (change - 1.0) * 100.0);
     fflush(stderr);
 }
 
-/* 0: done or decided, 1: interrupted, -1: a message. */
-PERF_FN int ab_pairs_(ab_commands *c)
+/* Each of who[0..n) once, in random order.  As ab_once_; a round that fails is forgotten. */
+PERF_FN int ab_round_(ab_commands *c, size_t contest, size_t *who, size_t n, uint64_t *state)
 {
-    double   began = ab_seconds_(), shown = began, figure[2];
-    uint64_t state = c->o->seed, most = c->o->pairs          ? c->o->pairs
-                                        : c->o->budget > 0.0 ? 1000000
-                                                             : 100;
-    int      tty = isatty(2), r = 0, first, k;
-    size_t   i;
+    ab_contest *t = &c->contest[contest];
+    size_t      i, k, swap, rounds = t->command[0].v[0].n;
+    int         r = 0, m;
 
-    if (!c->o->seeded) {
-        struct timespec t;
-        clock_gettime(CLOCK_REALTIME, &t);
-        state = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec + ((uint64_t)getpid() << 40);
+    for (i = n; i-- > 1;) {                         /* Fisher and Yates                           */
+        k = (size_t)(((perf_random_(state) >> 32) * (uint64_t)(i + 1)) >> 32);
+        swap = who[i];
+        who[i] = who[k];
+        who[k] = swap;
     }
-    for (i = 0; i < 2 * c->o->warmup && !r; i++)
-        r = ab_once_(c, (int)(i % 2), &figure[0]);
-    for (i = 0; i < most && !r; i++) {
-        if (c->o->budget > 0.0 && ab_seconds_() - began >= c->o->budget)
-            break;
-        first = (int)(perf_random_(&state) >> 63);
-        for (k = 0; k < 2 && !r; k++)
-            r = ab_once_(c, first ^ k, &figure[first ^ k]);
-        if (r)
-            break;
-        ab_push(&c->v[0], figure[0]);
-        ab_push(&c->v[1], figure[1]);
-        if (tty && ab_seconds_() - shown > 0.2) {
-            shown = ab_seconds_();
-            ab_progress_(c, shown - began, 0);
-        }
-        if (ab_look_(c) != PERF_INCONCLUSIVE)
-            break;
-    }
-    if (tty)
-        ab_progress_(c, 0.0, 1);
+    for (i = 0; i < n && !r; i++)
+        r = ab_once_(c, contest, who[i], 1);
+    for (i = 0; i < n && r; i++)
+        for (m = 0; m < AB_MEASURES; m++)
+            if (t->command[who[i]].v[m].n > rounds)
+                t->command[who[i]].v[m].n = rounds;
     return r;
 }
 
-/* The verdict of one rule after the last pair. */
-PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const ab_data *d)
+/* One contest to its end.  0: done or decided, 1: interrupted, -1: a message. */
+PERF_FN int ab_rounds_(ab_commands *c, size_t contest, perf_seq *seq, uint64_t *state,
+                       double budget)
+{
+    ab_contest *t = &c->contest[contest];
+    double      began = ab_seconds_(), shown = began;
+    size_t      most = c->o->pairs ? c->o->pairs : budget > 0.0 ? 1000000 : 100, i, k, n = t->n;
+    size_t     *who = (size_t *)ab_grow(NULL, n, sizeof *who);
+    int         tty = isatty(2), r = 0;
+
+    for (i = 0; i < n; i++)
+        who[i] = i;
+    for (i = 0; i < n * c->o->warmup && !r; i++)
+        r = ab_once_(c, contest, i % n, 0);
+    for (i = 0; i < most && n > 1 && !r; i++) {
+        if (budget > 0.0 && ab_seconds_() - began >= budget)
+            break;
+        r = ab_round_(c, contest, who, n, state);
+        if (r)
+            break;
+        if (tty && ab_seconds_() - shown > 0.2) {
+            shown = ab_seconds_();
+            ab_progress_(t, shown - began, 0);
+        }
+        for (k = 0; k < n;)                         /* who is decided takes no further part       */
+            if (who[k] && ab_look_(c, t, who[k], seq + (who[k] - 1) * AB_SEQS))
+                who[k] = who[--n];
+            else
+                k++;
+    }
+    if (tty)
+        ab_progress_(t, 0.0, 1);
+    free(who);
+    return r;
+}
+
+/* Setups, rounds, cleanups.  A setup or cleanup that several commands share runs once. */
+PERF_FN int ab_contest_(ab_commands *c, size_t contest, perf_seq *seq, uint64_t *state,
+                        double budget)
+{
+    ab_contest *t = &c->contest[contest];
+    size_t      i, set_up;
+    int         r = 0, was;
+    pid_t       left;
+
+    for (i = 0; i < t->n && !r; i++)
+        if (!i || !t->command[i].setup || strcmp(t->command[i].setup, t->command[i - 1].setup) != 0)
+            r = ab_help_(c, "--setup", t->command[i].setup, &t->command[i].helper);
+    set_up = i;
+    if (!r)
+        r = ab_rounds_(c, contest, seq, state, budget);
+    was = ab_signal_;                               /* cleaning up goes on; a second one stops it */
+    ab_signal_ = 0;
+    for (i = 0; i < set_up; i++) {
+        const char *text = t->command[i].cleanup;
+        if (text && (!i || strcmp(text, t->command[i - 1].cleanup) != 0)) {
+            ab_error e = c->e;
+            if (ab_help_(c, "--cleanup", text, &left) < 0)
+                fprintf(stderr, "perf-ab: %s\n", c->e.text);
+            ab_helper_end(&left);
+            c->e = e;
+        }
+        ab_helper_end(&t->command[i].helper);
+    }
+    ab_signal_ = was ? was : ab_signal_;
+    return r;
+}
+
+PERF_FN int ab_contests_(ab_commands *c)
+{
+    uint64_t        state = c->o->seed;
+    double          began = ab_seconds_(), left;
+    size_t          i, row = 0;
+    int             r = 0;
+    struct timespec t;
+
+    if (!c->o->seeded) {
+        clock_gettime(CLOCK_REALTIME, &t);
+        state = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec + ((uint64_t)getpid() << 40);
+    }
+    for (i = 0; i < c->n && !r; i++) {              /* each gets its share of the time left       */
+        left = c->o->budget > 0.0 ? (c->o->budget - (ab_seconds_() - began)) / (double)(c->n - i)
+                                  : 0.0;
+        r = ab_contest_(c, i, c->seq + row * AB_SEQS, &state, c->o->budget > 0.0 && !(left > 1e-9)
+                        ? 1e-9 : left);
+        row += c->contest[i].n - 1;
+    }
+    return r;
+}
+
+/* ---- verdicts ---- */
+
+/* An interval that says what the bet says.  What lies beyond a value that is ruled out is ruled
+ * out, too; what is not ruled out belongs to it.                                                 */
+PERF_FN perf_interval ab_agree_(perf_interval i, double threshold, perf_decision d)
+{
+    int above = i.low > threshold, below = i.high < threshold;
+
+    if (d == PERF_ACCEPT && !below)
+        i.high = threshold - 1e-12;
+    if (d == PERF_REJECT && !above)
+        i.low = threshold + 1e-12;
+    if (d == PERF_INCONCLUSIVE && below)
+        i.high = threshold;
+    if (d == PERF_INCONCLUSIVE && above)
+        i.low = threshold;
+    return i;
+}
+
+/* The verdict of one rule after the last pair: the bet decides, the interval shows. */
+PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq *seq,
+                                     const ab_data *d)
 {
     perf_compare_opts o = perf_compare_opts_default();
     perf_verdict      v;
+    perf_interval     i;
+    perf_decision     decision = seq[AB_RULES + k].decision == PERF_REJECT ? PERF_REJECT
+                               : seq[k].decision == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
     double           *log_ratio;
     int               swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
-    size_t            i, n = d->n[0];
+    size_t            j, n = d->n[0];
 
     if (!ab_is_typical(d->rule.metric) || n < 1)
-        return ab_verdict(d, c->plan->confidence);
+        return ab_verdict_among(d, c->confidence, c->plan.rules);
     o.rule = d->rule;
-    o.confidence = c->plan->confidence;
+    o.confidence = c->confidence;
     v = perf_verdict_start_(&o);
     log_ratio = (double *)ab_grow(NULL, n, sizeof *log_ratio);
-    for (i = 0; i < n; i++)
-        log_ratio[i] = perf_log(d->x[!swap][i]) - perf_log(d->x[swap][i]);
+    for (j = 0; j < n; j++)
+        log_ratio[j] = perf_log(d->x[!swap][j]) - perf_log(d->x[swap][j]);
     v.pairs = n;
-    perf_verdict_finish_(&v,
-                         perf_widen_(perf_seq_interval(log_ratio, n, o.confidence), c->seq[k].tick),
-                         (double)n, &o);
+    i = perf_widen_(perf_seq_interval(log_ratio, n, o.confidence),
+                    seq[k].tick < 50.0 ? seq[k].tick : PERF_INF_);
+    perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
+    perf_verdict_shape_(&v, log_ratio, n);
     free(log_ratio);
-    if (v.decision != c->seq[k].decision) { /* the bet decides, the interval shows */
-        v.decision = c->seq[k].decision;
-        v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
-                                                   : "decided pair by pair";
-    }
+    v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
+                                               : "decided pair by pair";
+    if (seq[k].tick >= 50.0 || seq[k].tick > 0.1 * (i.high - i.low))
+        v.warnings |= PERF_WARN_RESOLUTION;
     return v;
 }
 
-/* ---- the whole ---- */
+/* Makes one row of the report and, for --save, its series. */
+PERF_FN void ab_run_row_(const ab_commands *c, const ab_contest *t, size_t i, const perf_seq *seq,
+                         ab_series *s, ab_row *row)
+{
+    ab_measure first = ab_measured_(c, 0);
+    ab_run    *run = ab_run_of(s, NULL);
+    size_t     n = t->command[i].v[0].n, j;
+    int        k;
+
+    s->design = AB_PAIRS;
+    free(s->unit);
+    s->unit = ab_copy(ab_measure_unit_(c, first), strlen(ab_measure_unit_(c, first)));
+    s->step = ab_measure_step_(c, first) > 0.0 ? ab_measure_step_(c, first) : 0.0;
+    for (j = 0; j < n; j++) {
+        ab_push(&run->v[0], t->command[0].v[first].x[j]);
+        ab_push(&run->v[1], t->command[i].v[first].x[j]);
+    }
+    if (!n)
+        row->missing = "B";
+    for (k = 0; k < c->plan.rules && n; k++) {
+        ab_data   *d = &row->d[k];
+        ab_measure m = ab_measured_(c, k);
+        d->how = AB_HOW_PAIRS;
+        d->rule = c->plan.rule[k];
+        d->unit = ab_measure_unit_(c, m);
+        d->x[0] = t->command[0].v[m].x;
+        d->x[1] = t->command[i].v[m].x;
+        d->n[0] = d->n[1] = n;
+        d->tick = ab_measure_step_(c, m);
+        d->v = ab_run_verdict_(c, k, seq, d);
+    }
+}
+
+/* ---- commands from arguments ---- */
+
+typedef struct ab_choice {              /* a parameter and its values                             */
+    char     name[40];
+    ab_text *value;
+    size_t   n;
+} ab_choice;
+
+PERF_FN void ab_choice_add_(ab_choice *p, const char *s, size_t len)
+{
+    p->value = (ab_text *)ab_grow(p->value, p->n + 1, sizeof *p->value);
+    snprintf(p->value[p->n++].s, sizeof p->value->s, "%.*s", (int)(len < 150 ? len : 150), s);
+}
+
+/* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
+ * -1: too many values.                                                                           */
+PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
+{
+    const char *dots = strstr(text, ".."), *point, *s;
+    char       *end;
+    double      x, low = strtod(text, &end), high, step = 1.0;
+    int         digits = 0, decimals;
+    size_t      i;
+    ab_text     t;
+
+    if (!dots || end == text || (end != dots && end != dots + 1))
+        return 0;                                   /* "1..8" may read as 1. and .8               */
+    high = strtod(dots + 2, &end);
+    if (end == dots + 2)
+        return 0;
+    s = end;
+    if (*end == ':')
+        step = strtod(end + 1, &end);
+    if (*end || !(step > 0.0) || !(high >= low))
+        return 0;
+    if (!((high - low) / step < (double)AB_COMMANDS))
+        return -1;
+    for (i = 0; i < 2; i++) {
+        point = strchr(i ? s : text, '.');
+        point = point && (i || point < dots) ? point : NULL;
+        decimals = point ? (int)strspn(point + 1, "0123456789") : 0;
+        digits = decimals > digits ? decimals : digits;
+    }
+    for (i = 0; (x = low + (double)i * step) <= high + 1e-9 * step; i++) {
+        snprintf(t.s, sizeof t.s, "%.*f", digits < 12 ? digits : 12, x);
+        ab_choice_add_(p, t.s, strlen(t.s));
+    }
+    return 1;
+}
+
+PERF_FN int ab_choice_read_(ab_choice *p, const char *text, ab_error *e)
+{
+    const char *equals = strchr(text, '='), *s, *end;
+    int         r;
+
+    if (!equals || equals == text || equals - text >= (int)sizeof p->name || !equals[1])
+        return ab_fail(e, "--parameter", 0, 0,
+                       "expected NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25, not '%.80s'", text);
+    snprintf(p->name, sizeof p->name, "%.*s", (int)(equals - text), text);
+    r = ab_choice_range_(p, equals + 1);
+    if (r)
+        return r > 0 ? 0 : ab_fail(e, "--parameter", 0, 0, "more than %d values: '%.80s'",
+                                   AB_COMMANDS, text);
+    for (s = equals + 1;; s = end + 1) {
+        end = s + strcspn(s, ",");
+        ab_choice_add_(p, s, (size_t)(end - s));
+        if (!*end)
+            return 0;
+    }
+}
+
+/* A copy of text with each {NAME} replaced by the value that it has in combination number `pick`.
+ * *used gets a bit for each that occurs.                                                         */
+PERF_FN char *ab_fill_in_(const char *text, const ab_choice *p, size_t n, size_t pick,
+                          unsigned *used)
+{
+    char       *out = ab_copy("", 0);
+    size_t      len = 0, i, rest, add, skip;
+    const char *with;
+
+    for (; *text; text += skip) {
+        with = text;
+        add = skip = 1;
+        for (i = 0, rest = pick; i < n && *text == '{'; rest /= p[i].n, i++) {
+            size_t name = strlen(p[i].name);
+            if (strncmp(text + 1, p[i].name, name) != 0 || text[1 + name] != '}')
+                continue;
+            with = p[i].value[rest % p[i].n].s;
+            add = strlen(with);
+            skip = name + 2;
+            *used |= 1u << i;
+            break;
+        }
+        out = (char *)ab_grow(out, len + add + 1, 1);
+        memcpy(out + len, with, add);
+        len += add;
+        out[len] = '\0';
+    }
+    return out;
+}
 
 /* The words of a command with a space between; the caller frees it. */
 PERF_FN char *ab_title_(char **word)
@@ -391,36 +608,149 @@ PERF_FN char *ab_title_(char **word)
     return t;
 }
 
-/* Takes  -- A... -- B...  apart; the words stay where they are. */
-PERF_FN int ab_split_(ab_commands *c, char **argv)
+/* Makes command m from the words between two --, for one combination of parameters. */
+PERF_FN void ab_command_(const ab_commands *c, ab_command *m, char **word, size_t which,
+                         const ab_choice *p, size_t pick, unsigned *used)
 {
-    static char sh[] = "sh", dash_c[] = "-c";
-    size_t      i, dashes = 0;
-    int         side;
+    static char        sh[] = "sh", dash_c[] = "-c";
+    const ab_run_opts *o = c->o;
+    const char        *prepare = o->prepares > 1 ? o->prepare[which] : o->prepare[0];
+    unsigned           none = 0;
+    size_t             n = 0, i;
+
+    while (word[n])
+        n++;
+    m->word = (char **)ab_grow(NULL, n + 1, sizeof *m->word);
+    for (i = 0; i < n; i++)
+        m->word[i] = ab_fill_in_(word[i], p, o->parameters, pick, used);
+    m->word[n] = NULL;
+    m->title = ab_title_(m->word);
+    if (o->shell) {
+        for (i = 0; i < n; i++)
+            free(m->word[i]);
+        free(m->word);
+        m->shell[0] = sh;
+        m->shell[1] = dash_c;
+        m->shell[2] = m->title;
+        m->word = m->shell;
+    }
+    m->setup = o->setup ? ab_fill_in_(o->setup, p, o->parameters, pick, &none) : NULL;
+    m->prepare = prepare ? ab_fill_in_(prepare, p, o->parameters, pick, &none) : NULL;
+    m->cleanup = o->cleanup ? ab_fill_in_(o->cleanup, p, o->parameters, pick, &none) : NULL;
+}
+
+/* "threads=4 level=9": what combination number `pick` is. */
+PERF_FN char *ab_pick_name_(const ab_choice *p, size_t n, size_t pick)
+{
+    char   t[400] = "";
+    size_t i, len = 0;
+
+    for (i = 0; i < n && len < sizeof t; pick /= p[i].n, i++)
+        len += (size_t)snprintf(t + len, sizeof t - len, "%s%s=%.40s", i ? " " : "", p[i].name,
+                                p[i].value[pick % p[i].n].s);
+    return ab_copy(t, strlen(t));
+}
+
+/* Takes  -- A... -- B...  apart; the words stay where they are.  Their number, or -1. */
+PERF_FN long ab_split_(ab_commands *c, char **argv, char ***word)
+{
+    size_t i, n = 0;
 
     for (i = 0; argv[i]; i++)
         if (!strcmp(argv[i], "--")) {
             argv[i] = NULL;
-            if (dashes++ < 2)
-                c->command[dashes - 1] = &argv[i + 1];
-            if (dashes > 2)
-                return ab_fail(&c->e, "run", 0, 0,
-                               "a third --: commands that need one take --shell");
+            if (n == AB_COMMANDS)
+                return ab_fail(&c->e, "run", 0, 0, "more than %d commands", AB_COMMANDS);
+            word[n++] = &argv[i + 1];
         }
-    if (dashes < 2 || !c->command[0][0] || !c->command[1][0])
-        return ab_fail(&c->e, "run", 0, 0,
-                       "two commands are needed: -- COMMAND_A... -- COMMAND_B...");
-    for (side = 0; side < 2; side++) {
-        c->title[side] = ab_title_(c->command[side]);
-        if (c->o->shell) {
-            c->shell[side][0] = sh;
-            c->shell[side][1] = dash_c;
-            c->shell[side][2] = c->title[side];
-            c->command[side] = c->shell[side];
-        }
-    }
-    return 0;
+    for (i = 0; i < n; i++)
+        if (!word[i][0])
+            n = 0;
+    if (n < 2 && !(n == 1 && c->o->parameters))
+        return ab_fail(&c->e, "run", 0, 0, "two commands are needed: -- COMMAND_A... -- "
+                       "COMMAND_B..., or one with --parameter");
+    if (c->o->prepares > 1 && c->o->prepares != n)
+        return ab_fail(&c->e, "--prepare", 0, 0, "give it once for all commands, or once for each");
+    return (long)n;
 }
+
+/* Several commands: a contest for each combination of parameters.  One: a contest between them. */
+PERF_FN void ab_contests_make_(ab_commands *c, char ***word, size_t words, const ab_choice *p,
+                               size_t picks, unsigned *used)
+{
+    size_t i, k, inside = words > 1 ? words : picks;
+
+    c->n = words > 1 ? picks : 1;
+    c->contest = (ab_contest *)ab_grow(NULL, c->n, sizeof *c->contest);
+    for (i = 0; i < c->n; i++) {
+        ab_contest *t = &c->contest[i];
+        t->n = inside;
+        t->name = words > 1 ? ab_pick_name_(p, c->o->parameters, i) : ab_copy("", 0);
+        t->command = (ab_command *)ab_grow(NULL, inside, sizeof *t->command);
+        memset(t->command, 0, inside * sizeof *t->command);
+        for (k = 0; k < inside; k++)
+            ab_command_(c, &t->command[k], word[words > 1 ? k : 0], words > 1 ? k : 0, p,
+                        words > 1 ? i : k, used);
+    }
+    c->rows = c->n * (inside - 1);
+}
+
+PERF_FN int ab_commands_read_(ab_commands *c, char **argv)
+{
+    ab_choice p[AB_PARAMETERS];
+    char   ***word = (char ***)ab_grow(NULL, AB_COMMANDS, sizeof *word);
+    long      words = ab_split_(c, argv, word);
+    size_t    i, picks = 1;
+    unsigned  used = 0;
+    int       r = words < 0 ? -1 : 0;
+
+    memset(p, 0, sizeof p);
+    for (i = 0; i < c->o->parameters && !r; i++) {
+        r = ab_choice_read_(&p[i], c->o->parameter[i], &c->e);
+        picks *= p[i].n ? p[i].n : 1;
+        if (!r && picks * (size_t)words > AB_COMMANDS)
+            r = ab_fail(&c->e, "--parameter", 0, 0, "more than %d commands", AB_COMMANDS);
+    }
+    if (!r && words == 1 && picks < 2)
+        r = ab_fail(&c->e, "--parameter", 0, 0, "one command with one value: nothing to compare");
+    if (!r)
+        ab_contests_make_(c, word, (size_t)words, p, picks, &used);
+    for (i = 0; i < c->o->parameters && !r; i++)
+        if (!(used & 1u << i))
+            r = ab_fail(&c->e, "--parameter", 0, 0, "no command holds {%s}", p[i].name);
+    for (i = 0; i < AB_PARAMETERS; i++)
+        free(p[i].value);
+    free(word);
+    return r;
+}
+
+PERF_FN void ab_commands_free_(ab_commands *c)
+{
+    size_t i, k, w;
+
+    for (i = 0; i < c->n; i++) {
+        for (k = 0; k < c->contest[i].n; k++) {
+            ab_command *m = &c->contest[i].command[k];
+            for (w = 0; m->word != m->shell && m->word[w]; w++)
+                free(m->word[w]);
+            if (m->word != m->shell)
+                free(m->word);
+            free(m->title);
+            free(m->setup);
+            free(m->prepare);
+            free(m->cleanup);
+            for (w = 0; w < AB_MEASURES; w++)
+                free(m->v[w].x);
+        }
+        free(c->contest[i].command);
+        free(c->contest[i].name);
+    }
+    free(c->contest);
+    free(c->seq);
+    memset(c, 0, sizeof *c);
+}
+
+/* ---- the whole ---- */
 
 PERF_FN int ab_save_(const char *file, const ab_set *set)
 {
@@ -431,57 +761,132 @@ PERF_FN int ab_save_(const char *file, const ab_set *set)
     return f && !ferror(f) && fclose(f) == 0 ? 0 : -1;
 }
 
-/* Measures and judges; argv begins with the first --.  0: r is ready for a report; else an exit
- * status, already explained.  `set` keeps the numbers that r points to.                          */
-PERF_FN int ab_run_commands(ab_report *r, ab_set *set, const ab_run_opts *o, char **argv)
+/* A rate is better when larger; other metrics than the typical one have no direction for it. */
+PERF_FN int ab_settle_metrics_(ab_commands *c)
 {
-    ab_commands c;
-    ab_series  *s;
-    sigset_t    all;
-    int         k, stopped;
+    int k;
 
-    memset(&c, 0, sizeof c);
-    c.o = o;
-    c.plan = &r->plan;
-    ab_catch_(&all);
-    stopped = ab_split_(&c, argv) < 0 ? -1 : ab_pairs_(&c);
-    if (stopped >= 0 && !c.v[0].n) {
-        ab_run_leave();
-        stopped = ab_fail(&c.e, "run", 0, 0, "no pair was measured: the budget is too short");
+    for (k = 0; k < c->plan.rules; k++) {
+        if (ab_unit_kind(ab_measure_unit_(c, ab_measured_(c, k))) != AB_RATE)
+            continue;
+        if (!ab_is_typical(c->plan.rule[k].metric))
+            return ab_fail(&c->e, "run", 0, 0, "%.40s is a rate: its metric is throughput, not %s",
+                           c->o->unit, ab_metric_name(c->plan.rule[k].metric));
+        c->plan.rule[k].metric = PERF_METRIC_THROUGHPUT;
     }
-    s = ab_series_of(set, "command");
-    s->design = AB_PAIRS;
-    free(s->unit);
-    s->unit = ab_copy(o->reported ? o->unit ? o->unit : "" : "ns", strlen(o->reported ? o->unit
-                      ? o->unit : "" : "ns"));
-    memcpy(ab_run_of(s, NULL)->v, c.v, sizeof c.v);
+    return 0;
+}
+
+PERF_FN void ab_run_names_(const ab_commands *c, ab_report *r, char **argv)
+{
+    const ab_contest *t = &c->contest[0];
+    static const char *const measure[] = {"wall time", "processor time", "user time", "system time",
+                                          "peak memory", "number it reports"};
+    size_t n = c->n > 1 ? 0 : t->n;
+    char   text[80];
+    int    k;
+
+    r->owned[0] = c->n > 1 ? ab_title_(argv + 1) : ab_copy(t->command[0].title,
+                                                           strlen(t->command[0].title));
+    while (c->n > 1 && *argv)                       /* the second of them, as written             */
+        argv++;
+    while (c->n > 1 && !*argv)
+        argv++;
+    snprintf(text, sizeof text, "%zu other commands, a line each", t->n - 1);
+    r->owned[1] = t->n > 2    ? ab_copy(text, strlen(text))
+                  : n == 0    ? ab_title_(argv)
+                              : ab_copy(t->command[1].title, strlen(t->command[1].title));
     for (k = 0; k < 2; k++) {
-        r->name[k] = r->owned[k] = c.title[k];
-        r->format[k] = o->reported ? "number it reports" : "wall time";
+        r->name[k] = r->owned[k];
+        r->format[k] = measure[ab_measured_(c, 0)];
     }
-    if (stopped < 0) {
-        fprintf(stderr, "perf-ab: %s\n", c.e.text);
-        return AB_UNUSABLE;
+}
+
+/* What each command used, for the report. */
+PERF_FN void ab_run_usage_(const ab_commands *c, ab_report *r)
+{
+    static const ab_measure shown[4] = {AB_WALL, AB_USER, AB_SYSTEM, AB_PEAK};
+    size_t i, k, n = 0;
+    int    j;
+
+    r->usage = (ab_usage *)ab_grow(NULL, c->rows + c->n, sizeof *r->usage);
+    for (i = 0; i < c->n; i++)
+        for (k = 0; k < c->contest[i].n; k++) {
+            const ab_command *m = &c->contest[i].command[k];
+            ab_usage         *u = &r->usage[n++];
+            u->name = ab_copy(m->title, strlen(m->title));
+            u->runs = m->v[0].n;
+            u->failed = m->failed < u->runs ? m->failed : u->runs;
+            for (j = 0; j < 4; j++) {
+                double x = ab_statistic(m->v[shown[j]].x, m->v[shown[j]].n, PERF_METRIC_P50);
+                double least = 0.5 * ab_measure_step_(c, shown[j]);     /* see ab_once_           */
+                u->median[j] = j && j < 3 && ab_abs(x - least) < 1e-9 * least ? 0.0 : x;
+            }
+        }
+    r->usages = n;
+}
+
+PERF_FN void ab_run_rows_(const ab_commands *c, ab_report *r, ab_set *set)
+{
+    size_t i, k, row = 0;
+    char  *name, key[24];
+
+    for (i = 0; i < c->n; i++)
+        for (k = 1; k < c->contest[i].n; k++, row++) {
+            const ab_contest *t = &c->contest[i];
+            const char       *own = t->n > 2 ? t->command[k].title : *t->name ? "" : "command";
+            size_t            size = strlen(t->name) + strlen(own) + 3;
+            ab_series        *s;
+            name = (char *)ab_grow(NULL, size, 1);
+            snprintf(name, size, "%s%s%s", t->name, *t->name && *own ? ": " : "", own);
+            snprintf(key, sizeof key, "%zu", row);
+            s = ab_series_by(set, key, name);       /* two commands may look the same             */
+            free(name);
+            ab_run_row_(c, t, k, c->seq + row * AB_SEQS, s, &r->row[row]);
+        }
+    for (row = 0; row < r->n; row++)                /* the set may have moved meanwhile           */
+        r->row[row].name = set->s[row].name;
+}
+
+/* Measures and judges; argv begins with the first --.  0: r is ready for a report; else an exit
+ * status, already explained.  `c` and `set` keep the numbers that r points to.                   */
+PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_run_opts *o,
+                            char **argv)
+{
+    int r_ = -1;
+
+    c->o = o;
+    c->plan = r->plan;
+    if (ab_catch() < 0)
+        ab_fail(&c->e, "pipe", 0, 0, "%s", strerror(errno));
+    else
+        r_ = ab_commands_read_(c, argv);
+    if (!r_)
+        r_ = ab_settle_metrics_(c);
+    if (!r_) {
+        c->confidence = 1.0 - (1.0 - c->plan.confidence) / (double)c->rows;
+        c->seq = (perf_seq *)ab_grow(NULL, c->rows * AB_SEQS, sizeof *c->seq);
+        memset(c->seq, 0, c->rows * AB_SEQS * sizeof *c->seq);
+        r_ = ab_contests_(c);
     }
-    if (o->save && ab_save_(o->save, set) < 0) {
-        fprintf(stderr, "perf-ab: %s: cannot be written\n", o->save);
+    if (r_ >= 0 && !c->contest[0].command[1].v[0].n) {
+        ab_run_leave();
+        r_ = ab_fail(&c->e, "run", 0, 0, "no pair was measured: the budget is too short");
+    }
+    if (r_ < 0) {
+        fprintf(stderr, "perf-ab: %s\n", c->e.text);
         return AB_UNUSABLE;
     }
     r->sequential = 1;
-    r->n = 1;
-    r->row = (ab_row *)ab_grow(NULL, 1, sizeof *r->row);
-    memset(r->row, 0, sizeof *r->row);
-    r->row->name = s->name;
-    for (k = 0; k < r->plan.rules; k++) {
-        ab_data *d = &r->row->d[k];
-        d->rule = r->plan.rule[k];
-        if (ab_collect(d, s, s, AB_VOUCH_PAIRED, "run", &c.e) < 0) {
-            fprintf(stderr, "perf-ab: %s\n", c.e.text);
-            return AB_UNUSABLE;
-        }
-        if (d->tick >= 0.0)
-            d->tick = c.tick;
-        d->v = ab_run_verdict_(&c, k, d);
+    r->n = c->rows;
+    r->row = (ab_row *)ab_grow(NULL, r->n, sizeof *r->row);
+    memset(r->row, 0, r->n * sizeof *r->row);
+    ab_run_names_(c, r, argv);
+    ab_run_rows_(c, r, set);
+    ab_run_usage_(c, r);
+    if (o->save && ab_save_(o->save, set) < 0) {
+        fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->save, strerror(errno));
+        return AB_UNUSABLE;
     }
     ab_judge(r);
     return 0;

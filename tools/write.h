@@ -84,6 +84,186 @@ PERF_FN const char *ab_shown_name(const ab_row *row)
     return *row->name ? row->name : "(all)";
 }
 
+/* "12.34 us +- 2 %": the figure of one side and its own interval; "~ 2 %", half the range, where
+ * values are too few for one.  Pairs are about their ratio and have none.                        */
+PERF_FN ab_text ab_side_text(const ab_data *d, int side)
+{
+    ab_text t = ab_quantity(d->shown[side], d->unit), w;
+    double  off = 100.0 * (d->ranged[side] ? 0.5 : 1.0) * d->off[side];
+
+    if (!(d->off[side] >= 0.0))
+        return t;
+    snprintf(w.s, sizeof w.s, off < 9.95 && off > 0.0 ? "%.80s %s %.1f %%" : "%.80s %s %.0f %%",
+             t.s, d->ranged[side] ? "~" : "+-", off);
+    return w;
+}
+
+/* The geometric mean of a rule's changes over all benchmarks, into d->v and d->shown (0 where units
+ * differ).  Its ends are the means of the intervals' ends: too wide where the benchmarks' errors
+ * have nothing to do with each other, right where all of them move together.  0: there is none.  */
+PERF_FN size_t ab_geometric_mean(const ab_report *r, int k, ab_data *d)
+{
+    double  sum[5] = {0.0, 0.0, 0.0, 0.0, 0.0}, n = 0.0;
+    size_t  i;
+    int     same = 1;
+
+    memset(d, 0, sizeof *d);
+    for (i = 0; i < r->n; i++) {
+        const ab_data *x = &r->row[i].d[k];
+        if (r->row[i].missing || !(x->v.ratio.estimate > 0.0) || !(x->shown[0] > 0.0) ||
+            !(x->shown[1] > 0.0))
+            continue;
+        same &= !d->unit || !strcmp(d->unit, x->unit);
+        d->unit = x->unit;
+        d->rule = x->rule;
+        d->v.threshold = x->v.threshold;
+        sum[0] += perf_log(x->v.ratio.low);
+        sum[1] += perf_log(x->v.ratio.estimate);
+        sum[2] += perf_log(x->v.ratio.high);
+        sum[3] += perf_log(x->shown[0]);
+        sum[4] += perf_log(x->shown[1]);
+        n += 1.0;
+    }
+    if (n < 2.0 || (r->sequential && r->usages != 2 * r->n))    /* rivals are no suite            */
+        return 0;
+    d->v.ratio.low = perf_exp(sum[0] / n);
+    d->v.ratio.estimate = perf_exp(sum[1] / n);
+    d->v.ratio.high = perf_exp(sum[2] / n);
+    d->v.speedup.low = perf_exp(-sum[2] / n);
+    d->v.speedup.estimate = perf_exp(-sum[1] / n);
+    d->v.speedup.high = perf_exp(-sum[0] / n);
+    d->shown[0] = same ? perf_exp(sum[3] / n) : 0.0;
+    d->shown[1] = same ? perf_exp(sum[4] / n) : 0.0;
+    return (size_t)n;
+}
+
+/* What change would have been found at all, in words; "" when nothing is known. */
+PERF_FN ab_text ab_found_text(const ab_data *d)
+{
+    ab_text t = {""};
+
+    if (perf_is_finite_(d->v.min_detectable_change) && d->v.min_detectable_change < 0.5)
+        snprintf(t.s, sizeof t.s, "A change of %.2g %% would have been found with 80 %% chance.",
+                 d->v.min_detectable_change * 100.0);
+    else if (perf_is_finite_(d->v.min_detectable_change))
+        snprintf(t.s, sizeof t.s,
+                 "Too few or too uneven values: only a change by a factor of %.2g or more would "
+                 "have been found (80 %% chance).", 1.0 + d->v.min_detectable_change);
+    return t;
+}
+
+/* ---- forest plot: what the page and the terminal share ---- */
+
+typedef struct ab_forest {              /* an axis in logs of the effect                          */
+    double low, high;
+    double step;                        /* between labels, in the unit shown                      */
+    int    factor;                      /* labels are factors, else percent                       */
+} ab_forest;
+
+/* The interval of a row in logs, oriented as the table is, and what was asked. */
+PERF_FN perf_interval ab_forest_row(const ab_data *d, double *asked)
+{
+    int           factor, swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
+    perf_interval x = ab_effect_(d, &factor), r;
+
+    *asked = perf_log(factor || swap ? 1.0 / d->v.threshold : d->v.threshold);
+    r.low = perf_log(x.low);
+    r.estimate = perf_log(x.estimate);
+    r.high = perf_log(x.high);
+    return r;
+}
+
+/* A round step (1, 2 or 5 times a power of ten) that makes about `count` ticks. */
+PERF_FN double ab_round_step(double range, double count)
+{
+    double raw = range / count, power = 1.0;
+
+    if (!(raw > 0.0) || !perf_is_finite_(raw))
+        return 1.0;
+    while (power * 10.0 <= raw)
+        power *= 10.0;
+    while (power > raw)
+        power /= 10.0;
+    return raw < 2.0 * power ? 2.0 * power : raw < 5.0 * power ? 5.0 * power : 10.0 * power;
+}
+
+PERF_FN double ab_forest_value(const ab_forest *a, double log_effect)
+{
+    return a->factor ? perf_exp(log_effect) : (perf_exp(log_effect) - 1.0) * 100.0;
+}
+
+PERF_FN double ab_forest_log(const ab_forest *a, double value)
+{
+    double x = a->factor ? value : 1.0 + value / 100.0;
+    return x > 0.0 ? perf_log(x) : -PERF_INF_;
+}
+
+/* Label number i of the axis, from 0; NaN behind the last one. */
+PERF_FN double ab_forest_tick(const ab_forest *a, int i)
+{
+    double low = ab_forest_value(a, a->low) / a->step, first = (double)(int64_t)low;
+    double t = (first + (first < low - 1e-6 ? 1.0 : 0.0) + (double)i) * a->step;
+
+    return i < 20 && t <= ab_forest_value(a, a->high) + 1e-6 * a->step
+               ? ab_abs(t) < 1e-9 * a->step ? 0.0 : t : PERF_NAN_;
+}
+
+PERF_FN ab_text ab_forest_label(const ab_forest *a, double value)
+{
+    ab_text t;
+
+    snprintf(t.s, sizeof t.s, a->factor ? "%.3gx" : value > 0.0 ? "+%.3g %%" : "%.3g %%", value);
+    return t;
+}
+
+/* The axis of rule 0's rows: no change and what was asked, and all intervals but those that lie far
+ * off the others (beyond three times the spread of their middle half): one of them must not flatten
+ * the rest.  It ends at labels, so that these cover what is drawn.                               */
+PERF_FN ab_forest ab_forest_of(const ab_report *r)
+{
+    ab_forest a = {0.0, 0.0, 1.0, 0};
+    double   *end = (double *)ab_grow(NULL, 2 * r->n * AB_RULES + 1, sizeof *end), asked, q1, q3, x;
+    size_t    i, n = 0;
+    int       k;
+
+    a.factor = r->plan.rule[0].kind == PERF_RULE_SPEEDUP;
+    for (i = 0; i < r->n; i++)
+        for (k = 0; k < r->plan.rules && !r->row[i].missing; k++) {
+            perf_interval e = ab_forest_row(&r->row[i].d[k], &asked);
+            if (perf_is_finite_(e.low))
+                end[n++] = e.low;
+            if (perf_is_finite_(e.high))
+                end[n++] = e.high;
+            a.low = asked < a.low ? asked : a.low;
+            a.high = asked > a.high ? asked : a.high;
+        }
+    perf_sort_values(end, n);
+    q1 = n ? perf_quantile(end, n, 0.25) : 0.0;
+    q3 = n ? perf_quantile(end, n, 0.75) : 0.0;
+    x = 3.0 * (q3 - q1 > a.high - a.low ? q3 - q1 : a.high - a.low);
+    for (i = 0; i < n; i++)
+        if (end[i] > q1 - x && end[i] < q3 + x) {
+            a.low = end[i] < a.low ? end[i] : a.low;
+            a.high = end[i] > a.high ? end[i] : a.high;
+        }
+    free(end);
+    a.low = a.low < -3.0 ? -3.0 : a.low;            /* a factor of 20 either way at most          */
+    a.high = a.high > 3.0 ? 3.0 : a.high;
+    if (!(a.high - a.low > 0.002)) {
+        a.low -= 0.01;
+        a.high += 0.01;
+    }
+    q1 = ab_forest_value(&a, a.low);
+    q3 = ab_forest_value(&a, a.high);
+    a.step = ab_round_step(q3 - q1, 5.0);
+    x = (double)(int64_t)(q1 / a.step);
+    x = ab_forest_log(&a, (x > q1 / a.step + 1e-9 ? x - 1.0 : x) * a.step);
+    a.low = perf_is_finite_(x) ? x : a.low;
+    x = (double)(int64_t)(q3 / a.step);
+    a.high = ab_forest_log(&a, (x < q3 / a.step - 1e-9 ? x + 1.0 : x) * a.step);
+    return a;
+}
+
 /* ---- the table ---- */
 
 enum {
@@ -118,8 +298,8 @@ PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
     if (r->plan.rules > 1)
         snprintf(l->cell[CELL_METRIC].s, sizeof l->cell[0].s, "%s",
                  ab_metric_name(r->plan.rule[k].metric));
-    l->cell[CELL_BEFORE] = ab_quantity(d->shown[0], d->unit);
-    l->cell[CELL_AFTER] = ab_quantity(d->shown[1], d->unit);
+    l->cell[CELL_BEFORE] = ab_side_text(d, 0);
+    l->cell[CELL_AFTER] = ab_side_text(d, 1);
     if (d->how == AB_HOW_PAIRS || d->how == AB_HOW_RUNS)
         snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "%zu %s", d->n[0],
                  d->how == AB_HOW_PAIRS ? "pairs" : "runs");
@@ -131,6 +311,28 @@ PERF_FN void ab_cells_(const ab_report *r, const ab_row *row, int k, ab_line *l)
     if (r->plan.rules == 1 && row->alone != row->family)
         snprintf(l->cell[CELL_VERDICT].s, sizeof l->cell[0].s, "%s (alone %s)",
                  perf_decision_text(row->family), perf_decision_text(row->alone));
+}
+
+/* The line of the geometric mean of rule k; 0: there is none. */
+PERF_FN int ab_mean_cells_(const ab_report *r, int k, ab_line *l)
+{
+    ab_data d;
+    size_t  n = ab_geometric_mean(r, k, &d);
+
+    memset(l, 0, sizeof *l);
+    if (!n)
+        return 0;
+    snprintf(l->cell[CELL_NAME].s, sizeof l->cell[0].s, "%s", k ? "" : "geometric mean");
+    if (r->plan.rules > 1)
+        snprintf(l->cell[CELL_METRIC].s, sizeof l->cell[0].s, "%s",
+                 ab_metric_name(r->plan.rule[k].metric));
+    if (d.shown[0] > 0.0) {
+        l->cell[CELL_BEFORE] = ab_quantity(d.shown[0], d.unit);
+        l->cell[CELL_AFTER] = ab_quantity(d.shown[1], d.unit);
+    }
+    snprintf(l->cell[CELL_DATA].s, sizeof l->cell[0].s, "of %zu", n);
+    l->cell[CELL_CHANGE] = ab_change(&d);
+    return 1;
 }
 
 PERF_FN void ab_print_padded_(FILE *f, const char *s, size_t width, int right)
@@ -148,11 +350,13 @@ PERF_FN void ab_print_line_(FILE *f, const ab_line *l, const size_t *width)
 {
     int i;
 
-    for (i = 0; i < AB_CELLS; i++) {
+    int last = *l->cell[CELL_VERDICT].s ? CELL_VERDICT : CELL_CHANGE;
+
+    for (i = 0; i <= last; i++) {
         if (!width[i])
             continue;
         fputs("  ", f);
-        if (i == AB_CELLS - 1)
+        if (i == last)
             ab_print_name(f, l->cell[i].s);
         else
             ab_print_padded_(f, l->cell[i].s, width[i],
@@ -175,7 +379,8 @@ PERF_FN void ab_print_head_(FILE *f, const ab_report *r)
         ab_text t = ab_rule_text(&r->plan.rule[k]);
         fprintf(f, "%s%s", k ? " AND " : "", t.s);
     }
-    fprintf(f, "; %g %% intervals\n\n", r->plan.confidence * 100.0);
+    fprintf(f, "; %g %% intervals%s\n\n", r->plan.confidence * 100.0,
+            r->sequential && r->n > 1 ? ", all together" : "");
 }
 
 /* Each reason once, behind the names it holds for (at most three of them). */
@@ -218,23 +423,146 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
         ab_print_reasons_(f, r);
 }
 
+PERF_FN void ab_widen_(const ab_line *l, size_t *width)
+{
+    size_t w;
+    int    c;
+
+    for (c = 0; c < AB_CELLS; c++)
+        if (width[c] && (w = ab_width(l->cell[c].s)) > width[c])
+            width[c] = w;
+}
+
+/* Wall, user and system time, memory; processor time that no tick saw is 0. */
+PERF_FN ab_text ab_usage_text(const ab_usage *u, int k)
+{
+    return k == 3 ? ab_bytes(u->median[3])
+                  : ab_quantity(u->median[k], "ns");
+}
+
+/* What the commands of perf-ab run took: medians. */
+PERF_FN void ab_print_usage_(FILE *f, const ab_report *r)
+{
+    static const char *const title[] = {"wall", "user", "system", "memory", "runs", "failed"};
+    ab_text t;
+    size_t  i, longest = 7, failed = 0, w;
+    int     k;
+
+    for (i = 0; i < r->usages; i++) {
+        w = ab_width(r->usage[i].name);
+        longest = w > longest ? w : longest;
+        failed += r->usage[i].failed;
+    }
+    fputs("\n  ", f);
+    ab_print_padded_(f, "command", longest, 0);
+    for (k = 0; k < (failed ? 6 : 5); k++)
+        fprintf(f, "  %9s", title[k]);
+    for (i = 0; i < r->usages; i++) {
+        const ab_usage *u = &r->usage[i];
+        fputs("\n  ", f);
+        ab_print_padded_(f, u->name, longest, 0);
+        for (k = 0; k < 4; k++) {
+            t = ab_usage_text(u, k);
+            fprintf(f, "  %9s", t.s);
+        }
+        fprintf(f, "  %9zu", u->runs);
+        if (failed)
+            fprintf(f, "  %9zu", u->failed);
+    }
+    putc('\n', f);
+}
+
+enum { FOREST_WIDTH = 61 };
+
+/* The column of a log effect; *beyond: -1 or 1 where it lies outside. */
+PERF_FN size_t ab_forest_column_(const ab_forest *a, double x, int *beyond)
+{
+    double at = (x - a->low) / (a->high - a->low) * (FOREST_WIDTH - 1);
+
+    *beyond = !(at > -0.5) ? -1 : at > FOREST_WIDTH - 0.5 ? 1 : 0;
+    return *beyond < 0 ? 0 : *beyond > 0 ? FOREST_WIDTH - 1 : (size_t)(at + 0.5);
+}
+
+PERF_FN void ab_forest_line_(char *line, const ab_forest *a, const ab_data *d)
+{
+    double        asked;
+    perf_interval e = ab_forest_row(d, &asked);
+    int           under, over, off;
+    size_t        low, high;
+
+    memset(line, ' ', FOREST_WIDTH);
+    line[FOREST_WIDTH] = '\0';
+    line[ab_forest_column_(a, 0.0, &off)] = '|';
+    line[ab_forest_column_(a, asked, &off)] = ':';
+    if (perf_is_nan_(e.estimate))
+        return;
+    low = ab_forest_column_(a, e.low, &under);
+    high = ab_forest_column_(a, e.high, &over);
+    memset(line + low, '-', high - low + 1);
+    line[low] = under ? '<' : '[';
+    line[high] = over ? '>' : ']';
+    if (under > 0 || over < 0)                      /* all of it lies outside                     */
+        line[low] = under > 0 ? '>' : '<';
+    else if (low == high)
+        line[low] = '*';
+    else if (low + 1 < high)
+        line[ab_forest_column_(a, e.estimate, &off)] = off < 0 ? '<' : off > 0 ? '>' : '*';
+}
+
+/* The intervals over each other, for a terminal. */
+PERF_FN void ab_print_forest_(FILE *f, const ab_report *r)
+{
+    ab_forest a = ab_forest_of(r);
+    char      line[FOREST_WIDTH + 16];
+    size_t    i, w, longest = 0, len, at, last = 0;
+    int       k, off;
+    double    t;
+
+    for (i = 0; i < r->n; i++) {
+        w = ab_width(ab_shown_name(&r->row[i]));
+        longest = w > longest ? w : longest;
+    }
+    putc('\n', f);
+    for (i = 0; i < r->n; i++)
+        for (k = 0; k < r->plan.rules && !r->row[i].missing; k++) {
+            fputs("  ", f);
+            ab_print_padded_(f, k ? "" : ab_shown_name(&r->row[i]), longest, 0);
+            ab_forest_line_(line, &a, &r->row[i].d[k]);
+            fprintf(f, "    %s\n", line);
+        }
+    memset(line, ' ', sizeof line);
+    for (k = 0; !perf_is_nan_(t = ab_forest_tick(&a, k)); k++) {
+        ab_text label = ab_forest_label(&a, t);
+        len = strlen(label.s);
+        at = ab_forest_column_(&a, ab_forest_log(&a, t), &off) + 4;
+        at = at > len / 2 ? at - len / 2 : 0;
+        if ((last && at <= last + 1) || at + len >= sizeof line)
+            continue;
+        memcpy(line + at, label.s, len);
+        last = at + len;
+    }
+    fprintf(f, "  %*s%.*s\n  %*s    | no change   : asked\n", (int)longest, "", (int)last, line,
+            (int)longest, "");
+}
+
 PERF_FN void ab_print_table(FILE *f, const ab_report *r)
 {
     static const char *const title[AB_CELLS] = {"benchmark", "metric", "before", "after", "data",
                                                 "change [interval]", "verdict"};
     ab_line l;
-    size_t  width[AB_CELLS], i, w;
-    int     k, c;
+    size_t  width[AB_CELLS], i;
+    int     k, c, ranges = 0;
 
     for (c = 0; c < AB_CELLS; c++)
         width[c] = c == CELL_METRIC && r->plan.rules < 2 ? 0 : strlen(title[c]);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < (r->row[i].missing ? 1 : r->plan.rules); k++) {
             ab_cells_(r, &r->row[i], k, &l);
-            for (c = 0; c < AB_CELLS; c++)
-                if (width[c] && (w = ab_width(l.cell[c].s)) > width[c])
-                    width[c] = w;
+            ranges |= strchr(l.cell[CELL_BEFORE].s, '~') || strchr(l.cell[CELL_AFTER].s, '~');
+            ab_widen_(&l, width);
         }
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++)
+        ab_widen_(&l, width);
     ab_print_head_(f, r);
     for (c = 0; c < AB_CELLS; c++)
         snprintf(l.cell[c].s, sizeof l.cell[c].s, "%s", title[c]);
@@ -254,6 +582,14 @@ PERF_FN void ab_print_table(FILE *f, const ab_report *r)
             ab_print_line_(f, &l, width);
         }
     }
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++)
+        ab_print_line_(f, &l, width);
+    if (ranges)
+        fputs("  ~: half the range; an interval takes more values\n", f);
+    if (r->usages)
+        ab_print_usage_(f, r);
+    if (r->plot)
+        ab_print_forest_(f, r);
     ab_print_tail_(f, r);
 }
 
@@ -288,11 +624,40 @@ PERF_FN void ab_json_rule_(FILE *f, const ab_report *r, const ab_data *d, int k)
     ab_json_member_(f, "after", d->shown[1], ", ");
     ab_json_interval_(f, "ratio", d->v.ratio, ",\n         ");
     ab_json_interval_(f, "speedup", d->v.speedup, ", ");
-    ab_json_member_(f, "mde", d->v.mde, ", ");
-    ab_json_member_(f, "more", d->v.more, ",\n         ");
+    ab_json_member_(f, "mde", d->v.min_detectable_change, ", ");
+    ab_json_member_(f, "more", d->v.pairs_needed, ",\n         ");
     fprintf(f, "\"decision\": \"%s\", \"reason\": ", perf_decision_text(d->v.decision));
     ab_print_json(f, d->v.reason);
     putc('}', f);
+}
+
+/* The geometric mean for each rule, and what commands took. */
+PERF_FN void ab_print_more_json_(FILE *f, const ab_report *r)
+{
+    static const char *const key[] = {"wall_ns", "user_ns", "system_ns", "memory_bytes"};
+    ab_data d;
+    size_t  i;
+    int     k;
+
+    for (k = 0; k < r->plan.rules && ab_geometric_mean(r, k, &d); k++) {
+        fputs(k ? ", {" : ",\n  \"geometric_mean\": [{", f);
+        ab_json_interval_(f, "ratio", d.v.ratio, "}");
+    }
+    if (k)
+        putc(']', f);
+    for (i = 0; i < r->usages; i++) {
+        const ab_usage *u = &r->usage[i];
+        fputs(i ? ",\n    {\"command\": " : ",\n  \"commands\": [\n    {\"command\": ", f);
+        ab_print_json(f, u->name);
+        fprintf(f, ", \"runs\": %zu, \"failed\": %zu", u->runs, u->failed);
+        for (k = 0; k < 4; k++) {
+            fputs(", ", f);
+            ab_json_member_(f, key[k], u->median[k], "");
+        }
+        putc('}', f);
+    }
+    if (r->usages)
+        fputs("\n  ]", f);
 }
 
 PERF_FN void ab_print_report_json(FILE *f, const ab_report *r)
@@ -328,7 +693,9 @@ PERF_FN void ab_print_report_json(FILE *f, const ab_report *r)
         }
         fputs("]}", f);
     }
-    fputs("\n  ]\n}\n", f);
+    fputs("\n  ]", f);
+    ab_print_more_json_(f, r);
+    fputs("\n}\n", f);
 }
 
 /* ---- CSV ---- */
@@ -388,7 +755,7 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
             fprintf(f, ",%s,%s", perf_decision_text(row->family), perf_decision_text(row->missing
                     ? row->alone : d->v.decision));
             ab_csv_number_(f, r->judged > 1 ? row->holm : PERF_NAN_);
-            ab_csv_number_(f, row->missing ? PERF_NAN_ : d->v.more);
+            ab_csv_number_(f, row->missing ? PERF_NAN_ : d->v.pairs_needed);
             putc(',', f);
             ab_csv_text_(f, row->settle);
             putc('\n', f);
@@ -448,6 +815,11 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
             ab_markdown_text_(f, k ? "" : r->row[i].settle);
             fputs(" |\n", f);
         }
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++)
+        fprintf(f, "| %s |%s%s%s %s | %s | %s | %s | | |\n", l.cell[CELL_NAME].s,
+                r->plan.rules > 1 ? " " : "", l.cell[CELL_METRIC].s, r->plan.rules > 1 ? " |" : "",
+                l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s, l.cell[CELL_DATA].s,
+                l.cell[CELL_CHANGE].s);
 }
 
 /* ---- measurements as perf_results, which read.h reads ---- */
@@ -484,6 +856,10 @@ PERF_FN void ab_print_results_begin(FILE *f, const ab_set *set)
             if (run->id) {
                 fputs(", \"run\": ", f);
                 ab_print_json(f, run->id);
+            }
+            if (s->step > 0.0) {
+                fputs(", ", f);
+                ab_json_member_(f, "step", s->step, "");
             }
             fprintf(f, ", \"design\": \"%s\",", s->same_order ? "separate" : design[s->design]);
             if (s->design == AB_PAIRS) {

@@ -1,41 +1,36 @@
 # perf_export.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_export.h; cython/README.md shows the use.
-from libc.stdint cimport uint64_t
+from libc.stdio cimport FILE
+from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_results cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_trace cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_export.h" nogil:
-    ctypedef struct perf_hlog_interval:
-        double start_seconds
-        double length_seconds
-        const char *tag
-        size_t tag_size
-        double max_unit
-        double max
-        double ratio
-        uint64_t count
-        int version
-        int digits
-        size_t offset
+    ctypedef enum perf_export_format:
+        PERF_EXPORT_GOOGLE
+        PERF_EXPORT_GO
+        PERF_EXPORT_HYPERFINE
+        PERF_EXPORT_PYPERF
+        PERF_EXPORT_OPENMETRICS
+        PERF_EXPORT_OTLP
+        PERF_EXPORT_SPEEDSCOPE
+        PERF_EXPORT_FOLDED
+        PERF_EXPORT_FLAME
 
-    size_t perf_hlog_write_header(char *out, size_t cap, const char *comment,
-            double start_seconds) noexcept
-    size_t perf_hlog_write(char *out, size_t cap, const perf_hist *h,
-            const perf_hlog_interval *iv, int digits) noexcept
-
-    ctypedef struct perf_hlog_reader:
-        const char *text
-        size_t size
-        size_t at
-        size_t error_at
-        double start_seconds
-        double base_seconds
-
-    perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv,
-            perf_hist *into) noexcept
-    size_t perf_hist_write_percentiles(char *out, size_t cap, const perf_hist *h,
-            double unit, int steps) noexcept
-    size_t perf_hist_write_csv(char *out, size_t cap, const perf_hist *h) noexcept
-    size_t perf_hist_save(void *out, size_t cap, const perf_hist *h) noexcept
-    perf_status perf_hist_saved_opts(const void *data, size_t size, perf_hist_opts *o) noexcept
-    perf_status perf_hist_load(perf_hist *into, const void *data, size_t size,
-            size_t *error_at) noexcept
+    perf_status perf_export_save(const char *path, perf_export_format format,
+            const perf_results_opts *opts) noexcept
+    perf_status perf_export_to(FILE *file, perf_export_format format,
+            const perf_results_opts *opts) noexcept
+    size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
+            const perf_results_opts *opts) noexcept
+    const char *perf_export_format_name(perf_export_format format) noexcept

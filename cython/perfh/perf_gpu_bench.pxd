@@ -2,8 +2,18 @@
 # What each name means stands beside it in perf_gpu_bench.h; cython/README.md shows the use.
 from libc.stdint cimport uint32_t, uint64_t
 from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
 from perfh.perf_cuda cimport *
+from perfh.perf_gpu_driver cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_gpu_bench.h" nogil:
     enum:
@@ -42,7 +52,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
         perf_summary time
         perf_summary exposed
         perf_summary launch
-        double cold_ns
+        double first_ns
         double quantum_ns
         double overhead_ns
         uint64_t batch
@@ -62,6 +72,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint64_t samples
         int graph
         int gate
+        int serialised
         int simulated
         int code
         perf_gpu_bench_opts opts

@@ -8,11 +8,21 @@
 #     PERF_KERNEL_HIST     for C and C++ only
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_kernel.h" nogil:
     enum:
         PERF_KERNEL_HOST
+        PERF_DISABLE
         PERF_KERNEL_ID_MAX
 
     ctypedef struct perf_kernel_buffer:
@@ -37,7 +47,7 @@ cdef extern from "perf_kernel.h" nogil:
         uint32_t warp
         uint32_t sm
         uint32_t state
-        uint32_t spare
+        uint32_t asked
 
     ctypedef struct perf_kernel_stamp:
         uint32_t lo

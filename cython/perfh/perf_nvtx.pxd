@@ -1,7 +1,16 @@
 # perf_nvtx.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_nvtx.h; cython/README.md shows the use.
 from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_nvtx.h" nogil:
     int perf_nvtx_listening() noexcept

@@ -2,18 +2,18 @@
 # What each name means stands beside it in perf_results.h; cython/README.md shows the use.
 from libc.stdio cimport FILE
 from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_results.h" nogil:
-    ctypedef enum perf_results_format:
-        PERF_RESULTS_JSON
-        PERF_RESULTS_GOOGLE
-        PERF_RESULTS_GO
-        PERF_RESULTS_HYPERFINE
-        PERF_RESULTS_PYPERF
-        PERF_RESULTS_OPENMETRICS
-        PERF_RESULTS_OTLP
-
     ctypedef struct perf_results_item:
         const char *name
         const perf_result *result
@@ -29,13 +29,9 @@ cdef extern from "perf_results.h" nogil:
         double time_s
 
     perf_results_opts perf_results_opts_default() noexcept
-    perf_status perf_results_save(const char *path, perf_results_format format,
-            const perf_results_opts *opts) noexcept
-    perf_status perf_results_write(FILE *file, perf_results_format format,
-            const perf_results_opts *opts) noexcept
-    size_t perf_results_text(char *buf, size_t cap, perf_results_format format,
-            const perf_results_opts *opts) noexcept
-    const char *perf_results_format_name(perf_results_format format) noexcept
+    perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept
+    perf_status perf_results_to(FILE *file, const perf_results_opts *opts) noexcept
+    size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_save(const char *path, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
 
@@ -69,4 +65,4 @@ cdef extern from "perf_results.h" nogil:
             const perf_baseline_opts *opts) noexcept
     void perf_baseline_free(perf_baseline *b) noexcept
     size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b) noexcept
-    perf_status perf_baseline_print(FILE *file, const perf_baseline *b) noexcept
+    perf_status perf_baseline_to(FILE *file, const perf_baseline *b) noexcept

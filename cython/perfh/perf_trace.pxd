@@ -2,13 +2,19 @@
 # What each name means stands beside it in perf_trace.h; cython/README.md shows the use.
 from libc.stdint cimport int64_t, uint64_t
 from perfh.perf cimport *
+from perfh.perf_base cimport *
+from perfh.perf_bench cimport *
+from perfh.perf_clock cimport *
+from perfh.perf_hist cimport *
+from perfh.perf_loop cimport *
+from perfh.perf_record cimport *
+from perfh.perf_report cimport *
+from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
+from perfh.perf_verdict cimport *
 
 cdef extern from "perf_trace.h" nogil:
     perf_status perf_trace_save_perfetto(const char *path) noexcept
-    perf_status perf_trace_save_folded(const char *path) noexcept
-    perf_status perf_trace_save_flame(const char *path, const char *title) noexcept
-    perf_status perf_trace_save_speedscope(const char *path) noexcept
 
     ctypedef struct perf_stream_opts:
         double seconds

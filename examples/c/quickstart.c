@@ -145,8 +145,8 @@ int main(int argc, char **argv)
     printf("%s: %lu bytes, %.0f lines by bytes, %.0f by words: %s\n\n", path, (unsigned long)n,
            lines[0], lines[1], lines[0] == lines[1] ? "they agree" : "THEY DIFFER");
     perf_report_to(stdout, NULL);
-    printf("\nfirst run: %.1f us by bytes, %.1f us by words\n", r.cold_baseline_ns / 1e3,
-           r.cold_candidate_ns / 1e3);
+    printf("\nfirst run: %.1f us by bytes, %.1f us by words\n", r.first_baseline_ns / 1e3,
+           r.first_candidate_ns / 1e3);
     saved = perf_trace_save(trace);
     if (saved == PERF_OK)
         printf("trace: %s (open it in https://ui.perfetto.dev)\n", trace);

@@ -9,7 +9,7 @@
  * recording (two readings of the clock and one record) a request of some 8 us is not more than 5 %
  * slower than without.  Exit status: 0 unless the verdict is REJECT.
  *
- * The worker pays one perf_hist_add_live a request and never waits.  The reader takes a snapshot
+ * The worker pays one perf_hist_add a request and never waits.  The reader takes a snapshot
  * and subtracts the one before: no reset, no lock, no second histogram for the worker.           */
 #define _POSIX_C_SOURCE 200809L         /* nanosleep, in this file's own code                     */
 #include "perf.h"
@@ -41,7 +41,7 @@ static void *worker(void *unused)
         sum = handle(__atomic_load_n(&size, __ATOMIC_RELAXED));
         perf_keep(sum);
         now = perf_now();               /* the end of one request is the start of the next        */
-        perf_hist_add_live(&live, now - before);
+        perf_hist_add(&live, now - before);
         before = now;
     }
     return unused;
@@ -76,7 +76,7 @@ static int cost(void)
         uint32_t sum = handle(8192);
         perf_keep(sum);
         if (v)
-            perf_hist_add_live(&live, perf_now() - before);
+            perf_hist_add(&live, perf_now() - before);
     }
     r = perf_ab_end(&ab);
     printf("recording: %s\n", perf_verdict_text(&r.verdict));

@@ -1,4 +1,5 @@
 """perf.h for Conan 2: `conan create packaging/conan` from the top folder of the repository."""
+import glob
 import os
 import re
 
@@ -17,7 +18,7 @@ class Perfh(ConanFile):
     no_copy_source = True
 
     def set_version(self):
-        text = load(self, os.path.join(self._top, "perf_stats.h"))
+        text = "".join(load(self, path) for path in glob.glob(os.path.join(self._top, "perf*.h")))
         number = int(re.search(r"^#define PERF_VERSION (\d+)", text, flags=re.M).group(1))
         self.version = f"{number // 10000}.{number // 100 % 100}.{number % 100}"
 

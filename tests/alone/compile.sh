@@ -1,24 +1,29 @@
 #!/bin/sh
-# Compiles each public header alone, twice, in many orders, beside headers that collide, and then
-# every body of every public function, as strictly as the compiler can be asked.  Links the result
-# with no library but libc, and runs it.
+# Compiles each public header as the first and only include, twice; all of them in a random order and
+# backwards, between headers that collide; and every body of every public function, as strictly as the
+# compiler can be asked.  Looks at what the object files hold, links with no library but libc, and runs.
 #
-#     tests/alone/compile.sh COMPILER       gcc g++ clang clang++ musl-gcc tcc nvcc gcc-m32 ...
+#     tests/alone/compile.sh COMPILER [single]      gcc g++ clang clang++ musl-gcc tcc nvcc gcc-m32 ...
+#
+# single: the one file that tools/single.py makes of perf.h, alone in its folder.
+# CI=true: more settings for the bodies.  SEED=n repeats an order.
 . "$(dirname "$0")/../lib.sh"
 . "$root/tests/flags.sh"
 # shellcheck disable=SC2086     # flag lists are split on purpose
 
 compiler=${1:?which compiler?}
+single=${2:-}
 cc=$compiler
 ext=c
 target=
 standards='c99 c11 c17'
 strict=$warn_c
-bodies='-O0|-O2|-O3 -ffast-math -march=native|-Os -funsigned-char|-O0 -DPERF_DISABLE=1|-O2 -DPERF_DISABLE=1'
+bodies='-O0|-O2|-O0 -DPERF_DISABLE=1'
+more='-O3 -ffast-math -march=native|-Os -funsigned-char|-O2 -DPERF_DISABLE=1'       # with CI=true
 link='-nodefaultlibs -lc -lgcc'           # no -lm, no -lpthread, no -ldl, no -lstdc++
 link_cxx='-nodefaultlibs -lstdc++ -lgcc_s -lgcc -lc'     # where a body may meet an exception
-collide='<linux/perf_event.h>|<windows.h>|"hostile.h"'
-orders=all
+collide='linux/perf_event.h windows.h hostile.h'
+symbols=yes
 run=yes
 
 case $compiler in
@@ -27,69 +32,74 @@ gcc)
     ;;
 g++)
     need gcc g++
-    ext=cpp standards='c++11 c++2a' strict=$warn_cxx orders=few
-    bodies="$bodies|-O2 -fno-exceptions -fno-rtti"
+    ext=cpp standards='c++11 c++2a' strict=$warn_cxx
+    more="$more|-O2 -fno-exceptions -fno-rtti"
     ;;
 clang)
     need clang
-    strict="$everything -Werror" orders=few
+    strict="$everything -Werror"
     ;;
 clang++)
     need clang clang++
     ext=cpp standards='c++11 c++2a' strict="$everything -Werror"
-    bodies="$bodies|-O2 -fno-exceptions -fno-rtti"
+    more="$more|-O2 -fno-exceptions -fno-rtti"
     ;;
 musl-gcc)
     need musl-gcc
-    collide='"hostile.h"' orders=few
-    link="-static $link"
+    standards=c99 bodies='-O0' more="-O2|$more" link="-static $link" symbols=no
     ;;
 tcc)
     need tcc
-    standards=c99 strict='-Wall -Werror' bodies='-O0|-O0 -DPERF_DISABLE=1' link=''
+    standards=c99 strict='-Wall -Werror' bodies='-O0|-O0 -DPERF_DISABLE=1' more='' link='' symbols=no
     ;;
 nvcc)
     need_nvcc
-    ext=cu standards='c++17' strict=$warn_nvcc link='' collide='"hostile.h"' orders=few
-    bodies='-O0|-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
+    ext=cu standards='c++17' strict=$warn_nvcc link='' symbols=no
+    bodies='-O0' more='-O2 -std=c++14 -DPERF_DISABLE=1|-O2 -std=c++20'
     ;;
 gcc-m32)                                  # the three below compile for machines we may not have
     printf '#include <string.h>\n' | gcc -m32 -fsyntax-only -x c - 2>/dev/null ||
         missing "gcc -m32 has no C headers here"
-    cc=gcc target=-m32 run=no link=none orders=few
+    cc=gcc target=-m32 run=no link=none standards=c99 bodies='-O0' more="-O2|$more" symbols=no
     ;;
 *-gcc)
     need "$compiler"
-    link='' run=no bodies='-O0|-O2|-O2 -DPERF_DISABLE=1' orders=few
+    link='' run=no standards=c99 bodies='-O0' more='-O2|-O2 -DPERF_DISABLE=1' symbols=no
     ;;
 *)
     echo "unknown compiler: $compiler"
     exit 1
     ;;
 esac
+[ "${CI:-}" != true ] || [ -z "$more" ] || bodies="$bodies|$more"
 
 start_work
 cd "$root" || exit 1
 include="$target -I. -Itests/alone"
 public=$(headers)
+if [ -n "$single" ]; then
+    mkdir "$work/single"
+    try 'tools/single.py' python3 tools/single.py "$work/single/perf.h"
+    cp tests/alone/hostile.h "$work/single/"
+    include="$target -I$work/single"
+    [ "$ext" != cu ] || include="$include -I."            # there perf.h brings perf_cuda.h
+    public=perf.h bodies='-O0'
+fi
+seed=${SEED:-$(date +%s)}
+order=$(python3 -c 'import random, sys
+headers = sys.argv[2:]
+random.Random(int(sys.argv[1])).shuffle(headers)
+print(*headers)' "$seed" $public)
+echo "seed $seed: $order"
+backwards=
+for header in $order; do
+    backwards="$header $backwards"
+done
 
-# One order a line.  few: each header alone, all of them forwards and backwards, so that each stands
-# before and after each other one.  all: also each one twice, and each one first.
-orders()
+# includes HEADER...: their lines; "windows.h" finds <windows.h>
+includes()
 {
-    printf '%s\n' $public
-    set -- $public
-    for first in $public; do
-        backwards=
-        for b; do
-            backwards="$b $backwards"
-        done
-        printf '%s\n' "$*" "$backwards"
-        [ "$orders" = all ] || return 0
-        echo "$first $first"
-        shift
-        set -- "$@" "$first"
-    done
+    [ $# -eq 0 ] || printf '#include "%s"\n' "$@"
 }
 
 # compile WHAT FLAGS: the file $work/f.$ext, without a warning
@@ -102,70 +112,107 @@ compile()
     fi
 }
 
-for std in $standards; do
-    [ "$std" = "${standards%% *}" ] || orders=few
-    orders >"$work/orders"
-    while read -r order; do
-        for header in $order; do
-            printf '#include "%s"\n' "$header"
-        done >"$work/f.$ext"
-        compile "$compiler -std=$std: $order" "-std=$std"
-    done <"$work/orders"
-done
-
-# Before and after headers that own many names.
 first_std=${standards%% *}
-old_ifs=$IFS
-IFS='|'
-for other in $collide; do
-    IFS=$old_ifs
-    printf '#include %s\n' "$other" >"$work/f.$ext"
-    "$cc" $include -w -E "$work/f.$ext" >/dev/null 2>&1 || continue       # not on this system
+for std in $standards; do
     for header in $public; do
-        printf '#include <stdio.h>\n#include %s\n#include "%s"\n' "$other" "$header" >"$work/f.$ext"
-        compile "$compiler: $header after $other" "-std=$first_std"
-        printf '#include "%s"\n#include %s\n' "$header" "$other" >"$work/f.$ext"
-        compile "$compiler: $header before $other" "-std=$first_std"
+        includes $header $header >"$work/f.$ext"
+        compile "$compiler -std=$std: $header, twice" "-std=$std"
     done
 done
 
+# Each header before and after each other one, and before and after headers that own many names.
+others=
+for other in $collide; do
+    includes $other >"$work/f.$ext"
+    ! "$cc" $include -w -E "$work/f.$ext" >/dev/null 2>&1 || others="$others $other"
+done
+includes stdio.h $others $order >"$work/f.$ext"
+compile "$compiler:$others, then $order" "-std=$first_std"
+includes $backwards $others >"$work/f.$ext"
+compile "$compiler: $backwards, then$others" "-std=$first_std"
+
 # All bodies.  The list of functions is what the preprocessor left of the headers.
-for header in $public; do
-    printf '#include "%s"\n' "$header"
-done >"$work/all.$ext"
+includes $order >"$work/all.$ext"
 if [ "$ext" = cu ]; then
     g++ -x c++ -E -P $include "$work/all.cu" >"$work/all.i"
 else
     "$cc" -std="$first_std" -E -P $include "$work/all.$ext" >"$work/all.i"
 fi
-python3 "$root/tests/api.py" touch "$work/all.i" $public >"$work/touch.$ext"
+python3 tests/api.py touch "$work/all.i" $order >"$work/touch.$ext"
+
+# Bytes of text (with constants and unwind tables) and initialised data of an object.
+bytes()
+{
+    size "$1" | awk 'NR == 2 { print $1, $2 }'
+}
+
+# costs_nothing FLAGS HEADER...: an object that only includes them is as big as an empty one
+costs_nothing()
+{
+    flags_=$1
+    shift
+    echo 'typedef int nothing;' >"$work/empty.$ext"
+    { includes "$@"; cat "$work/empty.$ext"; } >"$work/unused.$ext"
+    "$cc" $flags_ -c "$work/empty.$ext" -o "$work/empty.o" &&
+        "$cc" $flags_ $include -c "$work/unused.$ext" -o "$work/unused.o" &&
+        [ "$(bytes "$work/unused.o")" = "$(bytes "$work/empty.o")" ]
+}
+
+# The compiler's own: a name with a dot (a constant inside a function, a jump table), a reserved
+# one, clang's table of a function that must not throw.
+no_foreign_names()
+{
+    nm -C --defined-only "$work/touch.o" | cut -c20- |
+        grep -Ev '^(perf(_|::)|((guard variable|vtable|typeinfo( name)?) for )?perf(_|::))' |
+        grep -Ev '^(main|touched)$|[.]|^__|^GCC_except_table' >"$work/foreign" || true
+    [ ! -s "$work/foreign" ] ||
+        fail "$compiler $1: symbols without perf_:" "$(tr '\n' ' ' <"$work/foreign")"
+    nm -u "$work/touch.o" | awk '$1 == "U" { print $2 }' |
+        grep -E '^(pthread_|thrd_|mtx_|sem_|shm_|timer_|dl(open|sym|close|error|addr)$)' \
+            >"$work/foreign" || true
+    [ ! -s "$work/foreign" ] ||
+        fail "$compiler $1: needs -lpthread, -lrt or -ldl where libc is older than glibc 2.34:" \
+             "$(tr '\n' ' ' <"$work/foreign")"
+}
+
+if [ $symbols = yes ]; then
+    need nm size
+    for level in -O0 -O2; do
+        tried=$((tried + 1))
+        costs_nothing "-std=$first_std $level" $order && continue
+        for header in $public; do
+            costs_nothing "-std=$first_std $level" $header ||
+                fail "$compiler $level: an unused #include \"$header\" costs bytes (text data:" \
+                     "$(bytes "$work/unused.o"), without it $(bytes "$work/empty.o"))"
+        done
+    done
+fi
 
 case $cc in
 g++) driver=gcc ;;                        # the C driver adds no C++ library
 clang++) driver=clang ;;
 *) driver=$cc ;;
 esac
-for std in $standards; do
-    IFS='|'
-    for flags in $bodies; do
-        IFS=$old_ifs
-        [ "$std" = "$first_std" ] || [ "$flags" = -O2 ] || continue
-        case $flags in *-std=*) ;; *) flags="-std=$std $flags" ;; esac
-        rm -f "$work/touch.o" "$work/touch"
-        try "$compiler: all bodies, $flags" \
-            "$cc" $strict $include $flags -c "$work/touch.$ext" -o "$work/touch.o"
-        [ -f "$work/touch.o" ] || continue
-        [ "$link" != none ] || continue
-        case $ext$flags in
-        cpp*-fno-exceptions*) libraries=$link ;;
-        cpp*) libraries=$link_cxx ;;
-        *) libraries=$link ;;
-        esac
-        try "$compiler: links with '$libraries' only, $flags" \
-            "$driver" "$work/touch.o" -o "$work/touch" $libraries
-        [ "$run" = no ] || [ ! -f "$work/touch" ] || try "$compiler: runs, $flags" "$work/touch"
-    done
+old_ifs=$IFS
+IFS='|'
+for flags in $bodies; do
     IFS=$old_ifs
+    case $flags in *-std=*) ;; *) flags="-std=$first_std $flags" ;; esac
+    rm -f "$work/touch.o" "$work/touch"
+    try "$compiler: all bodies, $flags" \
+        "$cc" $strict $include $flags -c "$work/touch.$ext" -o "$work/touch.o"
+    [ -f "$work/touch.o" ] || continue
+    [ $symbols = no ] || no_foreign_names "$flags"
+    [ "$link" != none ] || continue
+    case $ext$flags in
+    cpp*-fno-exceptions*) libraries=$link ;;
+    cpp*) libraries=$link_cxx ;;
+    *) libraries=$link ;;
+    esac
+    try "$compiler: links with '$libraries' only, $flags" \
+        "$driver" "$work/touch.o" -o "$work/touch" $libraries
+    [ "$run" = no ] || [ ! -f "$work/touch" ] || try "$compiler: runs, $flags" "$work/touch"
 done
+IFS=$old_ifs
 
 finish

@@ -3,6 +3,13 @@
 #ifndef HOSTILE_H
 #define HOSTILE_H
 
+#undef min                              /* <windows.h> has some of them too */
+#undef max
+#undef near
+#undef far
+#undef small
+#undef interface
+
 #define min(a, b) ((a) < (b) ? (a) : (b))
 #define max(a, b) ((a) > (b) ? (a) : (b))
 #define near

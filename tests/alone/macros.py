@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""macros.py HEADER: 1 if the header defines, undefines or names what is not ours to name."""
+"""macros.py FOLDER HEADER...: 1 if one defines, undefines or names what is not ours to name."""
 import pathlib
 import re
 import sys
@@ -36,4 +36,4 @@ def main(path):
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(max([main(f"{sys.argv[1]}/{header}") for header in sys.argv[2:]]))

@@ -8,9 +8,8 @@ start_work
 public=$(headers)
 
 # In the source text: every branch of every #if, for every platform.
-for header in $public; do
-    try "$header: names of macros" python3 "$root/tests/alone/macros.py" "$root/$header"
-done
+# shellcheck disable=SC2086
+try "names of macros" python3 "$root/tests/alone/macros.py" "$root" $public
 
 # What the preprocessor really has afterwards, against the ISO C headers alone.  Reserved names
 # (__x, _X) are the compiler's; ours would have been seen above.
@@ -18,17 +17,27 @@ iso='float.h inttypes.h limits.h math.h stdarg.h stddef.h stdint.h stdio.h stdli
 for header in $iso; do
     printf '#include <%s>\n' "$header"
 done >"$work/iso.c"
+
+# leaked HEADER...: writes the macros that they bring beside ours and ISO C's to $work/leaked
+leaked()
+{
+    printf '#include "%s"\n' "$@" >"$work/f.c"
+    # shellcheck disable=SC2086
+    $cc -dM -E -I"$root" "$work/f.c" | awk '{ sub(/[(].*/, "", $2); print $2 }' | sort |
+        comm -13 "$work/before" - | grep -Ev '^(PERF_|perf_|__|_[A-Z])' >"$work/leaked" || true
+}
+
 for cc in gcc 'gcc -std=c99' 'g++ -x c++' clang 'clang++ -x c++' musl-gcc x86_64-w64-mingw32-gcc
 do
     command -v "${cc%% *}" >/dev/null || continue
     # shellcheck disable=SC2086
     $cc -dM -E "$work/iso.c" | awk '{ sub(/[(].*/, "", $2); print $2 }' | sort >"$work/before"
+    tried=$((tried + 1))
+    # shellcheck disable=SC2086
+    leaked $public
+    [ -s "$work/leaked" ] || continue
     for header in $public; do
-        printf '#include "%s"\n' "$header" >"$work/f.c"
-        # shellcheck disable=SC2086
-        $cc -dM -E -I"$root" "$work/f.c" | awk '{ sub(/[(].*/, "", $2); print $2 }' | sort |
-            comm -13 "$work/before" - | grep -Ev '^(PERF_|perf_|__|_[A-Z])' >"$work/leaked" || true
-        tried=$((tried + 1))
+        leaked "$header"
         [ ! -s "$work/leaked" ] ||
             fail "$cc: $header brings $(wc -l <"$work/leaked") foreign macros:" \
                  "$(head -n 8 "$work/leaked" | tr '\n' ' ')"

@@ -26,13 +26,16 @@ int main(void)
 }
 EOF
 for header in $(headers); do
-    case $cc in
-    clang*) pch=$work/$header.pch ;;
-    *)      pch=$work/$header.gch ;;
-    esac
-    try "$cc: precompile $header" \
-        "$cc" "$std" -O2 -I"$root" -x $language "$root/$header" -o "$pch"
-done
+    printf '#include "%s"\n' "$header"
+done >"$work/all.h"
+case $cc in
+clang*) pch=pch ;;
+*)      pch=gch ;;
+esac
+try "$cc: precompile perf.h" \
+    "$cc" "$std" -O2 -I"$root" -x $language "$root/perf.h" -o "$work/perf.h.$pch"
+try "$cc: precompile all headers" \
+    "$cc" "$std" -O2 -I"$root" -x $language "$work/all.h" -o "$work/all.h.$pch"
 case $cc in
 clang*)
     try "$cc: a program" \

@@ -15,9 +15,12 @@ cp -r "$root/cython" "$work/copy/"
 for change in 's/perf_cpu_now/perf_cpu_then/' \
               's/^    double rel_ci; /    double added; double rel_ci; /' \
               's/^#define PERF_CLOCK_AUTO /#define PERF_ADDED 1\n&/'; do
-    sed "$change" "$root/perf.h" >"$work/copy/perf.h"
-    try "the change $change is seen" sh -c \
-        '! cmp -s "$1/perf.h" "$2/perf.h" && ! python3 "$2/cython/generate.py" --check' \
-        - "$root" "$work/copy"
+    changed=no
+    for header in $(headers); do
+        sed "$change" "$root/$header" >"$work/copy/$header"
+        cmp -s "$root/$header" "$work/copy/$header" || changed=yes
+    done
+    [ $changed = yes ] || fail "no header has what $change changes"
+    try "the change $change is seen" sh -c '! python3 "$1/cython/generate.py" --check' - "$work/copy"
 done
 finish

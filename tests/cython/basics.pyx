@@ -5,7 +5,7 @@ from libc.stdlib cimport free, malloc
 from libc.string cimport memset
 from perfh.perf cimport *
 from perfh cimport perf
-from perfh.perf_trace cimport perf_trace_save_folded
+from perfh.perf_export cimport perf_export_save, PERF_EXPORT_FOLDED
 
 cdef int work(int n) noexcept nogil:
     cdef int i, sum = 0
@@ -100,7 +100,7 @@ def all():
     perf_async_end(&a)
     perf_count(b"queue", 3.0)
     perf_scope_end(&outer)
-    assert perf_trace_save_folded(b"run.folded") == PERF_OK
+    assert perf_export_save(b"run.folded", PERF_EXPORT_FOLDED, NULL) == PERF_OK
     with open("run.folded") as file:
         assert any("outer;work" in line for line in file)
     text = report()

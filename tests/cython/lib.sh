@@ -23,11 +23,17 @@ pip_install()
     python3 -m pip install --quiet --no-build-isolation --no-deps --target "$2" "$1"
 }
 
-# Installs perfh into $work/site and puts that folder before all others.
-install_perfh()
+# What the package is built from, to $work/source.
+copy_sources()
 {
     mkdir "$work/source"
     cp -r "$root"/perf*.h "$root/LICENSE" "$root/cmake" "$root/cython" "$work/source/"
+}
+
+# Installs perfh into $work/site and puts that folder before all others.
+install_perfh()
+{
+    copy_sources
     try 'pip install ./cython' pip_install "$work/source/cython" "$work/site"
     PYTHONPATH=$work/site
     export PYTHONPATH

@@ -1,6 +1,6 @@
 /* HdrHistogram logs: those of its own tests, our own round trip, and malformed ones.
  * usage: hlog FOLDER-WITH-THE-LOGS                                                                */
-#include "perf_export.h"
+#include "lines.h"
 #include "../check.h"
 #include "../hist/samples.h"
 
@@ -90,9 +90,9 @@ static void round_trip(void)
                 iv.start_seconds = 12.5;
                 iv.length_seconds = 1.25;
                 iv.tag = kind ? "a b,c" : NULL;
-                need = perf_hlog_write(NULL, 0, h, &iv, digits);
-                CHECK(perf_hlog_write(text, need, h, &iv, digits) == need && !*text, "one short");
-                CHECK(perf_hlog_write(text, need + 1, h, &iv, digits) == need, "fits");
+                need = perf_hlog_text(NULL, 0, h, &iv, digits);
+                CHECK(perf_hlog_text(text, need, h, &iv, digits) == need && !*text, "one short");
+                CHECK(perf_hlog_text(text, need + 1, h, &iv, digits) == need, "fits");
                 CHECK(strlen(text) == need && text[need - 1] == '\n', "length %zu", need);
 
                 size = perf_hist_bytes(&p);
@@ -117,14 +117,14 @@ static void round_trip(void)
             }
         }
     }
-    CHECK(perf_hlog_write(text, sizeof text, NULL, NULL, 3) == 0, "NULL");
+    CHECK(perf_hlog_text(text, sizeof text, NULL, NULL, 3) == 0, "NULL");
     perf_hist_reset(&one);
     {
         perf_hlog_interval iv = PERF_ZERO;
         perf_hlog_reader   rd = PERF_ZERO;
-        CHECK(perf_hlog_write(text, sizeof text, &one, &iv, 4) == 0, "4 digits");
-        rd.size = perf_hlog_write_header(text, sizeof text, "by a test", 1441812279.474);
-        rd.size += perf_hlog_write(text + rd.size, sizeof text - rd.size, &one, &iv, 3);
+        CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 5) == 0, "5 digits");
+        rd.size = perf_hlog_header_text(text, sizeof text, "by a test", 1441812279.474);
+        rd.size += perf_hlog_text(text + rd.size, sizeof text - rd.size, &one, &iv, 3);
         rd.text = text;
         CHECK(perf_hlog_next(&rd, &iv, &total) == PERF_OK && iv.count == 0, "empty histogram");
         CHECK(rd.start_seconds > 1441812279.473 && rd.start_seconds < 1441812279.475, "start");
@@ -226,11 +226,241 @@ static void refused(const char *folder)
     CHECK(perf_hlog_next(NULL, &iv, NULL) == PERF_EINVAL, "NULL");
 }
 
+static perf_hist *make(const perf_hist_opts *o)
+{
+    size_t n = perf_hist_bytes(o);
+
+    return perf_hist_init(malloc(n), n, o);
+}
+
+static int near(double x, double want, double relative)
+{
+    double e = x - want;
+
+    return (e < 0 ? -e : e) <= relative * want;
+}
+
+/* What the Java library says of its own double histograms; histograms of 0 digits. */
+static void java(const char *folder)
+{
+    static const double median[2] = {25.687, 24.875}, mean[2] = {25.4148, 24.6994};
+    perf_hlog_reader    r = PERF_ZERO;
+    perf_hlog_interval  iv;
+    perf_hist_opts      o = PERF_ZERO;
+    perf_hist          *h;
+    int                 i;
+
+    r.text = text;
+    r.size = load(folder, "java-double.hlog");
+    o.bits = -1;
+    o.counter_bytes = 8;
+    h = make(&o);
+    for (i = 0; i < 2; i++) {
+        perf_hist_reset(&one);
+        CHECK(perf_hlog_next(&r, &iv, &one) == PERF_OK && iv.count == 2000, "double %d", i);
+        CHECK(iv.digits == 3 - i && near(perf_hist_quantile(&one, 0.5) * iv.ratio, median[i], 0.01) &&
+                  near(perf_hist_mean(&one) * iv.ratio, mean[i], 0.001), "double %d: p50 %g, mean %g",
+              i, perf_hist_quantile(&one, 0.5) * iv.ratio, perf_hist_mean(&one) * iv.ratio);
+    }
+    perf_hist_reset(&one);
+    i = PERF_CAST_(int, r.at);
+    CHECK(perf_hlog_next(&r, &iv, &one) == PERF_EINVAL && perf_hist_count(&one) == 0, "0 digits into K 7");
+    r.at = PERF_CAST_(size_t, i);
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.digits == 0 && iv.count == 2000 &&
+              perf_hist_max(h) == 65535.0 && perf_hist_quantile(h, 0.5) == 24575.5, "0 digits");
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.count == 0, "empty");
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_ENODATA, "end");
+    o.unit = 0.5;
+    free(h);
+    h = make(&o);
+    r.at = 0;
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_EINVAL && perf_hist_count(h) == 0, "another unit");
+    free(h);
+}
+
+/* The header of a plain V2 histogram of 2 digits, and its payload length. */
+static size_t plain(unsigned char *p, size_t payload, const unsigned char *counts, size_t n)
+{
+    unsigned char *q = line_be(p, UINT32_C(0x1c849313), 4);
+
+    q = line_be(q, payload, 4);
+    q = line_be(q, 0, 4);
+    q = line_be(q, 2, 4);
+    q = line_be(q, 1, 8);
+    q = line_be(q, 3600000000000, 8);
+    q = line_be(q, perf_bits_(1.0), 8);
+    memcpy(q, counts, n);
+    return PERF_CAST_(size_t, q + n - p);
+}
+
+static perf_status read_plain(size_t payload, const unsigned char *counts, size_t n)
+{
+    static unsigned char content[70000], raw[70100];
+    perf_hlog_reader     r = PERF_ZERO;
+    perf_hlog_interval   iv;
+    size_t               size = plain(content, payload, counts, n);
+
+    memcpy(text, "1,1,1,", 6);
+    size = line_stored(raw, UINT32_C(0x1c849314), content, size);
+    r.text = text;
+    r.size = 6 + line_base64(text + 6, raw, size);
+    return perf_hlog_next(&r, &iv, &one);
+}
+
+/* Old versions of HdrHistogram_c counted the header into the payload's length. */
+static void lengths(void)
+{
+    static const unsigned char counts[60] = {9, 2, 2, 4};   /* a run of 5, then counts             */
+
+    perf_hist_reset(&one);
+    CHECK(read_plain(4, counts, 4) == PERF_OK && perf_hist_count(&one) == 4 &&
+              perf_hist_min(&one) == 5.0, "right length");
+    CHECK(read_plain(44, counts, 4) == PERF_OK && perf_hist_count(&one) == 8, "with the header");
+    back = one;
+    CHECK(read_plain(43, counts, 4) == PERF_EFORMAT && read_plain(45, counts, 4) == PERF_EFORMAT,
+          "one off");
+    CHECK(read_plain(3, counts, 4) == PERF_EFORMAT, "too short");
+    CHECK(!memcmp(&one, &back, sizeof one), "nothing of it added");
+    CHECK(read_plain(44, counts, 44) == PERF_OK && perf_hist_count(&one) == 12, "zeros at the end");
+}
+
+/* 25 million empty blocks must not cost a table each; the line is 42 MB, a tenth will do. */
+static void many_blocks(void)
+{
+    static unsigned char raw[3200000];
+    static char          line[4300000];
+    perf_hlog_reader     r = PERF_ZERO;
+    perf_hlog_interval   iv;
+    size_t               i, bits = 0, n = 2500000;
+
+    line_be(line_be(raw, UINT32_C(0x1c849314), 4), sizeof raw - 8, 4);
+    line_be(raw + 8, 0x7801, 2);
+    for (i = 0; i < n; i++, bits += 10)         /* not the last, type 1, end of block: 0 10 0000000 */
+        raw[10 + (bits + 1) / 8] |= PERF_CAST_(unsigned char, 1 << (bits + 1) % 8);
+    memcpy(line, "1,1,1,", 6);
+    r.text = line;
+    r.size = 6 + line_base64(line + 6, raw, sizeof raw);
+    CHECK(perf_hlog_next(&r, &iv, NULL) == PERF_EFORMAT, "no end");
+}
+
+/* Every form is written with all it holds and read back into the same form. */
+static void saved(void)
+{
+    rng r = {151};
+    int k, i;
+
+    for (k = 0; k < 60; k++) {
+        perf_hist_opts     o = PERF_ZERO;
+        perf_hlog_interval iv = PERF_ZERO, got;
+        perf_hlog_reader   rd = PERF_ZERO;
+        perf_hist         *h, *g;
+        o.bits = k % 15 - (k % 15 == 0);
+        o.counter_bytes = k % 2 ? 4 : 8;
+        o.lowest = k % 4 == 3 ? 500 : 0;
+        o.highest = k % 3 ? 0 : 1000000;
+        o.unit = k % 5 ? 0.0 : 0.25;
+        h = make(&o);
+        g = make(&o);
+        for (i = 0; i < 3000; i++)
+            perf_hist_add(h, i % 50 ? lognormal(&r) : rng_magnitude(&r, 63));
+        perf_hist_add_n(h, 700, k % 2 ? 100000 : UINT64_C(1) << 60);
+        iv.max_unit = 1e12;
+        rd.text = text;
+        rd.size = perf_hlog_text(text, sizeof text, h, &iv, 0);
+        CHECK(rd.size && perf_hlog_next(&rd, &got, g) == PERF_OK, "form %d", k);
+        CHECK(perf_hist_count(g) == perf_hist_count(h) && perf_hist_over(g) == perf_hist_over(h) &&
+                  perf_hist_under(g) == perf_hist_under(h), "form %d: outside", k);
+        CHECK(!memcmp(perf_hist_peek_cells_(g), perf_hist_peek_cells_(h),
+                      perf_hist_shape_of_(h).counters * perf_hist_shape_of_(h).bytes),
+              "form %d: counters", k);
+        CHECK(near(got.ratio, o.unit > 0.0 ? o.unit : 1.0, 1e-15), "ratio");
+        iv = got;
+        iv.max_unit = 1e12;
+        CHECK(perf_hlog_text(text, sizeof text, g, &iv, 0) > 0, "form %d: again", k);
+        free(h);
+        free(g);
+    }
+}
+
+/* A range that ends below 2^K: no counter beyond its end is touched (ASan looks). */
+static void small_range(void)
+{
+    perf_hlog_interval iv = PERF_ZERO;
+    perf_hlog_reader   r = PERF_ZERO;
+    perf_hist_opts     o = PERF_ZERO;
+    perf_hist         *h, *g;
+
+    o.bits = 10;
+    o.counter_bytes = 8;
+    g = make(&o);
+    perf_hist_add(g, 90);
+    perf_hist_add(g, 5000000);
+    o.highest = 100;
+    h = make(&o);
+    r.text = text;
+    r.size = perf_hlog_text(text, sizeof text, g, &iv, 0);
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && perf_hist_over(h) == 1,
+          "%lu, %lu over", perf_hist_count(h), perf_hist_over(h));
+    perf_hist_reset(g);                         /* each counter has room, the total has not         */
+    perf_hist_add_n(g, 70, UINT64_MAX / 4 + 10);
+    perf_hist_reset(h);
+    perf_hist_add_n(h, 50, UINT64_MAX / 4 + 10);
+    r.size = perf_hlog_text(text, sizeof text, g, &iv, 0);
+    r.at = 0;
+    CHECK(perf_hlog_next(&r, &iv, h) == PERF_ERANGE && perf_hist_count(h) == UINT64_MAX / 4 + 10 &&
+              perf_hist_max(h) == 50.0, "too many together");
+    free(h);
+    free(g);
+}
+
+/* Text that every reader takes, whatever is asked for. */
+static void plain_numbers(void)
+{
+    perf_hlog_interval iv = PERF_ZERO, got;
+    perf_hlog_reader   r = PERF_ZERO;
+    size_t             n;
+    char              *p;
+
+    n = perf_hlog_header_text(text, sizeof text, "one\ntwo\r\nthree", 1.5);
+    CHECK(n && strchr(text, '\n') > strstr(text, "three"), "one line: %.40s", text);
+    CHECK(perf_hlog_header_text(text, sizeof text, NULL, PERF_NAN_) == 0 && !*text, "NaN");
+    CHECK(perf_hlog_header_text(text, sizeof text, NULL, 1e20) == 0, "1e20");
+    perf_hist_reset(&one);
+    iv.start_seconds = PERF_INF_;
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0 && !*text, "inf");
+    iv.start_seconds = 0.0;
+    iv.length_seconds = -1e15;
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0, "-1e15");
+    iv.length_seconds = 1.0;
+    n = perf_hlog_text(text, sizeof text, &one, &iv, 2);
+    r.text = text;
+    r.size = n;
+    CHECK(perf_hlog_next(&r, &got, NULL) == PERF_OK && got.count == 0, "empty");
+    p = strrchr(text, ',') + 1;
+    CHECK(!strncmp(p, "HIST", 4), "as HdrHistogram's lines begin: %s", p);
+    perf_hist_add(&one, UINT64_C(1) << 62);
+    iv.max_unit = 1e-3;
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0, "a maximum of 4.6e21");
+}
+
+/* An empty interval carries one count, a zero: HdrHistogram_c answers -29994 to one without. */
+static void empty(void)
+{
+    perf_hlog_interval iv = PERF_ZERO;
+    perf_zip_          z;
+
+    memset(&z, 0, sizeof z);
+    perf_hist_reset(&one);
+    perf_hlog_counts_(&z, &one, 7);
+    CHECK(z.total == 1 && z.frequency[0] == 1, "%zu bytes", z.total);
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) < 100, "short");
+}
+
 int main(int argc, char **argv)
 {
     const char *folder = argc > 1 ? argv[1] : "tests/data/hlog";
 
-    printf("seed 121\n");
+    printf("seeds 121, 151\n");
     known_log(folder, "jHiccup-2.0.1.logV0.hlog", 0, 81, 0, 61256);
     known_log(folder, "jHiccup-2.0.7S.logV2.hlog", 2, 62, 0, 48761);
     known_log(folder, "tagged-Log.logV2.hlog", 2, 42, 21, 32290);
@@ -238,5 +468,12 @@ int main(int argc, char **argv)
     malformed(folder, "jHiccup-2.0.1.logV0.hlog");
     malformed(folder, "jHiccup-2.0.7S.logV2.hlog");
     refused(folder);
+    java(folder);
+    lengths();
+    many_blocks();
+    saved();
+    small_range();
+    plain_numbers();
+    empty();
     return check_done();
 }

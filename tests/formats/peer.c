@@ -1,7 +1,9 @@
 /* For peer.py, which has HdrHistogram read what we write, and us what it writes:
  *     peer write FOLDER       ours.hlog, ours.hgrm and the values of each interval, 0.txt, 1.txt, ...
- *     peer read LOG           a line an interval: tag, start, count, min, p50, p99, max             */
-#include "perf_export.h"
+ *     peer read LOG           a line an interval: tag, start, count, min, p50, p99, max
+ * and for collectors.py:
+ *     peer collect FOLDER     otlp.json, prometheus.txt, bars.txt; count, sum, min, p50, p99, max    */
+#include "perf_hlog.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,7 +44,7 @@ static int write_all(const char *folder)
     all = perf_hist_init(malloc(size), size, &o);
     if (!h || !all)
         return 1;
-    save(folder, "ours.hlog", "wb", perf_hlog_write_header(text, sizeof text, "by perf.h", 1441812279.474));
+    save(folder, "ours.hlog", "wb", perf_hlog_header_text(text, sizeof text, "by perf.h", 1441812279.474));
     for (k = 0; k < INTERVALS; k++) {
         perf_hist_reset(h);
         for (i = n = 0; i < VALUES; i++) {
@@ -58,10 +60,10 @@ static int write_all(const char *folder)
         iv.start_seconds = 10.0 * k;
         iv.length_seconds = 10.0;
         iv.tag = tag[k];
-        n = perf_hlog_write(text, sizeof text, h, &iv, 3);
+        n = perf_hlog_text(text, sizeof text, h, &iv, 3);
         save(folder, "ours.hlog", "ab", n);
     }
-    save(folder, "ours.hgrm", "wb", perf_hist_write_percentiles(text, sizeof text, all, 1.0, 5));
+    save(folder, "ours.hgrm", "wb", perf_hist_percentiles_text(text, sizeof text, all, 1.0, 5));
     free(h);
     free(all);
     return 0;
@@ -94,9 +96,37 @@ static int read_all(const char *path)
     }
 }
 
+static int collect_all(const char *folder)
+{
+    perf_hist_opts o = perf_hist_opts_default();
+    perf_hist     *h;
+    uint64_t       state = 1, i;
+    size_t         size;
+
+    o.unit = 0.001;                             /* thousandths: small values go below 1             */
+    o.bits = 10;
+    size = perf_hist_bytes(&o);
+    h = perf_hist_init(malloc(size), size, &o);
+    for (i = 0; h && i < VALUES; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        perf_hist_add_double(h, i % 100 ? (double)(1500 + (state >> 33) % 3000000) * 0.001 : 0.0);
+    }
+    save(folder, "otlp.json", "wb", perf_hist_otlp_text(text, sizeof text, h, "a \"b\"\\", "us",
+                                                         UINT64_C(1441812279474000000), 2));
+    save(folder, "prometheus.txt", "wb", perf_hist_prometheus_text(text, sizeof text, h, "latency_us"));
+    save(folder, "prometheus.txt", "ab", (size_t)snprintf(text, sizeof text, "# EOF\n"));
+    save(folder, "bars.txt", "wb", perf_hist_bars_text(text, sizeof text, h, 12, 80, 1));
+    printf("%llu %.9f %.9f %.9f %.9f %.9f\n", (unsigned long long)perf_hist_count(h), perf_hist_sum(h),
+           perf_hist_min(h), perf_hist_quantile(h, 0.5), perf_hist_quantile(h, 0.99), perf_hist_max(h));
+    free(h);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc != 3)
         return 2;
+    if (argv[1][0] == 'c')
+        return collect_all(argv[2]);
     return argv[1][0] == 'w' ? write_all(argv[2]) : read_all(argv[2]);
 }

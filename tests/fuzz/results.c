@@ -11,6 +11,8 @@ static uint64_t fake_clock(void)
 #include "perf.h"
 #include "perf_results.h"
 
+#include <stdlib.h>
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static void must(int condition, const char *what)
@@ -25,19 +27,21 @@ static void added(const char *text, size_t size, const perf_results_opts *opts)
 {
     perf_read_   r, again;
     perf_saving_ s = perf_saving_take_(opts);
-    perf_out_    o = PERF_ZERO;
+    perf_adding_ both;
+    perf_status  status;
+    size_t       len;
+    char        *out;
 
     perf_read_results_(&r, text, size);
     must(r.status == PERF_OK, "accepted once, refused the second time");
-    perf_put_added_(&o, &r, &s);
-    o.cap = o.len + 1;
-    o.p = (char *)malloc(o.cap);
-    o.len = 0;
-    perf_put_added_(&o, &r, &s);
-    perf_read_results_(&again, o.p, o.len);
+    both.old = &r;
+    both.now = &s;
+    out = perf_text_make_(perf_put_added_, &both, &len, &status);
+    must(out && status == PERF_OK, "no text");
+    perf_read_results_(&again, out, len);
     must(again.status == PERF_OK || again.status == PERF_ELIMIT, "our own output is refused");
     must(again.status != PERF_OK || again.runs <= PERF_READ_RUNS_, "too many runs");
-    free(o.p);
+    free(out);
     perf_read_free_(&again);
     perf_read_free_(&r);
     perf_saving_free_(&s);

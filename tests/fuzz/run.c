@@ -1,6 +1,7 @@
 /* Runs a fuzz target without a fuzzer.
  *   run FILE...             each file once (AFL++: afl-fuzz -i seeds -o out -- ./run @@)
  *   run -n INPUTS FILE...   INPUTS mutations of the files, from a fixed seed: the same every time
+ * A FILE that ends in .pack holds many inputs, see pack.py: each is run as it is.
  * With libFuzzer leave this file out and link with -fsanitize=fuzzer.                             */
 #include "../hist/samples.h"
 
@@ -62,9 +63,25 @@ static size_t mutate(rng *r, size_t n)
     return n;
 }
 
+/* Runs what a pack holds; -1: it is cut off. */
+static long replay(FILE *f)
+{
+    unsigned char head[4];
+    long          n = 0;
+
+    while (fread(head, 1, 4, f) == 4) {
+        size_t size = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
+        if (size > MOST || fread(input, 1, size, f) != size)
+            return -1;
+        LLVMFuzzerTestOneInput(input, size);
+        n++;
+    }
+    return n;
+}
+
 int main(int argc, char **argv)
 {
-    long   inputs = 0, i;
+    long   inputs = 0, replayed = 0, i;
     int    files = 0, a = 1;
     rng    r = {20240229};
 
@@ -78,6 +95,16 @@ int main(int argc, char **argv)
             printf("cannot read %s\n0 passed, 1 failed\n", argv[a]);
             return 1;
         }
+        if (strlen(argv[a]) > 5 && !strcmp(argv[a] + strlen(argv[a]) - 5, ".pack")) {
+            long n = replay(f);
+            fclose(f);
+            if (n < 1) {
+                printf("%s is cut off\n0 passed, 1 failed\n", argv[a]);
+                return 1;
+            }
+            replayed += n;
+            continue;
+        }
         sizes[files] = fread(seeds[files], 1, MOST, f);
         fclose(f);
         LLVMFuzzerTestOneInput(seeds[files], sizes[files]);
@@ -89,6 +116,7 @@ int main(int argc, char **argv)
         n = mutate(&r, sizes[k]);
         LLVMFuzzerTestOneInput(input, n);
     }
-    printf("seed 20240229: %d files, %ld mutations\n%d passed, 0 failed\n", files, inputs, files > 0);
-    return files == 0;
+    printf("seed 20240229: %d files, %ld mutations, %ld inputs replayed\n%d passed, 0 failed\n", files,
+           inputs, replayed, files > 0 || replayed > 0);
+    return files == 0 && replayed == 0;
 }

@@ -1,5 +1,5 @@
 /* Writes the seeds of the fuzz targets: seeds FOLDER-OF-LOGS OUT-FOLDER. */
-#include "perf_export.h"
+#include "perf_hlog.h"
 #include "../hist/samples.h"
 
 #include <stdio.h>
@@ -25,33 +25,29 @@ static void line(const char *folder, const char *name, const char *p, size_t n)
 {
     static perf_hlog_source_ s;
     static unsigned char     bytes[1 << 16];
-    perf_hlog_reader         r = PERF_ZERO;
     char                     path[256];
     const char              *b = p + n;
-    size_t                   len = 0;
-    int                      c, packed;
+    size_t                   len = 0, i, k;
 
     while (b > p && b[-1] != ',')
         b--;
     snprintf(path, sizeof path, "%s-0", name);
     put(folder, path, 0, p, n);
-    r.text = b;
-    perf_hlog_open_(&s, &r, 0, n - PERF_CAST_(size_t, b - p));
-    for (packed = 0; packed < 8; packed++)
-        (void)perf_hlog_get_(&s);
-    while ((c = perf_hlog_get_(&s)) >= 0)
-        bytes[len++] = PERF_CAST_(unsigned char, c);
-    snprintf(path, sizeof path, "%s-1", name);
-    put(folder, path, strstr(name, "V0") ? 64 : 1, bytes, len);
-    perf_hlog_open_(&s, &r, 0, n - PERF_CAST_(size_t, b - p));
-    for (packed = 0; packed < 10; packed++)
-        (void)perf_hlog_get_(&s);
-    s.limit = len - 2;
-    len = 0;
-    while ((c = perf_hlog_inflated_(&s)) >= 0)
-        bytes[len++] = PERF_CAST_(unsigned char, c);
+    (void)perf_hlog_open_(&s, b, 0, n - PERF_CAST_(size_t, b - p));
+    while (perf_inflate_more_(&s))              /* all of the content fits the ring                 */
+        continue;
     snprintf(path, sizeof path, "%s-2", name);
-    put(folder, path, strstr(name, "V0") ? 65 : 2, bytes, len);
+    put(folder, path, strstr(name, "V0") ? 65 : 2, s.ring, PERF_CAST_(size_t, s.written));
+    for (i = 0; b + i < p + n && b[i] != '='; i += 4) {
+        uint32_t v = 0;
+        for (k = 0; k < 4; k++)
+            v = v << 6 | (perf_base64_value_(b + i + k < p + n ? b[i + k] : 'A') & 63);
+        bytes[len++] = PERF_CAST_(unsigned char, v >> 16 & 255);
+        bytes[len++] = PERF_CAST_(unsigned char, v >> 8 & 255);
+        bytes[len++] = PERF_CAST_(unsigned char, v & 255);
+    }
+    snprintf(path, sizeof path, "%s-1", name);
+    put(folder, path, strstr(name, "V0") ? 64 : 1, bytes + 8, len - 8);
 }
 
 int main(int argc, char **argv)
@@ -59,7 +55,6 @@ int main(int argc, char **argv)
     static const char *const logs[] = {"jHiccup-2.0.1.logV0.hlog", "jHiccup-2.0.7S.logV2.hlog"};
     static const char *const names[] = {"V0", "V2"};
     perf_hlog_interval iv = PERF_ZERO;
-    perf_hist_opts     o = PERF_ZERO;
     rng                r = {3};
     size_t             n;
     int                i, k;
@@ -85,23 +80,15 @@ int main(int argc, char **argv)
     }
     for (i = 0; i < 300; i++)
         perf_hist_add(&h, rng_magnitude(&r, 30));
-    n = perf_hlog_write(text, sizeof text, &h, &iv, 2);
+    n = perf_hlog_text(text, sizeof text, &h, &iv, 2);
     line(argv[2], "ours", text, n - 1);
-    n = perf_hist_save(text, sizeof text, &h);
-    put(argv[2], "saved-fixed", 1, text, n);
-    for (k = 4; k <= 14; k += 5) {
-        char       name[32];
-        size_t     size;
-        perf_hist *g;
-        o.bits = k;
-        size = perf_hist_bytes(&o);
-        g = perf_hist_init(malloc(size), size, &o);
-        for (i = 0; i < 50; i++)
-            perf_hist_add(g, rng_magnitude(&r, 44));
-        n = perf_hist_save(text, sizeof text, g);
-        snprintf(name, sizeof name, "saved-%d", k);
-        put(argv[2], name, k % 2, text, n);
-        free(g);
+    for (k = 0; k < 8; k++) {                   /* programs for ops.c                              */
+        unsigned char program[600];
+        char          name[32];
+        for (i = 0; i < 600; i++)
+            program[i] = PERF_CAST_(unsigned char, rng_next(&r) & 255);
+        snprintf(name, sizeof name, "ops-%d", k);
+        put(argv[2], name, k, program, sizeof program);
     }
     return failed;
 }

@@ -1,6 +1,6 @@
 /* What a GPU scope costs, for cost.sh: ./cost KIND N on a driver that does nothing.
  *
- *     warm     N scopes and a collection: events exist, pages are touched
+ *     warm     scopes and collections: events exist, pages are touched
  *     calls    and then N times what nobody can save: two records, is the stream being captured?
  *     scope    and then N scopes instead
  *     harvest  and their collection
@@ -84,11 +84,10 @@ int main(int argc, char **argv)
     table.stream_capturing = capturing;
     if (perf_gpu_use(&table) != PERF_OK)
         return 1;
-    scopes(n, stream);
-    (void)perf_gpu_collect();
-    scopes(n, stream);                          /* each slot once more: now nothing is new */
-    (void)perf_gpu_collect();
-    expected = 2 * n;
+    for (; expected < 2 * PERF_GPU_SLOTS; expected += n) {      /* until no slot is new */
+        scopes(n, stream);
+        (void)perf_gpu_collect();
+    }
     if (!strcmp(kind, "calls"))
         calls(n, stream);
     if (!strcmp(kind, "scope") || !strcmp(kind, "harvest") || !strcmp(kind, "asks"))
@@ -97,7 +96,7 @@ int main(int argc, char **argv)
         asks(n);
     if (!strcmp(kind, "harvest")) {
         (void)perf_gpu_collect();
-        expected = 3 * n;
+        expected += n;
     }
     a = perf_gpu_stats_of(NULL);
     _Exit(a.scopes != (uint64_t)expected || a.dropped || a.failed);    /* no handlers: they collect */

@@ -11,8 +11,32 @@ static __attribute__((constructor)) void loaded(void)
 
 API int hipGetDevice(int *device)
 {
+    sim.wiped += sim.unread != 0;
+    sim.unread = 0;
     *device = sim_depth ? sim_current()->device : 0;
     return 0;
+}
+
+/* ROCm 6.2: every call but this one replaces what hipGetLastError() will tell. */
+API int hipPeekAtLastError(void)
+{
+    return sim.unread;
+}
+
+API int hipRuntimeGetVersion(int *version)
+{
+    *version = 60200000;
+    return 0;
+}
+
+API int hipStreamGetDevice(void *stream, int *device)
+{
+    void *ctx = NULL;
+    int   code = sim_stream_ctx(stream, &ctx);
+
+    if (!code)
+        *device = ((sim_ctx *)ctx)->device;
+    return code;
 }
 
 API int hipSetDevice(int device)
@@ -39,7 +63,11 @@ API const char *hipGetErrorString(int code)
 
 #define FAKE(hip, sim, parameters, arguments) API int hip parameters { return sim_##sim arguments; }
 FAKE(hipGetDeviceCount, device_count, (int *n), (n))
-FAKE(hipEventCreateWithFlags, event_create, (void **e, unsigned f), (e, f))
+/* Events for timing have to be of the kind that flushes nothing. */
+API int hipEventCreateWithFlags(void **event, unsigned flags)
+{
+    return flags == 0x20000000u || flags & 2 ? sim_event_create(event, flags & 3) : 1;
+}
 FAKE(hipEventDestroy, event_destroy, (void *e), (e))
 FAKE(hipEventRecord, event_record, (void *e, void *s), (e, s))
 FAKE(hipEventQuery, event_query, (void *e), (e))
@@ -49,7 +77,6 @@ FAKE(hipStreamQuery, stream_query, (void *s), (s))
 FAKE(hipStreamSynchronize, stream_sync, (void *s), (s))
 FAKE(hipStreamIsCapturing, stream_capturing, (void *s, int *st), (s, st))
 FAKE(hipThreadExchangeStreamCaptureMode, capture_mode, (int *m), (m))
-FAKE(hipDeviceSynchronize, ctx_sync, (void), ())
 FAKE(hipMemGetInfo, mem_info, (size_t *f, size_t *t), (f, t))
 
 API void fake_start(void) { sim_reset(); }

@@ -38,6 +38,7 @@ FAKE(cuStreamGetCtx, stream_ctx, (void *s, void **c), (s, c))
 FAKE(cuStreamIsCapturing, stream_capturing, (void *s, int *st), (s, st))
 FAKE(cuThreadExchangeStreamCaptureMode, capture_mode, (int *m), (m))
 FAKE(cuMemGetInfo_v2, mem_info, (size_t *f, size_t *t), (f, t))
+FAKE(cuCtxGetId, ctx_id, (void *c, unsigned long long *id), (c, id))
 FAKE(cuGetErrorName, error_name, (int c, const char **t), (c, t))
 FAKE(cuGetErrorString, error_text, (int c, const char **t), (c, t))
 

@@ -121,7 +121,7 @@ int main(void)
                           "%s call %d: %d of %d", name_of[f], (int)n, (int)o.bench.time.count, (int)o.bench.samples);
                     kept += s == PERF_EGPU && o.bench.time.count > 0;
                     CHECK(mode != 3 || s == PERF_OK || o.ab.verdict.decision == PERF_INCONCLUSIVE, "a verdict after an error");
-                    frees = f == SIM_event_destroy || f == SIM_module_unload || f == SIM_mem_free ||
+                    frees = f == SIM_event_destroy || f == SIM_module_unload || f == SIM_mem_free || f == SIM_mem_free_on ||
                             f == SIM_host_free || f == SIM_graph_destroy || f == SIM_graph_exec_destroy ||
                             f == SIM_capture_end;
                     left = sim.events + sim.allocations + sim.modules + sim.graphs;

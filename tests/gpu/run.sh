@@ -1,11 +1,12 @@
 #!/bin/sh
-# Everything that needs an NVIDIA GPU, in one command of less than ten minutes: builds it all with nvcc, runs
-# the examples and the tests that use a device, and measures what only a device can tell (device.cu).
+# Everything that needs an NVIDIA GPU, in one command of less than eight minutes, offline: builds it all with
+# nvcc, measures what only a device can tell (device.cu, the most important first), runs a scope and a bench
+# under CUDA_LAUNCH_BLOCKING=1, compute-sanitizer and ncu, then the examples and the tests that use a device.
 #
 #     tests/gpu/run.sh [RESULTS.json]           default: bench/results/gpu-DATE.json
 #
-# Prints a line for each, and keeps the same in the file with date, GPU, driver and CUDA version.  Exit
-# status: 0 all passed and every limit kept, 1 not, 77 no nvcc or no device (then it has compiled
+# Prints each result as it comes, goes on after a miss, and keeps the same in the file with date, GPU, driver
+# and CUDA version, written anew with each result.  Exit status: 0 all passed and every limit kept, 1 not, 77 no nvcc or no device (then it has compiled
 # everything, and seen each program say so).
 . "$(dirname "$0")/../lib.sh"
 # shellcheck source=tests/flags.sh
@@ -52,16 +53,20 @@ for name in device $programs; do
 done
 echo "built in $(($(date +%s) - began)) s"
 
-# step NAME STATUS COMMAND...: runs it, at most 100 seconds, and all of them within 310 seconds of the
-# start, so that device.cu has its 240; it has to end with STATUS (or 77: skipped).
-set --
+# left SECONDS: no more than that, and no more than is left of 470 seconds
+left()
+{
+    left_=$((began + 470 - $(date +%s)))
+    [ $left_ -lt "$1" ] || left_=$1
+    [ $left_ -gt 0 ] || left_=0
+}
+
+# step NAME STATUS SECONDS COMMAND...: runs it; it has to end with STATUS (or 77: skipped).
 step()
 {
-    step_=$1 want_=$2
-    shift 2
-    status_=0
-    left_=$((began + 310 - $(date +%s)))
-    [ $left_ -lt 100 ] || left_=100
+    step_=$1 want_=$2 status_=0
+    left "$3"
+    shift 3
     if [ $left_ -lt 1 ]; then
         status_=124
         echo "no time left" >"$work/step.log"
@@ -80,28 +85,45 @@ step()
     esac
 }
 
+status=0
+skipped=0
+if [ -e "$work/device.built" ]; then
+    mkdir -p "$(dirname "$out")"
+    left 260
+    timeout -k 5 $left_ "$work/device" --json "$out" --date "$date" --driver "${driver:-unknown}" \
+        --commit "$commit" || status=$?
+    [ $status -ne 77 ] || skipped=1
+    [ $status -ne 124 ] || echo "FAILED: device.cu has not ended in $left_ s; what it found is in $out"
+fi
+
+# A scope and a bench where each launch is waited for, and under the tools that people use.
+if [ -e "$work/device.built" ] && [ $skipped -eq 0 ]; then
+    step 'CUDA_LAUNCH_BLOCKING=1' 0 30 env CUDA_LAUNCH_BLOCKING=1 "$work/device" --only brief
+    sed 's/^/    /' "$work/step.log"
+    if command -v compute-sanitizer >/dev/null; then
+        step 'compute-sanitizer' 0 60 compute-sanitizer --error-exitcode 9 "$work/device" --only brief
+    fi
+    if command -v ncu >/dev/null; then          # may not be allowed to read counters: only told
+        timeout -k 5 60 ncu --launch-count 3 "$work/device" --only brief >"$work/step.log" 2>&1 </dev/null ||
+            echo "ncu: status $?"
+        grep -e brief "$work/step.log" | sed 's/^/    /' || true
+    fi
+fi
+
 # What the examples print is what their readers see: keep it in the log of this run.
 for name in $programs; do
     [ -e "$work/$name.built" ] || continue
-    step "$name" 0 "$root/tests/examples/run.sh" "$work/$name"
+    step "$name" 0 60 "$root/tests/examples/run.sh" "$work/$name"
     sed 's/^/    /' "$work/step.log"
-    set -- "$@" --ran "$name" "$status_"
 done
 if [ -e "$work/transpose.built" ]; then         # a wrong answer is rejected however fast it is
-    step 'transpose --broken' 1 "$work/transpose" --broken
-    set -- "$@" --ran 'transpose --broken' "$status_"
+    step 'transpose --broken' 1 60 "$work/transpose" --broken
 fi
 for test in "hist/device.sh $root" "together/together.sh cuda"; do
     # shellcheck disable=SC2086
-    step "tests/${test%% *}" 0 "$root/tests/"$test
-    set -- "$@" --ran "tests/${test%% *}" "$status_"
+    step "tests/${test%% *}" 0 100 "$root/tests/"$test
 done
 
-[ -e "$work/device.built" ] || exit 1
-mkdir -p "$(dirname "$out")"
-status=0
-timeout -k 5 240 "$work/device" --json "$out" --date "$date" --driver "${driver:-unknown}" \
-    --commit "$commit" "$@" || status=$?
-echo "$(($(date +%s) - began)) s in all"
+echo "$(($(date +%s) - began)) s in all; results in $out"
 [ $bad -eq 0 ] || exit 1
 exit $status

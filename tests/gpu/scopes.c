@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ROOM (PERF_GPU_SLOTS - 1)       /* scopes of one thread and context in flight */
+#define ROOM PERF_GPU_SLOTS             /* scopes of one thread and context in flight */
 #define NEAR(x, y, by) (fabs((double)(x) - (double)(y)) <= (by))
 
 /* A fresh machine, and nothing recorded. */
@@ -84,7 +84,7 @@ static void durations(void)
     CHECK(a.aligned_ns > 0 && a.aligned_ns < 20000, "clocks within %g", a.aligned_ns);
     CHECK(NEAR(a.busy_ns, 203300, 700) && a.span_ns > 4000000 && a.span_ns < 4200000, "%g of %g", a.busy_ns, a.span_ns);
     CHECK(perf_gpu_stats_of("no such name").scopes == 0, "a name nobody used");
-    CHECK(sim.calls[SIM_event_sync] == 1 && !sim.calls[SIM_stream_sync] && !sim.calls[SIM_ctx_sync], "a wait");
+    CHECK(sim.calls[SIM_event_sync] == 1 && !sim.calls[SIM_stream_sync], "a wait");
     CHECK(sim.calls[SIM_event_query] + sim.calls[SIM_stream_query] == 0, "a query");
 
     /* An idle device: the launch is inside, as it is on a real one. */
@@ -218,7 +218,7 @@ static void threads(void)
         CHECK(perf_gpu_stats_of(name[i]).scopes <= SCOPES && !j[i].moved, "%s", name[i]);
     CHECK(row_of("host part", "scope").calls == N * SCOPES, "scopes of the host");
     CHECK(!sim.wrong_context && !sim.bad_handle && sim.contexts == 2, "%d wrong contexts", (int)sim.wrong_context);
-    CHECK(sim.most_events <= N * 2 * 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+    CHECK(sim.most_events <= N * 2 * (2 * PERF_GPU_SLOTS + 2), "%d events", (int)sim.most_events);
     sim_stop();
     CHECK(!sim.events, "%d events left", (int)sim.events);
 }
@@ -283,7 +283,8 @@ static void contexts(void)
     }
     sim_host(1000000);
     (void)perf_gpu_collect();
-    CHECK(all().scopes == 4 && !sim.wrong_context, "%g, %g wrong", (double)all().scopes, (double)sim.wrong_context);
+    /* The end is tried where it is, which the driver refuses, and then in the context of the begin. */
+    CHECK(all().scopes == 4 && sim.wrong_context == 1, "%g, %g wrong", (double)all().scopes, (double)sim.wrong_context);
     sim_stop();
 }
 
@@ -313,10 +314,10 @@ static void full(void)
         a = all();
         CHECK(a.scopes == ROOM && !a.pending && accounted() == 500, "%g fetched", (double)a.scopes);
         text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-        CHECK(strstr(text, "437 device scopes were dropped: PERF_GPU_SLOTS"), "%s", text);
+        CHECK(strstr(text, "436 device scopes were dropped: PERF_GPU_SLOTS"), "%s", text);
         free(text);
     }
-    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS + 2, "%d events", (int)sim.most_events);
 
     /* As long as the device keeps up nothing is lost, however many there are. */
     perf_reset();
@@ -327,7 +328,7 @@ static void full(void)
     (void)perf_gpu_collect_sync();
     CHECK(all().scopes == 20000 && !all().dropped, "%g; %g pending, %g dropped, %g failed",
           (double)all().scopes, (double)all().pending, (double)all().dropped, (double)all().failed);
-    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS, "%d events", (int)sim.most_events);
+    CHECK(sim.most_events <= 2 * PERF_GPU_SLOTS + 2, "%d events", (int)sim.most_events);
     sim_stop();
     CHECK(!sim.events, "%d events left", (int)sim.events);
 }
@@ -419,6 +420,17 @@ static void captures(void)
 
 /* ---- clocks ---- */
 
+/* Where the scope that began at `begin` was placed, in ticks; 0: it was not fetched. */
+static uint64_t placed(const perf_gpu_ring_ *ring, uint64_t begin)
+{
+    uint32_t i;
+
+    for (i = 0; i < 8 * ring->cap; i++)
+        if (ring->done[i].begin == begin)
+            return ring->done[i].at;
+    return 0;
+}
+
 /* An hour on a device whose clock drifts.  The device's time line may be wrong by no more than
  * `allowed` at its end, and each scope lies where the report says it does.  With a wait after each
  * batch the two clocks are tied within `tied`. */
@@ -426,6 +438,7 @@ static void clocks(double ppm, uint64_t pause, uint64_t seconds, double allowed,
 {
     static perf_gpu_slot_ *slot[40];
     static double          truth[40];
+    static uint64_t        begin[40];
     perf_stream            stream = start();
     perf_gpu_line_        *line = NULL;
     perf_gpu_stats         a;
@@ -439,15 +452,16 @@ static void clocks(double ppm, uint64_t pause, uint64_t seconds, double allowed,
         if (tied > 0)                               /* waited for at once, or only some time later */
             sim_host(pause + (uint64_t)(k++ % 7) * 1001);
         s = perf_gpu_scope_begin("tick", stream);
-        slot[n++] = s.slot;
+        slot[n] = s.slot;
+        begin[n] = s.slot->begin.ticks;
         (void)sim_work(stream, 10000);
+        truth[n] = (double)((sim_event *)s.slot->start)->at;
         perf_gpu_scope_end(&s);
+        n++;
         if (!(tied > 0))
             sim_host(pause + (uint64_t)(k++ % 7) * 1001);
         if (n < 40 && !(tied > 0 && !line))     /* the first alone: what it says holds from there on */
             continue;
-        for (i = 0; i < n; i++)
-            truth[i] = (double)((sim_event *)slot[i]->start)->at;
         if (!line) {
             line = slot[0]->ring->line;
             first = sim_device_ns(0, (uint64_t)truth[0]);
@@ -455,7 +469,7 @@ static void clocks(double ppm, uint64_t pause, uint64_t seconds, double allowed,
         (void)(tied > 0 ? perf_gpu_collect_sync() : perf_gpu_collect());
         a = all();
         for (i = 0; i < n; i++) {
-            error = (double)slot[i]->at - truth[i];
+            error = (double)placed(slot[0]->ring, begin[i]) - truth[i];
             worst = fabs(error) > worst ? fabs(error) : worst;
             CHECK(fabs(error) <= a.aligned_ns, "%g ns away, said %g, at %g s", error, a.aligned_ns, truth[i] * 1e-9);
         }
@@ -480,6 +494,7 @@ static void busy_clock(double ppm)
     perf_gpu_slot_ *slot[10];
     perf_stream     stream = start();
     double          truth[10], error = 0;
+    uint64_t        begin[10], at;
     int             i, round;
 
     sim.drift_ppm[0] = ppm;
@@ -490,17 +505,17 @@ static void busy_clock(double ppm)
         for (i = 0; i < 10; i++) {
             perf_gpu_scope s = perf_gpu_scope_begin("busy", stream);
             slot[i] = s.slot;
+            begin[i] = s.slot->begin.ticks;
             (void)sim_work(stream, 2000000);
+            truth[i] = (double)((sim_event *)s.slot->start)->at;
             perf_gpu_scope_end(&s);
         }
         sim_host(20000000 - 10 * 4120);
         (void)sim_work(stream, 0);
-        for (i = 0; i < 10; i++)
-            truth[i] = (double)((sim_event *)slot[i]->start)->at;
         sim_host(0);
         (void)perf_gpu_collect();
-        for (i = 0; i < 10 && !PERF_GPU_ENDED_(slot[i]) && slot[i]->at; i++) {
-            error = (double)slot[i]->at - truth[i];
+        for (i = 0; i < 10 && (at = placed(slot[0]->ring, begin[i])) != 0; i++) {
+            error = (double)at - truth[i];
             CHECK(fabs(error) <= all().aligned_ns, "%g ns away, said %g", error, all().aligned_ns);
         }
     }
@@ -887,7 +902,8 @@ static void failures(void)
                     sim_device(0);
                     sim_mode = 0;
                     sim_stop();
-                    allowed = fns[f] == SIM_event_destroy || down ? 1000 : 0;
+                    /* Of a context that is said to be no more nothing is touched again. */
+                    allowed = fns[f] == SIM_event_destroy || down || (sticky && codes[c] == 201) ? 1000 : 0;
                     CHECK(sim.events <= allowed, WHERE);
                     if (down)
                         CHECK(sim.calls_down == 0, WHERE);
@@ -1073,11 +1089,20 @@ int main(int argc, char **argv)
     full();
     clocks(40, 9900000, 3600, 250, 0);
     clocks(-100, 9900000, 3600, 250, 0);
-    clocks(40, 2000000, 600, 250, 200000);
-    clocks(-40, 9900000, 3600, 250, 200000);
-    clocks(40, UINT64_C(1000000000), 3600, 4000, 0);    /* the driver's float: 30 ns for each second */
+    clocks(300, 9900000, 600, 250, 0);
+    clocks(-300, 9900000, 600, 250, 0);
+    /* Waits each 40 scopes: in the 0.08 and 0.4 s until the next the clocks may part by 1000 ppm of
+     * that, and as much again is allowed for the first of a batch, whom the last one places. */
+    clocks(40, 2000000, 600, 250, 160000 + 20000);
+    clocks(-40, 9900000, 3600, 250, 800000 + 20000);
+    clocks(300, 2000000, 600, 250, 160000 + 20000);
+    clocks(-300, 9900000, 3600, 250, 800000 + 20000);
+    /* The driver's float has steps of 61 ns at a second: half of that for each gap. */
+    clocks(40, UINT64_C(1000000000), 3600, 3600 * 30.5, 0);
     busy_clock(80);
     busy_clock(-80);
+    busy_clock(300);
+    busy_clock(-300);
     joined();
     percentiles();
     resets();

@@ -12,7 +12,10 @@
  * clock is the host's with an offset and a drift, cut to sim.quantum_ns.  Items of a stream run
  * one after the other, each no earlier than sim.latency_ns after it was submitted.
  * One lock around every call: any thread may call.  Counters, see struct sim_state, may be read
- * and set at will between calls.                                                                 */
+ * and set at will between calls.
+ *
+ * sim_start_real() is a second machine, with the same rules and real time: sim.now is the system's
+ * clock, a call that costs or waits does so, and threads really run beside each other.           */
 #ifndef SIM_H
 #define SIM_H
 #include <stdint.h>
@@ -22,6 +25,7 @@ static inline uint64_t sim_clock(void);
 
 #include "../../perf_cuda.h"
 
+#include <sched.h>
 #include <stdlib.h>
 
 /* The functions of the table: enum sim_fn, and what counters and faults are indexed with. */
@@ -31,18 +35,19 @@ static inline uint64_t sim_clock(void);
     X(ctx_device) X(stream_ctx) X(device_count) X(device_attribute) X(device_name)                \
     X(stream_create) X(stream_destroy) X(stream_wait) X(stream_capturing) X(capture_mode)         \
     X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
-    X(graph_destroy) X(event_record_flags) X(host_func) X(wait_value32) X(write_value32)          \
-    X(mem_info) X(mem_alloc) X(mem_free) X(host_alloc) X(host_free) X(host_address) X(copy)       \
+    X(graph_destroy) X(event_record_flags) X(host_func)                                           \
+    X(mem_info) X(mem_alloc) X(mem_free) X(host_alloc) X(host_free) X(host_address)               \
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
-    X(launch) X(error_name) X(error_text) X(ctx_sync) X(device_clock)
+    X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
+    X(mem_alloc_on) X(mem_free_on) X(error_waits)
 #define SIM_ENUM(f) SIM_##f,
 typedef enum sim_fn { SIM_LIST(SIM_ENUM) SIM_FUNCTIONS } sim_fn;
 
 #define SIM_DEVICES 2
 
 typedef enum sim_what {
-    SIM_ITEM_WORK, SIM_ITEM_RECORD, SIM_ITEM_WAIT_EVENT, SIM_ITEM_WAIT_VALUE, SIM_ITEM_WRITE_VALUE,
-    SIM_ITEM_GATE, SIM_ITEM_HOST, SIM_ITEM_COPY, SIM_ITEM_FILL
+    SIM_ITEM_WORK, SIM_ITEM_RECORD, SIM_ITEM_WAIT_EVENT, SIM_ITEM_WAIT_VALUE,
+    SIM_ITEM_GATE, SIM_ITEM_HOST, SIM_ITEM_FILL
 } sim_what;
 
 typedef struct sim_event sim_event;
@@ -65,6 +70,7 @@ typedef struct sim_items {
 
 typedef struct sim_ctx {
     int               device;
+    unsigned long long id;
     struct sim_stream *fallback[3];     /* what NULL (and 1) and 2 mean */
 } sim_ctx;
 
@@ -88,6 +94,8 @@ struct sim_event {
     unsigned flags;
     uint64_t submitted, resolved;       /* records so far, and those whose time is known */
     uint64_t at;                /* host ns */
+    int      whole;             /* of ctx_record: `at` is when all of its context is done */
+    unsigned long long born;    /* id of its context at the time */
     sim_stream *captured;       /* recorded into this stream's capture */
 };
 
@@ -111,6 +119,11 @@ static struct sim_state {
     /* settings */
     uint64_t cost[SIM_FUNCTIONS];       /* host ns a call */
     uint64_t launch_ns;         /* host ns of sim_work() */
+    int      real;              /* real time; see sim_start_real() */
+    int      serial;            /* each launch waits for its end, as with CUDA_LAUNCH_BLOCKING=1 */
+    size_t   queue;             /* a stream holds so many launches, then the next one waits; 0: any */
+    int      unread;            /* what error_waits answers; any other call wipes it */
+    int      no_current;        /* 1: records need their context current, as nothing promises */
     uint64_t latency_ns;        /* from the submission to the start on an idle stream */
     uint64_t quantum_ns;        /* step of the event clock */
     int64_t  offset_ns[SIM_DEVICES];    /* device clock - host clock */
@@ -133,12 +146,15 @@ static struct sim_state {
     uint64_t spoilt;            /* captures that somebody's call invalidated */
     uint64_t surfaced[1000];    /* how often each code below 1000 was answered */
     uint64_t deadlocks;         /* waits that no one could have ended */
+    uint64_t stale;             /* handles of before a reset of their device */
+    uint64_t wiped;             /* errors of the program that a call has wiped */
     uint64_t contexts;          /* made, all by the test itself */
     int64_t  events, streams, graphs, allocations, modules, bytes;      /* alive */
     uint64_t most_events;
     /* private */
     uint64_t now;
     uint32_t lock;
+    unsigned long long contexts_made;
     sim_ctx *ctx[SIM_DEVICES];
     sim_stream *list;
     sim_allocation *memory_list;
@@ -158,8 +174,30 @@ static inline uint64_t sim_clock(void)
 static inline void sim_enter_lock(void)
 {
     uint32_t free_ = 0;
-    while (!__atomic_compare_exchange_n(&sim.lock, &free_, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
+    while (!__atomic_compare_exchange_n(&sim.lock, &free_, 1, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
         free_ = 0;
+        if (sim.real)
+            (void)sched_yield();
+    }
+}
+
+/* The real clock, and what a call costs on it. */
+static inline uint64_t sim_real_ns(void)
+{
+    return perf_now();
+}
+
+static inline void sim_spend(uint64_t ns)
+{
+    const uint64_t until = ns ? sim_real_ns() + ns : 0;
+    while (ns && sim_real_ns() < until) {
+    }
+}
+
+/* With the lock held: the host's clock after `cost`, or what it is by itself. */
+static inline void sim_pass(uint64_t cost)
+{
+    __atomic_store_n(&sim.now, sim.real ? sim_real_ns() : sim.now + cost, __ATOMIC_RELAXED);
 }
 
 static inline int sim_leave(int code)
@@ -206,11 +244,6 @@ static inline int sim_run(sim_stream *s, sim_item *i)
             return 0;
         at = sim.now;
         break;
-    case SIM_ITEM_WRITE_VALUE:
-        if (at > sim.now)
-            return 0;
-        __atomic_store_n((uint32_t *)(uintptr_t)i->address, i->value, __ATOMIC_RELEASE);
-        break;
     case SIM_ITEM_GATE:
         if (at > sim.now)
             return 0;
@@ -230,10 +263,6 @@ static inline int sim_run(sim_stream *s, sim_item *i)
         if (at > sim.now)
             return 0;
         i->fn(i->user);
-        break;
-    case SIM_ITEM_COPY:
-        memcpy((void *)(uintptr_t)i->address, (const void *)(uintptr_t)i->from, i->bytes);
-        at += i->ns;
         break;
     case SIM_ITEM_FILL:
         memset((void *)(uintptr_t)i->address, (int)i->value, i->bytes);
@@ -260,6 +289,21 @@ static inline void sim_pump(void)
     } while (moved);
 }
 
+/* When all that a context holds is done, as far as that is known; ~0: it is not. */
+static inline uint64_t sim_ctx_done(const sim_ctx *ctx)
+{
+    const sim_stream *s;
+    uint64_t          at = 0;
+
+    for (s = sim.list; s; s = s->next)
+        if (s->ctx == ctx) {
+            if (s->queue.done < s->queue.count)
+                return UINT64_MAX;
+            at = s->idle > at ? s->idle : at;
+        }
+    return at;
+}
+
 /* Lets time pass until `*until` items of the stream are through, or the event is; 0: it never is. */
 static inline int sim_wait(const sim_stream *s, const sim_event *e)
 {
@@ -270,9 +314,16 @@ static inline int sim_wait(const sim_stream *s, const sim_event *e)
         sim_pump();
         if (s ? s->queue.done == s->queue.count : e->resolved >= e->submitted) {
             at = s ? s->idle : e->at;
-            if (sim.now < at)
+            if (sim.now >= at)
+                return 1;
+            if (!sim.real) {
+                if (at > UINT64_MAX / 2) {
+                    sim.deadlocks++;
+                    return 0;
+                }
                 __atomic_store_n(&sim.now, at, __ATOMIC_RELAXED);
-            return 1;
+                return 1;
+            }
         }
         for (other = sim.list; other; other = other->next)
             if (other->queue.done < other->queue.count) {
@@ -283,6 +334,13 @@ static inline int sim_wait(const sim_stream *s, const sim_event *e)
                 if (at > sim.now && at < next)
                     next = at;
             }
+        if (sim.real) {
+            (void)sim_leave(-1);
+            (void)sched_yield();
+            sim_enter_lock();
+            sim_pass(0);
+            continue;
+        }
         if (next == UINT64_MAX) {
             sim.deadlocks++;
             return 0;
@@ -313,9 +371,15 @@ static inline int sim_unsafe(void)
 }
 
 #define SIM_ENTER(f)                                                                              \
+    if (sim.real)                                                                                 \
+        sim_spend(sim.cost[SIM_##f]);                                                             \
     sim_enter_lock();                                                                             \
-    sim.calls[SIM_##f]++;                                                                         \
-    __atomic_store_n(&sim.now, sim.now + sim.cost[SIM_##f], __ATOMIC_RELAXED);                    \
+    (void)__atomic_fetch_add(&sim.calls[SIM_##f], 1, __ATOMIC_RELAXED);                          \
+    sim_pass(sim.cost[SIM_##f]);                                                                  \
+    if (sim.unread && SIM_##f != SIM_error_waits) {                                               \
+        sim.unread = 0;                                                                           \
+        sim.wiped++;                                                                              \
+    }                                                                                             \
     if (sim.down) {                                                                               \
         sim.calls_down++;                                                                         \
         return sim_leave(4);                                                                      \
@@ -355,8 +419,12 @@ static inline sim_stream *sim_of(void *stream)
 
 static inline int sim_event_ok(void *event)
 {
-    if (event && ((sim_event *)event)->magic == SIM_EVENT_MAGIC)
-        return 1;
+    if (event && ((sim_event *)event)->magic == SIM_EVENT_MAGIC) {
+        if (((sim_event *)event)->born == ((sim_event *)event)->ctx->id)
+            return 1;
+        sim.stale++;
+        return 0;
+    }
     sim.bad_handle++;
     return 0;
 }
@@ -381,6 +449,16 @@ static inline int sim_submit(void *stream, sim_item *item)
                 sim.spoilt++;
                 return 906;
             }
+    if (sim.queue)
+        while (s->queue.count - s->queue.done >= sim.queue && !sim.sticky) {   /* full: a launch waits */
+            if (sim.real) {
+                (void)sim_leave(-1);
+                (void)sched_yield();
+                sim_enter_lock();
+            }
+            sim_pass(1000);
+            sim_pump();
+        }
     item->ready = sim.now + sim.latency_ns;
     if (s->queue.done < s->queue.count || !sim_run(s, item))
         sim_add(&s->queue, item);
@@ -394,6 +472,21 @@ static inline int sim_ctx_get(void **ctx)
     SIM_ENTER(ctx_get);
     *ctx = sim_current();
     return sim_leave(0);
+}
+
+static inline int sim_ctx_id(void *ctx, unsigned long long *id)
+{
+    SIM_ENTER(ctx_id);
+    if (!ctx && !sim_current())
+        return sim_leave(201);
+    *id = ctx ? ((sim_ctx *)ctx)->id : sim_current()->id;
+    return sim_leave(*id ? 0 : 709);
+}
+
+static inline int sim_error_waits(void)
+{
+    SIM_ENTER(error_waits);
+    return sim_leave(sim.unread);
 }
 
 static inline int sim_ctx_set(void *ctx)
@@ -656,6 +749,8 @@ static inline int sim_graph_launch(void *exec, void *stream)
             item.round = ++item.event->submitted;
         code = sim_submit(stream, &item);
     }
+    if (sim.serial && !code)
+        (void)sim_wait(sim_of(stream), NULL);
     return sim_leave(code);
 }
 
@@ -686,6 +781,7 @@ static inline int sim_event_create(void **event, unsigned flags)
     e = (sim_event *)calloc(1, sizeof *e);
     e->magic = SIM_EVENT_MAGIC;
     e->ctx = sim_current();
+    e->born = e->ctx->id;
     e->flags = flags;
     *event = e;
     if ((uint64_t)++sim.events > sim.most_events)
@@ -712,6 +808,8 @@ static inline int sim_record(void *event, void *stream, unsigned flags)
 
     if (!sim_event_ok(event) || !s)
         return s || sim_current() ? 400 : 201;
+    if (sim.no_current && !sim_current())
+        return 201;
     if (e->ctx != s->ctx) {
         sim.wrong_context++;
         return 400;
@@ -767,6 +865,8 @@ static inline int sim_event_query(void *event)
         return sim_leave(400);
     if ((code = sim_unsafe()) != 0 || (code = sim_captured(e)) != 0)
         return sim_leave(code);
+    if (e->whole)
+        return sim_leave(sim_ctx_done(e->ctx) > sim.now ? 600 : 0);
     return sim_leave(e->submitted && (e->resolved < e->submitted || e->at > sim.now) ? 600 : 0);
 }
 
@@ -824,29 +924,19 @@ static inline int sim_host_func(void *stream, void (*fn)(void *), void *user)
     return sim_leave(sim_submit(stream, &i));
 }
 
-static inline int sim_value_item(void *stream, sim_what what, uint64_t address, uint32_t value)
+/* Work that runs until the word is at least `value`: what tests hold a stream back with. */
+static inline int sim_wait_value32(void *stream, uint64_t address, uint32_t value, unsigned flags)
 {
     sim_item i;
 
+    (void)flags;
+    sim_enter_lock();
+    sim_pass(0);
     memset(&i, 0, sizeof i);
-    i.what = what;
+    i.what = SIM_ITEM_WAIT_VALUE;
     i.address = address;
     i.value = value;
-    return address ? sim_submit(stream, &i) : 1;
-}
-
-static inline int sim_wait_value32(void *stream, uint64_t address, uint32_t value, unsigned flags)
-{
-    SIM_ENTER(wait_value32);
-    (void)flags;
-    return sim_leave(sim_value_item(stream, SIM_ITEM_WAIT_VALUE, address, value));
-}
-
-static inline int sim_write_value32(void *stream, uint64_t address, uint32_t value, unsigned flags)
-{
-    SIM_ENTER(write_value32);
-    (void)flags;
-    return sim_leave(sim_value_item(stream, SIM_ITEM_WRITE_VALUE, address, value));
+    return sim_leave(sim_submit(stream, &i));
 }
 
 static inline int sim_mem_info(size_t *free_bytes, size_t *total_bytes)
@@ -861,19 +951,19 @@ static inline int sim_mem_info(size_t *free_bytes, size_t *total_bytes)
     return sim_leave(0);
 }
 
-static inline int sim_mem_alloc(uint64_t *address, size_t bytes)
+static inline int sim_take(uint64_t *address, size_t bytes)
 {
     sim_allocation *a;
     void           *p;
     int             d;
-    SIM_ENTER(mem_alloc);
+
     if (!sim_current())
-        return sim_leave(201);
+        return 201;
     d = sim_current()->device;
     if (!bytes)
-        return sim_leave(1);
+        return 1;
     if (bytes > sim.memory[d] - sim.used[d])
-        return sim_leave(2);
+        return 2;
     p = bytes < (size_t)1 << 24 ? calloc(1, bytes) : malloc(1);     /* large ones: nothing behind  */
     a = (sim_allocation *)calloc(1, sizeof *a);
     a->address = (uint64_t)(uintptr_t)p;
@@ -887,24 +977,76 @@ static inline int sim_mem_alloc(uint64_t *address, size_t bytes)
     sim.allocations++;
     sim.bytes += (int64_t)bytes;
     *address = a->address;
-    return sim_leave(0);
+    return 0;
 }
 
-static inline int sim_mem_free(uint64_t address)
+static inline int sim_give(uint64_t address)
 {
     sim_allocation **p, *a;
-    SIM_ENTER(mem_free);
+
     for (p = &sim.memory_list; *p && (*p)->address != address; p = &(*p)->next) {
     }
     a = *p;
     if (!a)
-        return sim_leave(1);
+        return 1;
     *p = a->next;
     sim.used[a->device] -= a->bytes;
     sim.bytes -= (int64_t)a->bytes;
     sim.allocations--;
     free((void *)(uintptr_t)a->address);
     free(a);
+    return 0;
+}
+
+static inline int sim_mem_alloc(uint64_t *address, size_t bytes)
+{
+    SIM_ENTER(mem_alloc);
+    return sim_leave(sim_take(address, bytes));
+}
+
+static inline int sim_mem_alloc_on(uint64_t *address, size_t bytes, void *stream)
+{
+    SIM_ENTER(mem_alloc_on);
+    (void)stream;
+    return sim_leave(sim_take(address, bytes));
+}
+
+/* Waits for all that the context holds. */
+static inline int sim_mem_free(uint64_t address)
+{
+    sim_stream *s;
+    SIM_ENTER(mem_free);
+    for (s = sim.list; s; s = s->next)
+        if (s->ctx == sim_current())
+            (void)sim_wait(s, NULL);
+    return sim_leave(sim_give(address));
+}
+
+static inline int sim_mem_free_on(uint64_t address, void *stream)
+{
+    sim_stream *s;
+    SIM_ENTER(mem_free_on);
+    s = sim_of(stream);
+    if (s)
+        (void)sim_wait(s, NULL);        /* nothing is left in it that could still use the memory */
+    return sim_leave(s ? sim_give(address) : 400);
+}
+
+static inline int sim_ctx_record(void *ctx, void *event)
+{
+    sim_stream *s;
+    SIM_ENTER(ctx_record);
+    if (!sim_event_ok(event) || ((sim_event *)event)->ctx != ctx)
+        return sim_leave(400);
+    for (s = sim.list; s; s = s->next)
+        if (s->ctx == ctx && s->capturing) {
+            s->capturing = 2;
+            sim.spoilt++;
+            return sim_leave(900);
+        }
+    ((sim_event *)event)->whole = 1;
+    ((sim_event *)event)->submitted++;
+    ((sim_event *)event)->resolved++;
     return sim_leave(0);
 }
 
@@ -944,19 +1086,6 @@ static inline uint64_t sim_real(uint64_t address, size_t bytes)
         if (a->address == address)
             return a->bytes < (uint64_t)1 << 24 && bytes <= a->bytes ? bytes : 0;
     return bytes;
-}
-
-static inline int sim_copy(uint64_t to, uint64_t from, size_t bytes, void *stream)
-{
-    sim_item i;
-    SIM_ENTER(copy);
-    memset(&i, 0, sizeof i);
-    i.what = SIM_ITEM_COPY;
-    i.address = to;
-    i.from = from;
-    i.bytes = sim_real(to, bytes) && sim_real(from, bytes) ? bytes : 0;
-    i.ns = (uint64_t)((double)bytes / sim.copy_gbs);
-    return sim_leave(sim_submit(stream, &i));
 }
 
 static inline int sim_fill(uint64_t to, unsigned char byte, size_t bytes, void *stream)
@@ -1027,6 +1156,16 @@ static inline int sim_module_function(void **function, void *module, const char 
     return sim_leave(0);
 }
 
+/* A launch that was accepted: with `serial` it comes back when it is done. */
+static inline int sim_launched(void *stream, int code)
+{
+    sim_stream *s = sim.serial && !code ? sim_of(stream) : NULL;
+
+    if (s && !s->capturing)
+        (void)sim_wait(s, NULL);
+    return code;
+}
+
 static inline int sim_launch(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
                       unsigned bz, unsigned shared_bytes, void *stream, void **parameters, void **extra)
 {
@@ -1049,7 +1188,7 @@ static inline int sim_launch(void *function, unsigned gx, unsigned gy, unsigned 
     } else if (!strcmp(name, "perf_sweep")) {
         i.ns = (uint64_t)((double)*(uint64_t *)parameters[1] * 16 / sim.copy_gbs);
     }
-    return sim_leave(sim_submit(stream, &i));
+    return sim_leave(sim_launched(stream, sim_submit(stream, &i)));
 }
 
 static inline int sim_error_name(int code, const char **text)
@@ -1070,15 +1209,14 @@ static inline int sim_error_text(int code, const char **text)
     return sim_leave(0);
 }
 
+/* cudaDeviceSynchronize(), of the tests themselves. */
 static inline int sim_ctx_sync(void)
 {
     sim_stream *s;
     int         ok = 1;
-    SIM_ENTER(ctx_sync);
-    if (!sim_current())
-        return sim_leave(201);
-    if (sim_unsafe())
-        return sim_leave(900);
+
+    sim_enter_lock();
+    sim_pass(2000);
     for (s = sim.list; s; s = s->next)
         if (s->ctx == sim_current())
             ok = sim_wait(s, NULL) && ok;
@@ -1118,6 +1256,7 @@ static inline void *sim_context(int device)
     if (!sim.ctx[device]) {
         sim_ctx *c = (sim_ctx *)calloc(1, sizeof *c);
         c->device = device;
+        c->id = ++sim.contexts_made;
         sim.contexts++;
         sim.ctx[device] = c;
         for (i = 0; i < 2; i++)
@@ -1153,22 +1292,43 @@ static inline int sim_work(void *stream, uint64_t ns)
 {
     sim_item i;
 
+    if (sim.real)
+        sim_spend(sim.launch_ns);
     sim_enter_lock();
-    __atomic_store_n(&sim.now, sim.now + sim.launch_ns, __ATOMIC_RELAXED);
+    sim_pass(sim.launch_ns);
     if (sim.down || sim.sticky)
         return sim_leave(sim.down ? 4 : sim.sticky);
     sim_pump();
     memset(&i, 0, sizeof i);
     i.what = SIM_ITEM_WORK;
     i.ns = ns;
-    return sim_leave(sim_submit(stream, &i));
+    return sim_leave(sim_launched(stream, sim_submit(stream, &i)));
+}
+
+/* cudaDeviceReset(): all handles of the device are dead; those made next look just the same. */
+static inline void sim_device_reset(int device)
+{
+    sim_ctx    *c = sim.ctx[device];
+    sim_stream *s;
+
+    sim_enter_lock();
+    c->id = ++sim.contexts_made;
+    for (s = sim.list; s; s = s->next)
+        if (s->ctx == c) {
+            s->queue.done = s->queue.count = 0;
+            s->capturing = 0;
+            s->idle = sim.now;
+        }
+    (void)sim_leave(0);
 }
 
 /* Host code that runs for `ns`. */
 static inline void sim_host(uint64_t ns)
 {
+    if (sim.real)
+        sim_spend(ns);
     sim_enter_lock();
-    __atomic_store_n(&sim.now, sim.now + ns, __ATOMIC_RELAXED);
+    sim_pass(ns);
     sim_pump();
     (void)sim_leave(0);
 }
@@ -1227,7 +1387,8 @@ static inline void sim_reset(void)
     sim.memory[0] = sim.memory[1] = UINT64_C(80) << 30;
     sim.copy_gbs = 3000;
     sim.sm_mhz = 1980;
-    sim.cost[SIM_ctx_sync] = 2000;
+    sim.cost[SIM_ctx_id] = 10;
+    sim.cost[SIM_ctx_record] = 2000;
     sim.cost[SIM_device_clock] = 20000;
     sim.offset_ns[0] = 123456789;
     sim.offset_ns[1] = -987654321;
@@ -1242,7 +1403,16 @@ static inline void sim_start(void)
 
     sim_reset();
     table = sim_table();
+    table.error_waits = NULL;           /* tests that want it set it */
     (void)perf_gpu_use(&table);
+}
+
+/* Real time: not with PERF_CLOCK_FN. */
+static inline void sim_start_real(void)
+{
+    sim_start();
+    sim.real = 1;
+    sim_pass(0);
 }
 
 #endif /* SIM_H */

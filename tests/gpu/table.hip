@@ -10,9 +10,9 @@ int main()
         printf("no table of HIP\n");
         return 1;
     }
-    if (!t->ctx_sync || !t->stream_capturing || !t->capture_mode || !t->mem_info || !t->mem_alloc || !t->fill) {
+    if (!t->stream_sync || !t->device_attribute || !t->stream_capturing || !t->capture_mode || !t->mem_info || !t->mem_alloc || !t->fill) {
         printf("a function is missing\n");
         return 1;
     }
-    return hipSetDevice(0) != hipSuccess || t->ctx_sync() != 0;
+    return hipSetDevice(0) != hipSuccess || t->stream_sync(NULL) != 0;
 }

@@ -47,7 +47,7 @@ int main()
         record<<<(n + 255) / 256, 256>>>(static_cast<perf_hist *>(dm), dv, n);
         CHECK(cudaMemcpy(k, dm, bytes, cudaMemcpyDeviceToHost) == cudaSuccess, "kernel");
         for (int i = 0; i < n; i++)
-            perf_hist_add_nosum(host, v[i]);
+            perf_hist_add(host, v[i]);
         CHECK(!memcmp(perf_hist_peek_cells_(host), perf_hist_peek_cells_(back),
                       cell_bytes(host)), "bits %d: counters", bits);
         CHECK(perf_hist_count(host) == perf_hist_count(back) &&

@@ -19,29 +19,32 @@ int main(int argc, char **argv)
     long n = atol(argv[1]) * 65536, i;
     uint64_t x = 88172645463325252u, mem[4000];
     perf_hist_opts o = PERF_ZERO;
-    perf_hist *small;
+    perf_hist *small, *wide;
     (void)argc;
     o.bits = 6;
     small = perf_hist_init(mem, sizeof mem, &o);
+    o.counter_bytes = 8;
+    wide = perf_hist_init(malloc(perf_hist_bytes(&o)), perf_hist_bytes(&o), &o);
     for (i = 0; i < 65536; i++) {
         x ^= x << 13; x ^= x >> 7; x ^= x << 17;
         v[i] = 1000 + x % 50000;
         perf_hist_add(&fixed, v[i]);
         perf_hist_add32(small, v[i]);
+        perf_hist_add64(wide, v[i]);
     }
     for (i = 0; i < n; i += 65536) {
         long j;
         for (j = 0; j < 65536; j++)
             RECORD;
     }
-    return perf_hist_count(&fixed) == 0 || perf_hist_count(small) == 0;
+    return perf_hist_count(&fixed) == 0 || perf_hist_count(small) == 0 || perf_hist_count(wide) == 0;
 }
 """
 # record, most instructions allowed
 RECORDS = [
     ("perf_hist_add(&fixed, v[j])", 16),
-    ("perf_hist_add_nosum(&fixed, v[j])", 14),
-    ("perf_hist_add_live(&fixed, v[j])", 22),
+    ("perf_hist_add64(wide, v[j])", 19),
+    ("perf_hist_add(wide, v[j])", 40),
     ("perf_hist_add32(small, v[j])", 22),
 ]
 BUILDS = [["-O2"], ["-O3"], ["-O2", "-march=haswell"], ["-O3", "-march=haswell"]]

@@ -1,6 +1,6 @@
 /* One process writes a histogram in shared memory while others read it: no snapshot may ever be
  * impossible.  The writers are killed at a random moment, as a crash would do it.
- * Forms: fixed with add_live, caller-owned 32-bit with add32, shared by two writers.             */
+ * Forms: fixed with add, caller-owned 32-bit with add32, shared by two writers.             */
 #define _DEFAULT_SOURCE 1
 #include "samples.h"
 #include "../check.h"
@@ -24,7 +24,7 @@ static void write_forever(perf_hist *h, int way, uint64_t seed)
     for (;;) {
         uint64_t v = LEAST + rng_magnitude(&r, 22) % (MOST - LEAST);
         if (way == LIVE)
-            perf_hist_add_live(h, v);
+            perf_hist_add(h, v);
         else if (way == ADD32)
             perf_hist_add32(h, v);
         else

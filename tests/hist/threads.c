@@ -19,7 +19,7 @@ static void *owner(void *arg)
     (void)arg;
     for (i = 0; i < N; i++) {
         uint64_t v = rng_magnitude(&r, 64);
-        perf_hist_add_live(&fixed, v);
+        perf_hist_add(&fixed, v);
         perf_hist_add32(small, v);
     }
     return NULL;

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Do the in-kernel timers compile for AMD's server and desktop devices, and leave no trace when off?
+# Do the in-kernel timers compile for AMD's server and desktop devices, read the clocks and registers that
+# each of them has, and leave no trace when off?
 . "$(dirname "$0")/../lib.sh"
 need hipcc cmp
 start_work
@@ -18,6 +19,30 @@ text()
     try "$name: its code" "$objcopy" -O binary --only-section=.text "$work/$name.o" "$work/$name.text"
 }
 
+has() { grep -q -- "$1" "$work/kernels.s"; }
+hasnt() { ! has "$1"; }
+
+# reads COMPILER...: its assembly for $chip has the clock of cycles, the common clock, and the unit's place
+reads()
+{
+    case $chip in
+    gfx9*)  cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID, 8, 8' ;;
+    gfx10*) cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID1, 10, 11' ;;
+    gfx11*) cycles=MSG_RTN_GET_REALTIME wall=$cycles place='HW_REG_HW_ID1, 10, 11' ;;
+    *)      cycles=HW_REG_SHADER_CYCLES_HI wall=MSG_RTN_GET_REALTIME place='HW_ID1, 10, 11' ;;
+    esac
+    try "assembly for $chip" "$@" -x hip --offload-arch=$chip --cuda-device-only -O2 -nogpulib \
+        -D__HIP_PLATFORM_AMD__ -I"$root" -S "$root/tests/kernel/kernels.cu" -o "$work/kernels.s"
+    for word in "$cycles" "$wall" "$place"; do
+        try "$chip: $word" has "$word"
+    done
+    try "$chip: no counter of 20 bits" hasnt 'HW_REG_SHADER_CYCLES[,)]'
+    case $chip in
+    gfx94* | gfx95*) try "$chip: its XCD" has 'HW_REG_XCC_ID, 0, 4' ;;
+    *)               try "$chip: has no XCD" hasnt XCC_ID ;;
+    esac
+}
+
 for chip in gfx90a gfx1030; do
     for flags in '' -DPERF_DISABLE=1; do
         # shellcheck disable=SC2086
@@ -32,4 +57,21 @@ for chip in gfx90a gfx1030; do
         try "$chip: on is on" [ "$(wc -c <"$work/on.text")" -gt "$(wc -c <"$work/bare.text")" ]
     fi
 done
+for chip in gfx90a gfx1030; do
+    reads hipcc
+done
+
+# Devices that came after Debian's hipcc: the newest clang that knows them, with the headers of that hipcc,
+# which ask for one word more.
+newest=
+for clang in clang-22 clang-21 clang-20 clang-19; do
+    [ -n "$newest" ] || newest=$(command -v $clang) || true
+done
+if [ -n "$newest" ]; then
+    for chip in gfx942 gfx950 gfx1100 gfx1200; do
+        reads "$newest" -D__AMDGCN_WAVEFRONT_SIZE=64 -Wno-unused-command-line-argument
+    done
+else
+    echo "no clang 19 or later: gfx942, gfx950 and gfx1200 were not tried"
+fi
 finish

@@ -68,7 +68,51 @@ extern "C" __global__ void loop(perf_kernel_buffer *buffer, float *x, float y, i
     for (int i = 0; i < n; i++) {
         PERF_KERNEL_SCOPE(s, 7);
         v = v * y + y;
-        PERF_KERNEL_INSTANT(s, 8, static_cast<uint32_t>(i));
+    }
+    x[threadIdx.x] = v;
+}
+
+extern "C" __global__ void loop2(perf_kernel_buffer *buffer, float *x, float y, int n)
+{
+#if !defined(BARE)
+    perf_kernel_sink s(buffer);
+#endif
+    float v = x[threadIdx.x];
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        {
+            PERF_KERNEL_SCOPE(s, 7);
+            v = v * y + y;
+        }
+        {
+            PERF_KERNEL_SCOPE(s, 8);
+            v = v * y + y;
+        }
+    }
+    x[threadIdx.x] = v;
+}
+
+extern "C" __global__ void moments(perf_kernel_buffer *buffer, float *x)
+{
+#if !defined(BARE)
+    perf_kernel_sink s(buffer);
+#endif
+    for (uint32_t i = 0; i < 4; i++) {
+        PERF_KERNEL_INSTANT(s, 9, i);
+        x[threadIdx.x] *= 2;
+    }
+}
+
+extern "C" __global__ void sumloop(perf_kernel_total *total, float *x, float y, int n)
+{
+#if !defined(BARE)
+    perf_kernel_sum s(total);
+#endif
+    float v = x[threadIdx.x];
+#pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        PERF_KERNEL_SUM(s);
+        v = v * y + y;
     }
     x[threadIdx.x] = v;
 }

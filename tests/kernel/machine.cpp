@@ -108,6 +108,24 @@ static void a_full_ring()
     }
 }
 
+/* The count of a ring comes round after 2^28 records: the records that it has are not lost. */
+static void a_count_that_comes_round()
+{
+    m = machine_new();
+    m.cycles = 1;
+    memory x = memory_new(1, 3, 0);
+    {
+        perf_kernel_sink sink(memory_buffer(&x));
+        uint32_t         first = sink.lo;
+        for (uint32_t i = 0; i < 9; i++)
+            PERF_KERNEL_INSTANT(sink, i, i);
+        sink.lo = first + 16;                   /* as after 2^28 + 1                              */
+    }
+    CHECK(decode(&x) == 3 && event[2].id == 2 && info.dropped == (1u << 28) - 2,
+          "%d events, %.17g dropped", static_cast<int>(info.events), static_cast<double>(info.dropped));
+    memory_free(&x);
+}
+
 /* Warps without a ring, lanes that do not write, sinks without a buffer: nothing is stored. */
 static void who_is_not_recorded()
 {
@@ -312,6 +330,80 @@ static void tracks()
     memory_free(&x);
 }
 
+/* 128 warps on two units of each of `xcds` chips: whose common clocks are where m.wall_ahead says.  A chip
+ * is given its warps in turn, or (together) all of them before the next chip gets one.  Where its events
+ * lie, against the clock of chip 0: the farthest from the truth, ns.                               */
+static double on_chips(uint32_t xcds, int together)
+{
+    static perf_kernel_sink_ sink[128];
+    static double            truth[128];
+    double                   worst = 0;
+    m.cycle_ns = 1 / 2.1;
+    m.wall_ns = 10;                             /* 100 MHz, as on MI300                           */
+    m.wall_base = UINT64_C(86400) * 100000000;
+    m.claim = 400;
+    memory x = memory_new(128, 1, 100000000);
+    for (uint32_t i = 0; i < 256; i++) {        /* all open, then each has its scope and closes   */
+        uint32_t w = i % 128;
+        on_sm((together ? w / (128 / xcds) : w % xcds) << 16 | w / 64, w, 0);
+        if (i < 128) {
+            perf_kernel_open(&sink[w], memory_buffer(&x));
+            continue;
+        }
+        machine_run(300);
+        truth[w] = machine_true_ns();
+        perf_kernel_stamp begin = perf_kernel_begin();
+        machine_run(30000);
+        perf_kernel_end(&sink[w], w, begin);
+        perf_kernel_close(&sink[w]);
+    }
+    CHECK(decode(&x) == 128 && info.malformed == 0, "all there");
+    for (uint32_t i = 0; i < 128; i++) {
+        double off = static_cast<double>(event[i].start_ns) - truth[event[i].block_x];
+        worst = off > worst ? off : -off > worst ? -off : worst;
+        CHECK(event[i].sm >> 16 == (together ? event[i].id / (128 / xcds) : event[i].id % xcds),
+              "warp %u on unit %x", event[i].id, event[i].sm);
+        CHECK(event[i].cycles == 30000, "%d cycles", static_cast<int>(event[i].cycles));
+    }
+    if (xcds == 8) {
+        char  text[65536];
+        CHECK(perf_kernel_trace_save("xcds.json", x.image, x.bytes, NULL, 0, 0) == PERF_OK, "saved");
+        FILE *f = fopen("xcds.json", "r");
+        text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
+        if (f)
+            fclose(f);
+        remove("xcds.json");
+        CHECK(strstr(text, "\"XCD 0 CU 1\"") && strstr(text, "\"XCD 7 CU 0\"") &&
+              !strstr(text, "\"SM "), "units have the name of their chip");
+    }
+    memory_free(&x);
+    return worst;
+}
+
+/* MI300: eight chips, each with clocks of its own. */
+static void clocks_of_chips()
+{
+    static const uint64_t ahead[8] = {0, 12345, 0u - UINT64_C(54321), UINT64_C(1) << 41, 7,
+                                      0u - UINT64_C(1000), 99, 100000000};
+    m = machine_new();
+    double off = on_chips(8, 0);
+    CHECK(off < 40 && info.sms == 16 && info.error_ns < 40, "one clock: off by %g, error %g, %u units",
+          off, info.error_ns, info.sms);
+    m = machine_new();
+    memcpy(m.wall_ahead, ahead, sizeof ahead);
+    off = on_chips(8, 0);
+    CHECK(off < info.error_ns + 40 && info.error_ns < 4000 && info.sms == 16,
+          "eight clocks: off by %g, error %g, %u units", off, info.error_ns, info.sms);
+    m = machine_new();
+    m.wall_ahead[1] = 0u - UINT64_C(1000000);   /* 10 ms late; nothing says what the latest is    */
+    off = on_chips(2, 1);
+    CHECK(off < 1000, "one after the other: off by %g ns", off);
+    m = machine_new();
+    m.wall_ahead[1] = 1000000;                  /* later, and its warps are: it may be so         */
+    off = on_chips(2, 1);
+    CHECK(off > 9e6 && off < 11e6, "not moved: off by %g ns", off);
+}
+
 static void sums_and_histograms()
 {
     perf_kernel_total total;
@@ -457,11 +549,13 @@ int main(int argc, char **argv)
     }
     what_is_recorded();
     a_full_ring();
+    a_count_that_comes_round();
     who_is_not_recorded();
     an_open_ring();
     long_kernels();
     cycles_to_ns();
     tracks();
+    clocks_of_chips();
     sums_and_histograms();
     bad_arguments();
     return check_done();

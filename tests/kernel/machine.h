@@ -21,6 +21,9 @@ static inline uint64_t                 perf_kernel_claim_(uint64_t *next);
 typedef struct machine {
     uint64_t cycles;                    /* since the machine started                              */
     uint64_t ahead[4];                  /* by which the counter of each SM is ahead of that       */
+    uint64_t wall_ahead[8];             /* by which the common clock of each XCD is, ticks        */
+    uint64_t claim;                     /* cycles from asking for a ring to the atomic operation, */
+                                        /* and as many from there until its answer is there       */
     double   cycle_ns;
     uint64_t wall_base, wall_step;      /* common clock: ticks when it started, granularity       */
     double   wall_ns;                   /* ns of a tick                                           */
@@ -53,7 +56,8 @@ static inline double machine_true_ns(void)
 static inline struct perf_kernel_stamp perf_kernel_clock_(void)
 {
     struct perf_kernel_stamp t;
-    uint64_t                 c = m.cycles + m.ahead[m.sm % 4];
+    uint64_t                 c = m.cycles + m.ahead[m.sm % 4] +
+                                 (m.sm >> 16) * UINT64_C(0x123456789);
 
     t.lo = (uint32_t)c;
     t.hi = (uint32_t)(c >> 32);
@@ -64,7 +68,7 @@ static inline uint64_t perf_kernel_wall_(void)
 {
     uint64_t ticks = m.wall_base + (uint64_t)((double)m.cycles * m.cycle_ns / m.wall_ns);
 
-    return ticks - ticks % m.wall_step;
+    return ticks - ticks % m.wall_step + m.wall_ahead[(m.sm >> 16) % 8];
 }
 
 static inline uint32_t perf_kernel_lane_(void)
@@ -86,7 +90,12 @@ static inline void perf_kernel_place_(struct perf_kernel_ring *r)
 
 static inline uint64_t perf_kernel_claim_(uint64_t *next)
 {
-    return (*next)++;
+    uint64_t i;
+
+    machine_run(m.claim);
+    i = (*next)++;
+    machine_run(m.claim);
+    return i;
 }
 
 /* Memory of the device and its copy on the host, which lie elsewhere. */

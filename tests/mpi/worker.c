@@ -10,6 +10,7 @@ static uint64_t sim_now(void)
 #define PERF_CLOCK_FN sim_now
 #include "perf.h"
 #include "perf_results.h"
+#include <stdlib.h>
 
 int main(int argc, char **argv)
 {
@@ -34,7 +35,7 @@ int main(int argc, char **argv)
         now_ns += 5000000;
     }
     snprintf(path, sizeof path, "%s/results.%d.json", argc > 1 ? argv[1] : ".", r);
-    if (perf_results_save(path, PERF_RESULTS_JSON, NULL) != PERF_OK)
+    if (perf_results_save(path, NULL) != PERF_OK)
         return 1;
     snprintf(path, sizeof path, "%s/trace.%d.json", argc > 1 ? argv[1] : ".", r);
     return perf_trace_save(path) != PERF_OK;

@@ -29,7 +29,7 @@ strict="-std=gnu11 -O2 -g $warn_c -I$root"
     try "other.cpp" "$cxx" -O2 $warn_cxx -I"$root" -c "$here/other.cpp" -o other.o
     try "module.c" $c $strict -shared -fPIC "$here/module.c" -o module.so
     if [ "$cc" = nvcc ]; then
-        try "provider.cu" nvcc $warn_nvcc -O2 -I"$root" -x cu -c "$here/provider.c" -o provider.o
+        try "provider.cu" nvcc $warn_nvcc -O2 -I"$root" -isystem "$nvtx" -x cu -c "$here/provider.c" -o provider.o
     else
         try "provider.c, -I" $c $strict -I"$nvtx" -c "$here/provider.c" -o provider.o
         try "provider.c as C99" $c -std=c99 -pedantic-errors $warn_c -I"$root" -I"$nvtx" -c \

@@ -1,6 +1,6 @@
 /* Compiled with PERF_DISABLE=1: what measures, reports or saves says so, and leaves no file. */
 #include "perf.h"
-#include "perf_trace.h"
+#include "perf_export.h"
 #include "check.h"
 
 #define OFF(call) CHECK((call) == PERF_EDISABLED, "not disabled")
@@ -17,9 +17,7 @@ int main(void)
     OFF(perf_tally_of("scope", 0, &tally));
     OFF(perf_trace_save(file));
     OFF(perf_trace_save_perfetto(file));
-    OFF(perf_trace_save_folded(file));
-    OFF(perf_trace_save_flame(file, NULL));
-    OFF(perf_trace_save_speedscope(file));
+    OFF(perf_export_save(file, PERF_EXPORT_FOLDED, NULL));
     OFF(perf_trace_stream(file, NULL));
     OFF(perf_trace_stream_flush());
     OFF(perf_trace_stream_end());

@@ -5,7 +5,7 @@
 
 need cmake gcc g++ pkg-config meson ninja
 start_work
-version=$(sh "$root/tests/version.sh" "$root/perf_stats.h")
+version=$(sh "$root/tests/version.sh")
 cat >"$work/user.c" <<'EOT'
 #include <perf.h>
 int main(void)
@@ -60,8 +60,18 @@ try 'pkg-config after cmake' [ "$(PKG_CONFIG_PATH=$work/usr/share/pkgconfig pkg-
     --cflags perfh | tr -d ' ')" = "-I$work/usr/share/pkgconfig/../../include" ]
 
 # The same files as meson installs.
-try 'meson: setup' meson setup -Dtests=disabled --prefix="$work/meson" "$work/build-meson" "$root"
-try 'meson: install' meson install --no-rebuild -C "$work/build-meson"
+tools=disabled
+if pkg-config --exists jansson; then                # with perf-ab, which must be built
+    tools=enabled
+    try 'with perf-ab: configure' cmake -S "$root" -B "$work/build" -DPERFH_TOOLS=ON \
+        -DCMAKE_INSTALL_PREFIX="$work/usr"
+    try 'with perf-ab: build' cmake --build "$work/build"
+    try 'with perf-ab: install' cmake --install "$work/build"
+    try 'perf-ab runs' "$work/usr/bin/perf-ab" --version
+fi
+try 'meson: setup' meson setup -Dtests=disabled -Dperf_ab=$tools --prefix="$work/meson" \
+    "$work/build-meson" "$root"
+try 'meson: install' meson install -C "$work/build-meson"
 for prefix in usr meson; do
     (cd "$work/$prefix" && find . -type f | sort) >"$work/$prefix.files"
 done

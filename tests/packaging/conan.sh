@@ -9,7 +9,7 @@ export CONAN_HOME
 mkdir "$work/tree"
 cp -r "$root"/perf*.h "$root/LICENSE" "$root/cython" "$root/packaging" "$work/tree/"
 cd "$work/tree"
-version=$(sh "$root/tests/version.sh" "$root/perf_stats.h")
+version=$(sh "$root/tests/version.sh")
 try 'profile' conan profile detect
 conan remote disable '*' >/dev/null 2>&1 || true
 try 'conan create' conan create packaging/conan --build=missing

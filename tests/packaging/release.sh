@@ -3,10 +3,10 @@
 # With `debian`: the Debian package made from it, through lintian, used from its own folder.
 . "$(dirname "$0")/../lib.sh"
 
-need git tar gzip sha256sum gcc meson
+need git tar gzip sha256sum gcc meson python3
 git -C "$root" rev-parse -q --verify HEAD >/dev/null 2>&1 || skip 'not a git repository'
 start_work
-version=$(sh "$root/tests/version.sh" "$root/perf_stats.h")
+version=$(sh "$root/tests/version.sh")
 try 'archive' "$root/tools/release.sh" --dirty "$work/one"
 archive=$work/one/perfh-$version.tar.gz
 
@@ -21,6 +21,11 @@ if [ "${1:-}" = debian ]; then
     try 'the version' [ "$(dpkg-deb -f libperfh-dev_*.deb Version)" = "$version-1" ]
     try 'any architecture' [ "$(dpkg-deb -f libperfh-dev_*.deb Architecture)" = all ]
     try 'unpack' dpkg-deb -x libperfh-dev_*.deb "$work/root"
+    # shellcheck disable=SC2144
+    try 'perf-ab: unpack' dpkg-deb -x perf-ab_*.deb "$work/tool"
+    try 'perf-ab: runs' "$work/tool/usr/bin/perf-ab" --version
+    try 'perf-ab: man page' [ -s "$work/tool/usr/share/man/man1/perf-ab.1.gz" ]
+    try 'perf-ab: completion' [ -s "$work/tool/usr/share/bash-completion/completions/perf-ab" ]
     for header in $(headers); do
         try "package: $header" cmp "$root/$header" "$work/root/usr/include/$header"
     done
@@ -60,8 +65,10 @@ for header in $(headers); do
     try "archive: $header" cmp "$root/$header" "$tree/$header"
 done
 try 'archive: quickstart' gcc -O2 -I"$tree" "$tree/examples/c/quickstart.c" -o "$work/quickstart"
+try 'archive: quickstart with single/perf.h' sh -c 'cp "$1/examples/c/quickstart.c" "$2" &&
+    gcc -O2 -I"$1/single" "$2/quickstart.c" -o "$2/quickstart"' - "$tree" "$work"
 try 'archive: meson' meson setup -Dtests=disabled --prefix="$work/usr" "$work/build" "$tree"
-try 'archive: install' meson install --no-rebuild -C "$work/build"
+try 'archive: install' meson install -C "$work/build"
 try 'archive: no build leftovers' sh -c '! tar tzf "$1" | grep -E "/build|__pycache__|\.o$|\.so$"' \
     - "$archive"
 finish

@@ -43,6 +43,18 @@ int main(void)
               : k == 4 ? 4 : 8) && c.factor < 1.1 * truth(k, 2.0) / (k == 0 ? 1 : k == 1 ? 1
               : k == 2 ? 2 : k == 3 ? 2 : k == 4 ? 4 : 8), "%s: factor %g", name[k], c.factor);
     }
+    for (trial = right = wrong = 0; trial < 200; trial++) {     /* a call and a missed branch on top */
+        for (i = 0; i < 9; i++) {
+            n[i] = (double)(16u << i);
+            ns[i] = (0.25 * n[i] + 3.0 + (n[i] > 32.0 ? 4.0 : 0.0)) * noise(0.03);
+        }
+        c = perf_complexity_fit(n, ns, 9);
+        right += !strcmp(c.name, "O(n)");
+        wrong += strcmp(c.name, "O(n)") && (!c.rival || strcmp(c.rival, "O(n)"));
+    }
+    CHECK(right >= 180 && wrong == 0, "linear with a constant: %d right, %d wrong", right, wrong);
+    for (i = 0; i < 10; i++)
+        n[i] = (double)(16u << i);
     for (i = 0; i < 10; i++)                    /* exponential: none of them */
         ns[i] = perf_exp(0.5 * (double)n[i] / 100);
     c = perf_complexity_fit(n, ns, 10);

@@ -126,12 +126,16 @@ run 0 '^from_cxx$' --list --filter=cxx
 try 'a plain text matches inside' test "$(wc -l <out)" -eq 1
 run 0 '^mul$' --list --filter 'm?l'
 run 2 'no benchmark is called like nothing' --filter nothing
+run 0 '^steps$' --list --filter '^(steps|sp.n)$' --filter 'm?l'
+printf 'mul\nsteps\nspin\n' >names
+try 'two filters, one of them a regular expression' cmp names out
+run 2 'needs a text or a pattern' --list --filter '['
 
 # usage
 run 0 '^usage: .*OPTION' --help
 try 'help is standard output' test -s out
 for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= --sizes=0 --sizes=1,,2 \
-             --threads=257 --format=xml --accept=nonsense --json= --filter= mul; do
+             --threads=257 --min-time=0 --format=xml --accept=nonsense --json= --filter= mul; do
     run 2 '^usage: ' "$wrong"
     try "$wrong: nothing on standard output" test ! -s out
 done
@@ -150,8 +154,18 @@ PERF_NO_ENV=1 run 0 '^mul' --filter mul --budget 0.05
 try 'PERF_NO_ENV=1' sh -c '! grep -q environment both'
 run 0 '^mul' --filter mul --budget 0.05 --repeat 3
 try '--repeat 3' test "$(grep -c '^mul' out)" -eq 3
-run 0 '^  steps: (O\(n\)|no fit|O\(n\) or)' --filter steps --budget 0.02
+run 0 '^  steps: (O\(n\)|no fit)' --filter steps --budget 0.05     # no fit: others had the processor
 try '9 sizes' test "$(grep -c '^steps/' out)" -eq 9
+run 0 '^mul' --filter mul --budget 5 --min-time 0.1 --json r.json
+try '--min-time' python3 -c 'import json; b = json.load(open("r.json"))["benchmarks"][0]
+assert sum(b["samples"]) * b["batch"] >= 0.08e9, (sum(b["samples"]), b["batch"])'
+for i in 1 2 3 4 5 6 7 8; do
+    run 0 '^(mul|ends|from_cxx)' --filter '^(mul|ends|from_cxx)$' --shuffle --budget 0.005 --no-env
+    sed -n 's/^\([a-z_]*\) *[0-9.~].*/\1/p' out | tr '\n' ' ' >>orders
+    echo >>orders
+done
+try '--shuffle: more than one order' test "$(sort -u orders | wc -l)" -gt 1
+try '--shuffle: each once' test "$(grep -c mul orders)$(grep -c ends orders)$(grep -c from_cxx orders)" = 888
 run 0 '^steps/300 ' --filter steps --sizes 10,300 --budget 0.02
 try '2 sizes, no fit' sh -c 'test "$(grep -c ^steps/ out)" -eq 2 && ! grep -q "steps:" out'
 run 0 '^spin/threads:2 .*GB/s.* items/s' --filter spin --budget 0.05
@@ -245,6 +259,31 @@ run 2 'broken.json: malformed or truncated data at byte 26' --filter mul --budge
     --compare broken.json
 run 2 'broken.json: malformed' --filter mul --budget 0.02 --add broken.json
 try 'a broken file is left as it is' test "$(wc -c <broken.json)" -eq 27
+
+# a body that calls exit(): what came before it is in the file; a child that it forks writes nothing
+cat >leaves.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+#include <unistd.h>
+PERF_BENCH(stays)
+{
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+PERF_BENCH(leaves)
+{
+    while (perf_bench_next(&b)) {
+        if (fork() == 0)
+            exit(3);
+        exit(0);
+    }
+}
+C
+try 'leaves.c compiles' gcc -O2 -I"$root" leaves.c -o bench
+run 0 'a benchmark called exit' --budget 0.02 --json left.json
+try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
+assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
+try 'said once' test "$(grep -c 'called exit' err)" -eq 1
 
 # a body that does nothing is measured, and called that
 printf '#define PERF_MAIN 1\n#include "perf.h"\nPERF_BENCH(nothing)\n{\n    while (perf_bench_next(&b))\n        ;\n}\n' >nothing.c

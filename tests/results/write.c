@@ -21,7 +21,7 @@ static void *test_malloc(size_t n)
 #define PERF_FREE(p)   free(p)
 #define PERF_CLOCK_FN  fake_clock
 #include "perf.h"
-#include "perf_results.h"
+#include "perf_export.h"
 
 #include "check.h"
 
@@ -100,37 +100,62 @@ static const char *in(const char *name)
     return path;
 }
 
+/* Format 0 is our own JSON, the others those of perf_export.h. */
+enum { TEXTS = 1 + PERF_EXPORT_SPEEDSCOPE, FORMATS = 1 + PERF_EXPORT_FORMATS_ };
+
+static const char *format_name(int f)
+{
+    return f ? perf_export_format_name((perf_export_format)(f - 1)) : "json";
+}
+
+static perf_status save(const char *to, int f, const perf_results_opts *o)
+{
+    return f ? perf_export_save(to, (perf_export_format)(f - 1), o) : perf_results_save(to, o);
+}
+
+static size_t put(char *buf, size_t cap, int f, const perf_results_opts *o)
+{
+    return f ? perf_export_text(buf, cap, (perf_export_format)(f - 1), o)
+             : perf_results_text(buf, cap, o);
+}
+
 static void all_formats(void)
 {
     char  *buffer = (char *)malloc(1 << 20), *text;
     size_t n, len;
     int    f;
 
-    for (f = 0; f < PERF_RESULTS_FORMATS_; f++) {
-        perf_results_format format = (perf_results_format)f;
-        const char         *name = perf_results_format_name(format);
-        perf_results_opts   o = perf_results_opts_default();
+    for (f = 0; f < TEXTS; f++) {
+        const char       *name = format_name(f);
+        perf_results_opts o = perf_results_opts_default();
         o.time_s = 1795262400;                  /* 2026-11-21T12:00:00Z */
         o.machine = "ma\"chine\n1";
-        CHECK(perf_results_save(in(name), format, &o) == PERF_OK, "%s", name);
+        CHECK(save(in(name), f, &o) == PERF_OK, "%s", name);
         text = file_text(in(name), &n);
         CHECK(text && n > 100, "%s", name);
-        len = perf_results_text(NULL, 0, format, &o);
+        len = put(NULL, 0, f, &o);
         /* the clock's cost in our own JSON is measured anew each time */
-        CHECK(len == n || f == PERF_RESULTS_JSON || f == PERF_RESULTS_GOOGLE, "%s %lu %lu", name,
+        CHECK(len == n || f == 0 || f == 1 + PERF_EXPORT_GOOGLE, "%s %lu %lu", name,
               (unsigned long)len, (unsigned long)n);
-        len = perf_results_text(buffer, 1 << 20, format, &o);
+        len = put(buffer, 1 << 20, f, &o);
         CHECK(strlen(buffer) == len, "%s", name);
-        (void)perf_results_text(buffer, 10, format, &o);
+        (void)put(buffer, 10, f, &o);
         CHECK(strlen(buffer) == 9, "%s: cut to '%s'", name, buffer);
-        if (f != PERF_RESULTS_GOOGLE)
+        if (f != 1 + PERF_EXPORT_GOOGLE)
             CHECK(text && !strncmp(buffer, text, 9), "%s", name);
         free(text);
     }
-    CHECK(!perf_results_format_name((perf_results_format)PERF_RESULTS_FORMATS_), "one too many");
-    CHECK(!perf_results_format_name((perf_results_format)-1), "before the first");
-    CHECK(perf_results_text(buffer, 10, (perf_results_format)99, NULL) == 0 && !*buffer, "99");
-    CHECK(perf_results_save(in("x"), (perf_results_format)99, NULL) == PERF_EINVAL, "99");
+    for (; f < FORMATS; f++) {                  /* of the trace: files only                        */
+        perf_export_format format = (perf_export_format)(f - 1);
+        CHECK(save(in(format_name(f)), f, NULL) == PERF_OK, "%s", format_name(f));
+        CHECK(perf_export_to(stdout, format, NULL) == PERF_EINVAL, "%s", format_name(f));
+        buffer[0] = 'x';
+        CHECK(put(buffer, 10, f, NULL) == 0 && !*buffer, "%s", format_name(f));
+    }
+    CHECK(!format_name(FORMATS), "one too many");
+    CHECK(!perf_export_format_name((perf_export_format)-1), "before the first");
+    CHECK(put(buffer, 10, 99, NULL) == 0 && !*buffer, "99");
+    CHECK(save(in("x"), 99, NULL) == PERF_EINVAL, "99");
     free(buffer);
 }
 
@@ -176,13 +201,13 @@ static void failures(void)
     int               refused = 0;
     FILE             *full = fopen("/dev/full", "wb");
 
-    CHECK(perf_results_save(NULL, PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no path");
-    CHECK(perf_results_save("", PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no path");
-    CHECK(perf_results_save(in("no/such/folder"), PERF_RESULTS_JSON, NULL) == PERF_EIO, "folder");
-    CHECK(perf_results_write(NULL, PERF_RESULTS_JSON, NULL) == PERF_EINVAL, "no file");
+    CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL, "no path");
+    CHECK(perf_results_save("", NULL) == PERF_EINVAL, "no path");
+    CHECK(perf_results_save(in("no/such/folder"), NULL) == PERF_EIO, "folder");
+    CHECK(perf_results_to(NULL, NULL) == PERF_EINVAL, "no file");
     if (full) {
-        CHECK(perf_results_save("/dev/full", PERF_RESULTS_JSON, NULL) == PERF_EIO, "full disk");
-        CHECK(perf_results_write(full, PERF_RESULTS_GO, NULL) == PERF_EIO, "full disk");
+        CHECK(perf_results_save("/dev/full", NULL) == PERF_EIO, "full disk");
+        CHECK(perf_export_to(full, PERF_EXPORT_GO, NULL) == PERF_EIO, "full disk");
         (void)fclose(full);
     }
     CHECK(perf_baseline_add(NULL, NULL) == PERF_EINVAL, "no path");
@@ -199,8 +224,8 @@ static void failures(void)
     item.count = 99;
     o.items = &item;
     o.count = 1;
-    for (k = 0; k < PERF_RESULTS_FORMATS_; k++)
-        CHECK(perf_results_save(in("large"), (perf_results_format)k, &o) == PERF_OK, "%ld", k);
+    for (k = 0; k < TEXTS; k++)
+        CHECK(save(in("large"), (int)k, &o) == PERF_OK, "%ld", k);
     CHECK(perf_baseline_save(in("large"), &o) == PERF_OK, "10 MB");
     before = file_text(in("large"), &n);
     CHECK(n > 10000000, "%lu", (unsigned long)n);
@@ -215,13 +240,13 @@ static void failures(void)
         values[4] = 0.0;
         item.samples = values;
         item.count = 5;
-        CHECK(perf_results_save(in("values"), PERF_RESULTS_JSON, &o) == PERF_OK, "values");
+        CHECK(perf_results_save(in("values"), &o) == PERF_OK, "values");
         before = file_text(in("values"), &n);
         before[n] = '\0';
         CHECK(strstr(before, "\"samples\":[1.5]") && strstr(before, "(unnamed)"), "%s", before);
         free(before);
         item.result = NULL;
-        CHECK(perf_results_save(in("values"), PERF_RESULTS_JSON, &o) == PERF_OK, "no result");
+        CHECK(perf_results_save(in("values"), &o) == PERF_OK, "no result");
     }
     free(name);
 
@@ -237,7 +262,7 @@ static void failures(void)
         allocations_left = k;
         added = perf_baseline_add(in("memory"), &o);
         allocations_left = k;
-        saved = perf_results_save(in("memory2"), PERF_RESULTS_GOOGLE, &o);
+        saved = perf_export_save(in("memory2"), PERF_EXPORT_GOOGLE, &o);
         allocations_left = k;
         b = perf_baseline_check(in("memory"), NULL);
         allocations_left = -1;

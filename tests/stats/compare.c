@@ -49,7 +49,7 @@ static void plain_cases(void)
     v = perf_compare_pairs(a, b, 60, NULL);
     CHECK(v.decision == PERF_ACCEPT && v.speedup.low > 1.3 && v.pairs == 60, "%s",
           perf_verdict_text(&v));
-    CHECK(v.rule.amount == 1.3 && v.threshold == 1.0 / 1.3 && v.more == 0.0, "defaults filled in");
+    CHECK(v.rule.amount == 1.3 && v.threshold == 1.0 / 1.3 && v.pairs_needed == 0.0, "defaults filled in");
     v = perf_compare_pairs(b, a, 60, NULL);
     CHECK(v.decision == PERF_REJECT, "%s", perf_verdict_text(&v));
     make_pairs(a, b, 60, 3e6, 0.03);
@@ -131,8 +131,75 @@ static void capped(void)
     o.guard.required = 0;
     memset(&o.guard.seen, 0, sizeof o.guard.seen);
     v = perf_compare_pairs(a, b, 40, &o);
-    CHECK(v.decision == PERF_INCONCLUSIVE && v.bad == 1 && v.status == PERF_ERANGE,
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.excluded == 1 && v.status == PERF_ERANGE,
           "a NaN among the times: %s", perf_verdict_text(&v));
+}
+
+/* A limit that is set asks for a check: nothing that was not checked may pass, and no other doubt
+ * hides outputs that were checked and are wrong.                                                 */
+static void guards(void)
+{
+    const double nan = PERF_NAN_;
+    const struct {
+        const char    *what;
+        perf_tolerance limit;
+        perf_status    status;
+    } unchecked[] = {
+        {"a limit, but no check", {0.0, 0.1, 0.0}, PERF_OK},
+        {"a NaN limit", {nan, 0.0, 0.0}, PERF_EINVAL},
+        {"a NaN beside a limit", {0.0, 0.5, nan}, PERF_EINVAL},
+        {"a negative limit", {0.0, -1.0, 0.0}, PERF_EINVAL},
+    };
+    double            a[40], b[40];
+    const double      one = 1.0, off = 1.5;
+    perf_compare_opts o;
+    perf_verdict      v;
+    perf_guard        g = PERF_ZERO;
+    size_t            i;
+
+    make_pairs(a, b, 40, 0.3, 0.02);
+    for (i = 0; i < sizeof unchecked / sizeof *unchecked; i++) {
+        o = perf_compare_opts_default();
+        o.guard.limit = unchecked[i].limit;
+        v = perf_compare_pairs(a, b, 40, &o);
+        CHECK(v.decision == PERF_INCONCLUSIVE && v.status == unchecked[i].status, "%s: %s",
+              unchecked[i].what, v.reason);
+        v = perf_compare_pairs(a, b, 40, NULL);
+        perf_verdict_guard(&v, &o.guard);
+        CHECK(v.decision == PERF_INCONCLUSIVE, "%s, afterwards: %s", unchecked[i].what, v.reason);
+        if (unchecked[i].status != PERF_OK) {
+            o.guard.seen = perf_accuracy_f64(&one, &one, 1);
+            CHECK(!perf_accuracy_ok(&o.guard.seen, &o.guard.limit), "%s", unchecked[i].what);
+            v = perf_compare_pairs(a, b, 40, NULL);
+            perf_verdict_guard(&v, &o.guard);
+            CHECK(v.decision == PERF_INCONCLUSIVE, "%s, equal outputs: %s", unchecked[i].what, v.reason);
+        }
+    }
+    for (i = 0; i < 3; i++) {                   /* a check of nothing, with no limit set          */
+        o = perf_compare_opts_default();
+        o.guard.seen = perf_accuracy_f64(i == 1 ? NULL : &one, i == 2 ? NULL : &one, i > 0);
+        v = perf_compare_pairs(a, b, 40, &o);
+        CHECK(v.decision == PERF_INCONCLUSIVE, "a check of nothing (%d): %s", (int)i, v.reason);
+    }
+
+    g.seen = perf_accuracy_f64(&one, &off, 1);
+    for (i = 0; i < 4; i++) {                   /* wrong outputs, and another doubt               */
+        o = perf_compare_opts_default();
+        o.guard = g;
+        make_pairs(a, b, 40, 0.3, 0.02);
+        if (i == 1)
+            b[7] = nan;
+        if (i == 2)
+            o.design = PERF_DESIGN_SEPARATE;
+        if (i == 3)
+            a[3] = a[4] * 1e6;
+        o.rule.metric = i == 3 ? PERF_METRIC_MEAN : PERF_METRIC_PAIR;
+        v = i == 0 ? perf_compare(a, 40, b, 40, &o) : perf_compare_pairs(a, b, 40, &o);
+        perf_verdict_cap_(&v, "the control failed");
+        CHECK(v.decision == PERF_REJECT && strstr(v.reason, "outputs") &&
+                  strstr(perf_verdict_text(&v), "outputs") && (v.warnings & PERF_WARN_OUTPUTS),
+              "wrong outputs, doubt %d: %s", (int)i, perf_verdict_text(&v));
+    }
 }
 
 static void bad_input(void)
@@ -196,9 +263,9 @@ static void bad_input(void)
     a[1] = -5.0;
     a[2] = PERF_INF_;
     s = perf_summarize(a, 50);
-    CHECK(s.bad == 3 && s.count == 47 && (s.warnings & PERF_WARN_BAD_VALUES), "bad values counted");
+    CHECK(s.excluded == 3 && s.count == 47 && (s.warnings & PERF_WARN_BAD_VALUES), "bad values counted");
     s = perf_summarize(a, 3);
-    CHECK(s.count == 0 && s.status == PERF_ENODATA && s.bad == 3, "only bad values");
+    CHECK(s.count == 0 && s.status == PERF_ENODATA && s.excluded == 3, "only bad values");
     CHECK(perf_quantile(a, 0, 0.5) != 0.0 && perf_is_nan_(perf_quantile(b, 5, 1.5)), "quantile");
     CHECK(strcmp(perf_status_text((perf_status)999), "unknown status") == 0, "status text");
     CHECK(perf_verdict_text(NULL)[0] == '\0', "NULL verdict");
@@ -290,7 +357,7 @@ static void sequential_edges(void)
     CHECK(perf_seq_init(&s, NULL, 0.0, 0.0) == PERF_OK, "defaults");
     perf_seq_add(&s, 0.0, 1.0);
     perf_seq_add(&s, 1.0, PERF_NAN_);
-    CHECK(s.bad == 2 && s.pairs == 0, "bad values counted, not used");
+    CHECK(s.excluded == 2 && s.pairs == 0, "bad values counted, not used");
     for (i = 0; i < 64; i++)
         perf_seq_add(&s, 1.3, 1.0);             /* exactly on the threshold: a tie for ever       */
     CHECK(s.decision == PERF_INCONCLUSIVE, "ties decide nothing");
@@ -410,6 +477,11 @@ static void texts(void)
               perf_quantile_min_count(0.99, 0.95) == 368 && perf_quantile_min_count(0.9, 0.95) == 36,
           "fewest values: %lu %lu", (unsigned long)perf_quantile_min_count(0.5, 0.95),
           (unsigned long)perf_quantile_min_count(0.95, 0.95));
+    CHECK(perf_quantile_min_count(1e-9, 0.95) == (sizeof(size_t) > 4 ? 3688879453 : 0) &&
+              perf_quantile_min_count(1e-17, 0.95) / 1000000000 ==
+                  (sizeof(size_t) > 4 ? 368887945 : 0) &&
+              perf_quantile_min_count(5e-324, 0.95) == 0 && perf_quantile_min_count(1e-3, 0.95) == 3688,
+          "rare: %lu", (unsigned long)perf_quantile_min_count(1e-17, 0.95));
 }
 
 /* What each refinement is there for: without it one of these fails. */
@@ -417,7 +489,6 @@ static void refinements(void)
 {
     double            a[200], b[200];
     perf_compare_opts o = perf_compare_opts_default();
-    perf_seq_side_    side;
     perf_verdict      v;
     int               i, trial, wrong = 0;
 
@@ -468,12 +539,206 @@ static void refinements(void)
 
     CHECK(perf_rank_low_(6.0, 0.5, 1.0 / 64.0) == 1 && perf_rank_low_(6.0, 0.5, 0.0156) == 0,
           "P(Bin = 0) = 1/64 exactly still qualifies");
+}
 
-    perf_seq_side_start_(&side);
-    for (i = 1; i <= 101; i++) {
-        double scale = perf_seq_scale_(&side, i % 2 ? i : -i), median = (i + 1) / 2;
-        CHECK(scale > median * 0.93 && scale < median * 1.07, "running median %d: %g", i, scale);
+enum { DOWN, NEAREST, UP, ANY };                /* how a clock that steps is read                 */
+
+static double whole(double x)
+{
+    return (double)(uint64_t)x;
+}
+
+static double reading(double x, double step, int how)
+{
+    return whole(x / step + (how == DOWN ? 0.0 : how == NEAREST ? 0.5 : how == UP ? 0.999999 : uniform())) *
+           step;
+}
+
+/* Exactly on the threshold, read by a clock of coarse steps, the step known or not: no answer may be
+ * wrong more often than 2.5 % a side.  Seen before: ACCEPT in 60 to 100 % of the trials.          */
+static void clock_steps(void)
+{
+    static const struct {
+        double from, to, sd, step, factor;
+        int    n;
+    } world[] = {{1.0, 1.02, 0.003, 0.02, 1.0, 10}, {1.0, 1.02, 0.003, 0.02, 1.3, 10},
+                 {110.0, 140.0, 0.3, 10.0, 1.0, 8}, {110.0, 140.0, 0.3, 10.0, 2.0, 8},
+                 {110.0, 140.0, 0.3, 10.0, 4.0, 8}, {110.0, 140.0, 0.3, 10.0, 8.0, 8}};
+    double            a[10], b[10];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      v;
+    int               w, known, how, trial, i, accept, reject;
+
+    for (w = 0; w < 6; w++)
+        for (known = 0; known < 2; known++)
+            for (how = DOWN; how <= ANY; how++) {
+                accept = reject = 0;
+                for (trial = 0; trial < 400; trial++) {
+                    double x = world[w].from + (world[w].to - world[w].from) * uniform();
+                    for (i = 0; i < world[w].n; i++) {
+                        a[i] = reading(x + world[w].sd * normal(), world[w].step, how);
+                        b[i] = reading(x / world[w].factor + world[w].sd * normal(), world[w].step, how);
+                    }
+                    o.rule = perf_rule_speedup(world[w].factor, PERF_METRIC_PAIR);
+                    o.tick = known ? world[w].step : 0.0;
+                    v = perf_compare_pairs(a, b, (size_t)world[w].n, &o);
+                    accept += v.decision == PERF_ACCEPT;
+                    reject += v.decision == PERF_REJECT;
+                }                               /* 2.5 % of 400 and three standard errors         */
+                CHECK(accept <= 19 && reject <= 19, "world %d, step %s, read %d: %d ACCEPT, %d REJECT", w,
+                      known ? "known" : "unknown", how, accept, reject);
+            }
+
+    for (i = 0; i < 8; i++) {                   /* the printed decimals are a step, too           */
+        a[i] = 0.12;
+        b[i] = 0.11;
     }
+    o.tick = 0.0;
+    o.rule = perf_rule_reduction(2.0, PERF_METRIC_PAIR);
+    v = perf_compare_pairs(a, b, 8, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.ratio.high / v.ratio.low > 1.15 &&
+              (v.warnings & PERF_WARN_RESOLUTION) && strstr(v.reason, "coarse") && v.pairs_needed == PERF_INF_,
+          "eight times 0.12 and 0.11: %s", perf_verdict_text(&v));
+    for (i = 0; i < 8; i++)                     /* far more than one step                         */
+        b[i] = i % 2 ? 0.05 : 0.06;
+    v = perf_compare_pairs(a, b, 8, &o);
+    CHECK(v.decision == PERF_ACCEPT, "0.12 and half of it: %s", perf_verdict_text(&v));
+    o.rule.metric = PERF_METRIC_MEMORY;         /* bytes are counted                              */
+    for (i = 0; i < 8; i++) {
+        a[i] = 120.0;
+        b[i] = 110.0;
+    }
+    v = perf_compare_pairs(a, b, 8, &o);
+    CHECK(v.decision == PERF_ACCEPT, "fewer bytes: %s", perf_verdict_text(&v));
+}
+
+/* Pairs whose arms differ in more than a factor. */
+enum { TAIL, MODES, SPIKES };
+
+static void unlike(int kind, double *a, double *b, size_t n)
+{
+    size_t i;
+
+    for (i = 0; i < n; i++)
+        if (kind == TAIL) {                     /* median of the ratio: 1 + 0.3 log 2             */
+            a[i] = perf_exp(0.001 * normal());
+            b[i] = (1.0 - 0.3 * perf_log(uniform())) / (1.0 + 0.3 * 0.69314718055994531);
+        } else if (kind == MODES) {             /* slow: 30 % of one, 45 % of the other           */
+            a[i] = perf_exp(0.02 * normal()) * (uniform() < 0.30 ? 1.3 : 1.0);
+            b[i] = perf_exp(0.02 * normal()) * (uniform() < 0.45 ? 1.3 : 1.0);
+        } else {                                /* interrupts of one length, a tenth of the work  */
+            a[i] = perf_exp(0.03 * normal()) + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+            b[i] = perf_exp(0.03 * normal()) * 0.1 + (uniform() < 0.3 ? 0.3 + 0.3 * uniform() : 0.0);
+        }
+}
+
+/* Arms of unlike shape.  Bars: 2.5 % of 1,000 and three standard errors. */
+static void shapes(void)
+{
+    static double     a[500], b[500];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_rule         rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+    perf_verdict      v;
+    perf_seq          s;
+    int               trial, wrong[2], said = 0, i;
+
+    wrong[0] = wrong[1] = 0;
+    for (trial = 0; trial < 1000; trial++) {    /* pair by pair, exactly at the median ratio      */
+        unlike(TAIL, a, b, 500);
+        perf_seq_init(&s, &rule, 0.0, 0.0);
+        for (i = 0; i < 500 && s.decision == PERF_INCONCLUSIVE; i++)
+            perf_seq_add(&s, a[i], b[i]);
+        wrong[0] += s.decision == PERF_ACCEPT;
+        wrong[1] += s.decision == PERF_REJECT;
+    }
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "sequential, a tail: %d ACCEPT, %d REJECT of 1000",
+          wrong[0], wrong[1]);
+
+    wrong[0] = wrong[1] = 0;
+    for (trial = 0; trial < 1000; trial++) {    /* spikes that hit the short arm ten times harder */
+        unlike(SPIKES, a, b, 100);
+        o.rule = perf_rule_speedup(10.0, PERF_METRIC_PAIR);
+        v = perf_compare_pairs(a, b, 100, &o);
+        wrong[0] += v.decision == PERF_ACCEPT;
+        wrong[1] += v.decision == PERF_REJECT;
+        said += (v.warnings & PERF_WARN_SHAPE) && strstr(perf_verdict_text(&v), "shape");
+    }
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "fixed, spikes: %d ACCEPT, %d REJECT of 1000", wrong[0],
+          wrong[1]);
+    CHECK(said >= 800, "the difference in shape is seen and said: %d of 1000", said);
+
+    wrong[0] = wrong[1] = 0;
+    for (trial = 0; trial < 1000; trial++) {    /* medians: 0.02 z(0.5 / 0.7), 0.02 z(0.5 / 0.55) */
+        unlike(MODES, a, b, 30);
+        for (i = 0; i < 30; i++)
+            b[i] /= 1.015504;
+        o.rule = perf_rule_speedup(1.0, PERF_METRIC_P50);
+        v = perf_compare_pairs(a, b, 30, &o);
+        wrong[0] += v.decision == PERF_ACCEPT;
+        wrong[1] += v.decision == PERF_REJECT;
+    }
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "p50 of pairs, two modes: %d ACCEPT, %d REJECT of 1000",
+          wrong[0], wrong[1]);
+
+    wrong[0] = wrong[1] = 0;
+    for (trial = 0; trial < 1000; trial++) {    /* the mean of a skewed arm                       */
+        unlike(TAIL, a, b, 30);
+        for (i = 0; i < 30; i++)
+            b[i] *= (1.0 + 0.3 * 0.69314718055994531) / 1.3;
+        o.rule = perf_rule_speedup(1.0, PERF_METRIC_MEAN);
+        v = perf_compare_pairs(a, b, 30, &o);
+        wrong[0] += v.decision == PERF_ACCEPT;
+        wrong[1] += v.decision == PERF_REJECT;
+    }
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "mean, a tail: %d ACCEPT, %d REJECT of 1000", wrong[0],
+          wrong[1]);
+
+    for (i = 0; i < 100; i++) {                 /* mirrored d is like; a tail on one side is not  */
+        a[i] = i < 50 ? -1.0 - 0.01 * i : 1.0 + 0.01 * (i - 50);
+        b[i] = i < 50 ? -1.0 - 0.01 * i : 1.0 + 0.5 * (i - 50);
+    }
+    perf_sort_values(a, 100);
+    perf_sort_values(b, 100);
+    CHECK(!perf_lopsided_(a, 100) && perf_lopsided_(b, 100), "lopsided");
+    for (i = 0; i < 100; i++)
+        a[i] = 1.0;
+    CHECK(!perf_lopsided_(a, 100) && !perf_lopsided_(a, 1) && !perf_lopsided_(a, 2), "all equal");
+}
+
+/* The interval that goes with a decision excludes the threshold, whenever it was taken. */
+static void sequential_interval(void)
+{
+    static const double effect[] = {0.5, 0.05, 0.02, -0.03, -1.0}, spread[] = {0.001, 0.03, 0.5};
+    perf_rule     rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
+    perf_seq      s;
+    perf_interval q;
+    double        d[300], tick;
+    int           e, w, trial, i, decided = 0;
+
+    for (e = 0; e < 5; e++)
+        for (w = 0; w < 3; w++)
+            for (trial = 0; trial < 60; trial++) {
+                tick = trial % 3 * 0.002;
+                perf_seq_init(&s, &rule, trial % 2 ? 0.99 : 0.0, tick);
+                for (i = 0; i < 300 && s.decision == PERF_INCONCLUSIVE; i++) {
+                    double x = perf_exp(normal() * 0.1), y = x * perf_exp(spread[w] * normal() - effect[e]);
+                    perf_seq_add(&s, x, y / 1.3);
+                    d[i] = perf_log(y / 1.3) - perf_log(x);
+                }
+                q = perf_widen_(perf_seq_interval(d, (size_t)i, trial % 2 ? 0.99 : 0.95), tick);
+                decided += s.decision != PERF_INCONCLUSIVE;
+                CHECK(s.decision == PERF_INCONCLUSIVE ||
+                          (s.decision == PERF_ACCEPT ? q.high < s.log_threshold && perf_is_finite_(q.high)
+                                                     : q.low > s.log_threshold && perf_is_finite_(q.low)),
+                      "effect %g, spread %g: %s after %d pairs, [%g, %g]", effect[e], spread[w],
+                      perf_decision_text(s.decision), i, q.low, q.high);
+                CHECK(q.low <= q.estimate && q.estimate <= q.high, "[%g, %g, %g]", q.low, q.estimate, q.high);
+                CHECK(s.decision != PERF_INCONCLUSIVE || (q.low <= s.log_threshold &&
+                          q.high >= s.log_threshold), "open, but [%g, %g]", q.low, q.high);
+                CHECK(i < 9 || spread[w] > 0.1 || (perf_is_finite_(q.low) && perf_is_finite_(q.high)),
+                      "%d pairs: [%g, %g]", i, q.low, q.high);
+            }
+    CHECK(decided > 500, "%d of 900 decided", decided);
 }
 
 int main(int argc, char **argv)
@@ -483,6 +748,7 @@ int main(int argc, char **argv)
     plain_cases();
     symmetry();
     capped();
+    guards();
     bad_input();
     accuracy();
     sequential();
@@ -492,5 +758,8 @@ int main(int argc, char **argv)
     sorting();
     texts();
     refinements();
+    clock_steps();
+    shapes();
+    sequential_interval();
     return check_done();
 }

@@ -122,6 +122,16 @@ static void at_the_edges(void)
     CHECK(perf_binomial_quantile(0.5, 10, 0.5) == 5.0 &&
               perf_binomial_quantile(0.0, 10, 0.5) == 0.0 &&
               perf_binomial_quantile(1.0, 10, 0.5) == 10.0, "binomial quantile");
+    for (x = -1e-17; x < 2.0; x += 1.0 + 3e-16 + 1e-17) {      /* just outside of 0..1            */
+        CHECK(perf_is_nan_(perf_normal_quantile(x)) && perf_is_nan_(perf_t_quantile(x, 3.0)) &&
+                  perf_is_nan_(perf_beta_cdf(x, 2.0, 3.0)) &&
+                  perf_is_nan_(perf_beta_quantile(x, 2.0, 3.0)) &&
+                  perf_is_nan_(perf_binomial_cdf(1.0, 3.0, x)) &&
+                  perf_is_nan_(perf_binomial_quantile(x, 3.0, 0.5)) &&
+                  perf_is_nan_(perf_binomial_quantile(0.5, 3.0, x)) &&
+                  perf_is_nan_(perf_quantile(&x, 1, x)) &&
+                  perf_is_nan_(perf_quantile_interval(&x, 1, x, 0.95).low), "outside: %.17g", x);
+    }
     for (x = 1e-300; x < 0.49; x *= 7.0) {
         double z = perf_normal_quantile(x), back = perf_normal_cdf(z);
         CHECK(back / x - 1.0 < 1e-11 && x / back - 1.0 < 1e-11, "normal round trip at %g", x);

@@ -8,7 +8,7 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #include "rows.h"
-#include "perf_trace.h"
+#include "perf_export.h"
 
 static uint64_t varint(const unsigned char **p)
 {
@@ -140,11 +140,11 @@ int main(void)
     }
     a = perf_async_begin("request", 1);
     perf_async_end(&a);
-    CHECK(perf_trace_save_folded(scratch_file()) == PERF_OK, "folded");
+    CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FOLDED, NULL) == PERF_OK, "folded");
     text = file_text(scratch_file());
     CHECK(!strcmp(text, "run 10\nrun;load </script>_x 200\nrun;load </script>_x;decode 100\n"), "%s", text);
     free(text);
-    CHECK(perf_trace_save_flame(scratch_file(), NULL) == PERF_OK, "flame");
+    CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
     text = file_text(scratch_file());
     CHECK(strstr(text, "[[0,\"all\",310,0,1],\n[0,\"run\",310,10,1],\n[1,\"load \\u003c/script>;x\",300,200,2],"
                        "\n[2,\"decode\",100,100,2]]"), "%s", text);
@@ -154,14 +154,15 @@ int main(void)
     perfetto(scratch_file(), 5, first, first + 310);
     CHECK(perf_trace_save_perfetto("no/such/folder") == PERF_EIO, "folder");
     CHECK(perf_trace_save_perfetto("/dev/full") == PERF_EIO, "full disk");
-    CHECK(perf_trace_save_folded(NULL) == PERF_EINVAL && perf_trace_save_flame("", "x") == PERF_EINVAL, "no path");
+    CHECK(perf_export_save(NULL, PERF_EXPORT_FOLDED, NULL) == PERF_EINVAL &&
+              perf_export_save("", PERF_EXPORT_FLAME, NULL) == PERF_EINVAL, "no path");
     perf_reset();
     {
         perf_scope s = perf_scope_begin("\xe6\x97\xa5 \xff;");
         now_ns += 5;
         perf_scope_end(&s);
     }
-    CHECK(perf_trace_save_folded(scratch_file()) == PERF_OK, "folded");
+    CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FOLDED, NULL) == PERF_OK, "folded");
     text = file_text(scratch_file());
     CHECK(!strcmp(text, "\xe6\x97\xa5 ?_ 5\n"), "%s", text);
     free(text);

@@ -46,7 +46,7 @@ static void a_bench(void)
     CHECK(r.time.min > 0.0 && r.time.min <= r.time.p50 && r.time.p50 <= r.time.p95 &&
               r.time.p95 <= r.time.p99 && r.time.p99 <= r.time.max, "ordered");
     CHECK(r.time.p50_low <= r.time.p50 && r.time.p50 <= r.time.p50_high, "interval holds median");
-    CHECK(r.cold_ns > 0.0 && r.overhead_ns > 0.0 && r.batch > 1, "cold %g overhead %g", r.cold_ns,
+    CHECK(r.first_ns > 0.0 && r.overhead_ns > 0.0 && r.batch > 1, "cold %g overhead %g", r.first_ns,
           r.overhead_ns);
     CHECK(r.opts.warmup == 5 && r.opts.rel_ci == 0.01 && r.opts.slice_ns == 50e3, "resolved");
     o.samples = 17;
@@ -210,7 +210,7 @@ static void an_ab(void)
               perf_verdict_text(&r.verdict));
         CHECK(r.status == PERF_OK && r.verdict.pairs >= 24 && r.baseline.count == r.verdict.pairs &&
                   r.candidate.count == r.verdict.pairs, "%lu pairs", (unsigned long)r.verdict.pairs);
-        CHECK(r.opts.seed != 0 && r.cold_baseline_ns > 0.0 && r.cold_candidate_ns > 0.0 &&
+        CHECK(r.opts.seed != 0 && r.first_baseline_ns > 0.0 && r.first_candidate_ns > 0.0 &&
                   runs[0] > r.batch_baseline && runs[1] > r.batch_candidate, "both ran");
     }
     o.accept.rule = perf_rule_speedup(1.3, PERF_METRIC_P95);

@@ -2,6 +2,7 @@
  * that the reader can see whether each scope lies where it was.                                    */
 #include "perf.h"
 #include "perf_trace.h"
+#include "perf_export.h"
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -72,8 +73,8 @@ int main(int argc, char **argv)
     work(&few);
     TRY(perf_trace_save(in(folder, "saved.json")));
     TRY(perf_trace_save_perfetto(in(folder, "saved.pftrace")));
-    TRY(perf_trace_save_speedscope(in(folder, "saved.speedscope.json")));
-    TRY(perf_trace_save_folded(in(folder, "saved.folded")));
+    TRY(perf_export_save(in(folder, "saved.speedscope.json"), PERF_EXPORT_SPEEDSCOPE, NULL));
+    TRY(perf_export_save(in(folder, "saved.folded"), PERF_EXPORT_FOLDED, NULL));
     perf_reset();
     TRY(perf_trace_stream(in(folder, kill ? "killed.pftrace" : "streamed.pftrace"), NULL));
     for (i = 0; i < 4; i++)

@@ -17,21 +17,26 @@ start_work
 here=$root/tests/together
 link=g++
 
-# object FILE COMPILER FLAGS: compiles one of our files into $work
+# object FILE COMPILER FLAGS: compiles one of our files into $work/$folder
 object()
 {
     what="$name: $1 with $2 $3"
-    try "$what" $2 $3 -I"$root" -c "$here/$1" -o "$work/${1%.*}.o"
+    try "$what" $2 $3 -I"$root" -c "$here/$1" -o "$work/$folder${1%.*}.o"
 }
 
-# program NAME LINKFLAGS: links the objects of this run, runs the program, starts afresh
+# The same in every program.
+mkdir "$work/same"
+name=same folder=same/
+object scope.c 'gcc -std=c99' -O2
+object both.cpp 'g++ -std=c++11' -O1
+object off.c gcc '-O2 -DPERF_DISABLE=1'
+object off_cpp.cpp g++ '-O0 -DPERF_DISABLE=1'
+folder=
+
+# program LINKFLAGS: links the objects of this run, runs the program, starts afresh
 program()
 {
-    object scope.c 'gcc -std=c99' -O2
-    object both.cpp 'g++ -std=c++11' -O1
-    object off.c gcc '-O2 -DPERF_DISABLE=1'
-    object off_cpp.cpp g++ '-O0 -DPERF_DISABLE=1'
-    try "$name: links with $link $1" $link "$work"/*.o -o "$work/program" $1
+    try "$name: links with $link $1" $link "$work"/*.o "$work"/same/*.o -o "$work/program" $1
     if [ -f "$work/program" ]; then
         try "$name: one registry" "$work/program"
     fi

@@ -51,6 +51,19 @@ def decisions(c):
     c.status(0, "run", "--", "sleep", "0.03", "--", "sleep", "0.001", has="wall time")
 
 
+def decided_interval(c):
+    """A decided verdict prints an interval that leaves the threshold out."""
+    for after in range(150000, 230000, 5000):
+        _, out, err = c.run("run", "--shell", "--reported=took", "--unit", "ns", "--json", "-",
+                            *reporters(c, 300000, after))
+        rule = json.loads(out)["benchmarks"][0]["rules"][0] if out else {}
+        if not c.check(rule.get("decision") == "ACCEPT", f"{after}: {err}{rule}"):
+            continue
+        low, high = rule["speedup"]["low"], rule["speedup"]["high"]
+        c.check(low is not None and low > 1.3 and (high is None or low < high),
+                f"300000 to {after}: ACCEPT of 1.3x with [{low}, {high}]")
+
+
 def turns(c):
     """The log shows who began and who ended: never two at a time, and a coin decides who is first."""
     log = c.work / "log"
@@ -88,7 +101,6 @@ def failures(c):
     c.status(3, "run", has="two commands are needed")
     c.status(3, "run", *good, has="two commands are needed")
     c.status(3, "run", *good, "--", has="two commands are needed")
-    c.status(3, "run", *good, *good, *good, has="a third --")
     c.status(3, "run", "true", "true", has="stand behind --")
     c.status(3, "run", "--pairs", "few", *good, *good, has="a whole number")
     c.status(3, "run", "--budget", "0.000001", *slow, *slow, has="the budget is too short")
@@ -152,7 +164,7 @@ def signals(c):
 
 def main():
     c = Checks("commands")
-    for part in (decisions, turns, failures, reported, signals):
+    for part in (decisions, decided_interval, turns, failures, reported, signals):
         part(c)
     c.finish()
 

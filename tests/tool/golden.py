@@ -21,6 +21,7 @@ CALLS = {
     "csv_pairs": ["pairs.csv"],
     "csv_two_rules": ["pairs.csv", *GUARD, "--accept", "speedup >= 1.1 on mean"],
     "csv_runs": ["runs_a.csv", "runs_b.csv"],
+    "csv_turns": ["runs_a.csv", "runs_b.csv", "--turns"],
     "google": ["google_a.json", "google_b.json", *GUARD],
     "google_cpu": ["google_a.json", "google_b.json", *GUARD, "--value", "cpu_time"],
     "google_rate": ["google_a.json", "google_b.json", "--metric", "throughput"],

@@ -3,7 +3,13 @@
 
     input.py TOOL
 """
-from tool import DATA, Checks
+import re
+import resource
+import subprocess
+
+from tool import DATA, ROOT, Checks
+
+LEAST = 1 << 30                         # bytes of memory that are enough to refuse anything
 
 GOOD = "".join(f"{10 + i % 7 * 0.01:.3f}\n" for i in range(20))
 
@@ -29,7 +35,10 @@ BAD = [
     ("negative", "1.5\n-2\n", "2:1", "negative: '-2'"),
     ("hexadecimal", "1.5\n0x10\n", "2:1", "expected a number: '0x10'"),
     ("cut exponent", "1.5\n2e\n", "2:1", "expected a number: '2e'"),
-    ("comma", "1,5\n2,5\n", "1:1", "the header needs columns"),
+    ("comma", "1,5\n2,5\n", "1:1", "a decimal comma? write 1.5, not 1,5"),
+    ("comma later", "1.5\n2,5\n", "2:1", "a decimal comma: write 1.5, not 1,5: '2,5'"),
+    ("comma in columns", "name;value\nx;2,5\n", "2:3", "a decimal comma: write 1.5"),
+    ("comma between commas", "name,value\nx,2,5\n", "2:1", "decimal commas? write 1.5"),
     ("empty", "", "1:1", "nothing to read"),
     ("comments only", "# one\n# two\n\n", "1:1", "nothing to read"),
     ("BOM only", "\ufeff", "1:1", "nothing to read"),
@@ -139,8 +148,9 @@ def main():
         c.check(out and bad not in out.replace("\\<img", ""), f"{option} lets '{bad}' through")
 
     # Files and calls that are none.
-    c.status(3, "nowhere.txt", good, has="nowhere.txt: cannot be opened")
-    c.status(3, c.work, good, has="cannot be read")
+    c.status(3, "nowhere.txt", good, has="nowhere.txt: cannot be opened: No such file")
+    c.status(3, c.work, good, has="cannot be read: Is a directory")
+    c.status(3, good, good, "--json", "no/such/x.json", has="cannot be written: No such file")
     c.status(3, good, has="one file must hold pairs")
     c.status(3, good, good, good, has="more than two files")
     c.status(3, good, "--", has="which files?")
@@ -165,6 +175,27 @@ def main():
     c.status(0, "--batch", text="")
     c.status(0, "--batch", text="T a 1 pair 0.5\n0 nan 1\n", has="a INCONCLUSIVE nan 0 inf")
     c.status(0, "--sample", text="V s 1 p50\n2.5\n", has="s 2.5 -inf inf")
+
+    # Without an end: a sentence, and no gigabytes on the way to it.
+    def stingy():
+        resource.setrlimit(resource.RLIMIT_AS, (LEAST, LEAST))
+    for args, text, has in ((("/dev/zero", good), None, "zero bytes: this is no text file"),
+                            (("-", good), "1.5\n" * 68_000_000, "more than 256 MiB"),
+                            (("merge", "/dev/zero"), None, "zero bytes")):
+        limit = None if "sanitized" in c.tool else stingy
+        done = subprocess.run([c.tool, *map(str, args)], input=text and text.encode(), timeout=120,
+                              capture_output=True, preexec_fn=limit)
+        c.check(done.returncode == 3 and has in done.stderr.decode(),
+                f"{args}: {done.returncode} {done.stderr[:300]}")
+
+    # Every option of --help is in the manual and on the man page.
+    _, text, _ = c.run("--help")
+    options = set(re.findall(r"(?<![-a-z])--[a-z][-a-z]+", text))
+    c.check(len(options) > 30, f"--help names {len(options)} options")
+    for page in (ROOT / "docs" / "perf-ab.md", ROOT / "tools" / "perf-ab.1"):
+        known = page.read_text().replace("\\-", "-")
+        for option in sorted(options):
+            c.check(re.search(f"{option}(?![-a-z])", known), f"{page.name} does not know {option}")
 
     # Large: JSON of a million numbers, ten thousand benchmarks.
     big = c.file("big.json", json_results("[%s]" % ",".join(["1.5", "1.6"] * 500000)))

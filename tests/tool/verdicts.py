@@ -3,9 +3,11 @@
 
     verdicts.py TOOL [SEED]
 """
+import datetime
 import json
 import math
 import random
+import re
 import sys
 
 from tool import DATA, Checks
@@ -106,27 +108,29 @@ def runs(c):
     a = [c.numbers(f"a{i}", run(100)) for i in range(10)]
     same = [c.numbers(f"s{i}", run(100)) for i in range(10)]
     half = [c.numbers(f"h{i}", run(50)) for i in range(10)]
-    c.status(0, *a, "--", *half, has="and 9 more")
-    c.status(2, *a, "--", *same, "--accept", "speedup >= 1", has="pairs of runs")
-    c.status(2, *a[:5], "--", *half[:5], has="1 more pairs of runs")
-    c.status(0, *a[:6], "--", *half[:6])
-    c.status(2, *a[:7], "--", *half[:6], has="no pairs")
+    turns = "--turns"
+    c.status(0, *a, "--", *half, turns, has="and 9 more")
+    c.status(2, *a, "--", *half, has="nothing says that the runs took turns: --turns vouches for it")
+    c.status(2, *a, "--", *same, turns, "--accept", "speedup >= 1", has="pairs of runs")
+    c.status(2, *a[:5], "--", *half[:5], turns, has="1 more pairs of runs")
+    c.status(0, *a[:6], "--", *half[:6], turns)
+    c.status(2, *a[:7], "--", *half[:6], turns, has="no pairs")
     # The same through run ids, in either file's order, and through perf-ab merge.
     def table(files, order):
         rows = [(i, v) for i in order for v in files[i].read_text().split()]
         return "run,value\n" + "".join(f"{i},{v}\n" for i, v in rows)
-    c.status(0, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(9, -1, -1))))
-    c.status(2, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(1, 8))),
+    c.status(0, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(9, -1, -1))), turns)
+    c.status(2, c.file("a.csv", table(a, range(10))), c.file("h.csv", table(half, range(1, 8))), turns,
              has="no pairs")
     # Hosts that differ by a factor of ten: only run by run is there anything to see.
     host = {i: 100 * (i + 1) for i in range(10)}
     fast = [c.numbers(f"f{i}", noisy(9, 0.8 * host[i], 0.001)) for i in range(10)]
     slow = [c.numbers(f"g{i}", noisy(9, host[i], 0.001)) for i in range(10)]
     c.status(0, c.file("g.csv", table(slow, range(10))), c.file("f.csv", table(fast, range(9, -1, -1))),
-             "--accept", "speedup >= 1.2")
+             "--accept", "speedup >= 1.2", turns)
     for name, files in (("am.json", a), ("hm.json", half)):
         c.status(0, "merge", *files, "-o", c.work / name)
-    c.status(0, c.work / "am.json", c.work / "hm.json", has="ACCEPT: 1 benchmark")
+    c.status(0, c.work / "am.json", c.work / "hm.json", turns, has="ACCEPT: 1 benchmark")
     merged = json.loads((c.work / "am.json").read_text())
     c.check([b["run"] for b in merged["benchmarks"]] == [str(i) for i in range(1, 11)], "runs of a merge")
     c.check(merged["benchmarks"][3]["samples"] == [float(v) for v in a[3].read_text().split()],
@@ -148,6 +152,96 @@ def runs(c):
     c.status(3, "merge", pairs[0], c.file("single.csv", "value\n1\n"), has="pairs here, single values")
 
 
+def provenance(c):
+    """Files that say when and where each run was: turns are judged, anything else is not."""
+    def file(name, runs, write):
+        """runs: (seconds, machine, middle)"""
+        parts = []
+        for k, (time, machine, middle) in enumerate(runs):
+            stamp = datetime.datetime.fromtimestamp(time, datetime.timezone.utc)
+            if write == "google":
+                local = stamp.astimezone(datetime.timezone(datetime.timedelta(hours=-3.5)))
+                text = json.dumps({"context": {"date": local.isoformat(), "host_name": machine}, "benchmarks": [
+                    {"name": "x", "real_time": v, "time_unit": "us"} for v in noisy(5, middle, 0.001)]})
+            else:
+                text = json.dumps({"perf_results": 1, "runs": [{"run": f"{name}{k}", "time": time, "machine": machine}],
+                                   "benchmarks": [{"name": "x", "unit": "us", "run": f"{name}{k}",
+                                                   "samples": noisy(5, middle, 0.001)}]})
+            parts.append(c.file(f"{name}.{k}.{write}", text))
+        c.status(0, "merge", *parts, "-o", c.work / f"{name}.json")
+        return c.work / f"{name}.json"
+
+    day, n = 1_700_000_000, 8
+    coin = [0, 1, 1, 0, 1, 0, 0, 1]
+    for write in ("results", "google"):
+        def ask(status, a, b, *more, has=None):
+            c.status(status, file("a", a, write), file("b", b, write), *more, has=has)
+        a = [(day + 100 * i + 10 * coin[i], "one", 100) for i in range(n)]
+        b = [(day + 100 * i + 10 - 10 * coin[i], "one", 70) for i in range(n)]
+        ask(0, a, b, has="8 runs")
+        if write == "results":                                      # with ids of their own: any order
+            ask(0, a[::-1], b, has="8 runs")
+        ask(0, [(t // 100 * 100, m, v) for t, m, v in a], b)        # a clock of seconds, or worse
+        ask(2, a, [(t + 86400, m, v) for t, m, v in b], has="the runs took no turns")
+        ask(2, a, [(t + 300, m, v) for t, m, v in b], has="the runs took no turns")
+        ask(2, a, [(t, "two", v) for t, m, v in b], has="A ran on one, B on two")
+        ask(2, a, [(t + 15, m, v) for t, m, v in a], has="A always ran first")
+        ask(0, a, [(t + 86400, "two", v) for t, m, v in b], "--turns")
+        ask(1, a, [(t + 86400, m, 101) for t, m, v in b], "--turns")
+    # One run each: no order of the values makes up for two machines.
+    for machine, status in (("one", 0), ("two", 2)):
+        both = [c.file(f"{n}.json", json.dumps({
+            "perf_results": 1, "runs": [{"run": "r", "time": day, "machine": m}], "benchmarks": [
+                {"name": "x", "unit": "us", "run": "r", "design": "random", "samples": noisy(20, middle)}]}))
+                for n, m, middle in (("a", "one", 100), ("b", machine, 70))]
+        c.status(status, *both, has="ACCEPT" if status == 0 else "A ran on one, B on two")
+    # Simulated: the machine drifts by 3 % between the two days; the code is equal.
+    for _ in range(10):
+        a = [(day + 100 * i, "one", 100 * math.exp(rng.gauss(0, 0.01))) for i in range(n)]
+        b = [(day + 86400 + 100 * i, "one", 103 * math.exp(rng.gauss(0, 0.01))) for i in range(n)]
+        c.status(2, file("a", a, "results"), file("b", b, "results"), *GUARD)
+
+
+def clock_steps(c):
+    """What a coarse clock cannot tell apart is not decided; what it can is."""
+    def ask(status, a, b, *rule, has=None, how="--paired"):
+        c.status(status, c.file("a.txt", a), c.file("b.txt", b), how, "--accept", *rule, has=has)
+    for how in ("--paired", "--random"):
+        ask(2, "0.12\n" * 8, "0.11\n" * 8, "down >= 5 %", how=how, has="steps of 0.01")
+        ask(2, "0.120000\n" * 8, "0.110000\n" * 8, "down >= 5 %", how=how)
+        ask(2, "120000000\n" * 8, "110000000\n" * 8, "down >= 5 %", how=how)
+        ask(2, "15.625\n" * 8, "31.25\n" * 8, "no regression beyond 50 %", how=how)
+        ask(0, "0.12\n" * 8, "0.06\n" * 8, "down >= 20 %", how=how)
+        ask(1, "0.12\n" * 8, "0.24\n" * 8, "no regression beyond 20 %", how=how)
+        ask(2, "6.283185307179586\n" * 8, "6.283185307179586\n" * 8, "no regression beyond 2 %", how=how)
+        ask(0, "7.001\n" * 8, "7.001\n" * 8, "no regression beyond 2 %", how=how)
+        ask(0, "123457\n" * 8, "61729\n" * 8, "down >= 20 %", how=how)
+    # Counts are exact, whatever their value.
+    def count(n):
+        return json.dumps({"perf_results": 1, "benchmarks": [{"name": "x", "unit": "instructions",
+                                                              "samples": [n] * 8}]})
+    c.status(0, c.file("a.json", count(1000)), c.file("b.json", count(1000)), "--paired", *GUARD)
+    c.status(1, c.file("a.json", count(1000)), c.file("b.json", count(1100)), "--paired", *GUARD)
+    # A step that the file names.
+    def known(value, step):
+        return json.dumps({"perf_results": 1, "benchmarks": [
+            {"name": "x", "unit": "ms", "step": step, "samples": [value + i / 1e4 for i in range(8)]}]})
+    for step, status in ((0.001, 0), (10, 2)):
+        c.status(status, c.file("a.json", known(100, step)), c.file("b.json", known(94, step)), "--paired",
+                 "--accept", "down >= 4 %")
+    # Simulated: jobs of 110 to 140 ms, equal code, a clock of 10 ms that nobody names.
+    wrong = 0
+    for _ in range(60):
+        def read(middle):
+            return "".join(f"{10 * int((middle + rng.gauss(0, 0.3)) / 10)}\n" for _ in range(8))
+        middle = rng.uniform(110, 140)
+        status, _, _ = c.run(c.file("a.txt", read(middle)), c.file("b.txt", read(middle * 0.98)), "--paired",
+                             "--accept", "down >= 2 %")
+        wrong += status != 2
+    c.check(wrong <= 4, f"a clock of 10 ms: {wrong} of 60 at the threshold were decided")
+    print(f"a clock of 10 ms: {wrong} of 60 at the threshold were decided")
+
+
 def rules(c):
     base = noisy(100, 100)
     spiky = [v * 0.7 * (3 if i % 6 == 0 else 1) for i, v in enumerate(noisy(100, 100))]
@@ -167,6 +261,18 @@ def rules(c):
     c.status(2, a, b, "0.8")
 
 
+def joined(c):
+    """Four rules, each exactly at its threshold: any of them rejects, and all of them rarely do."""
+    trials = 1000
+    rows = [(f"t{t}", a, b) for t in range(trials) for a, b in zip(noisy(100, 100), noisy(100, 100))]
+    rules = [w for m in ("time", "p50", "mean", "p95") for w in ("--accept", f"speedup >= 1 on {m}")]
+    _, out, _ = c.run(c.file("joined.csv", csv_pairs(rows)), *rules, "--json", "-")
+    said = [b["alone"] for b in json.loads(out)["benchmarks"]]
+    wrong = said.count("REJECT")
+    print(f"four rules at their thresholds: {wrong} of {trials} rejected")
+    c.check(wrong <= trials * 0.025 + 3 * math.sqrt(trials * 0.025 * 0.975), f"joined rules reject {wrong} of {trials}")
+
+
 def other_figures(c):
     def go(ns, size, rate, count):
         return "goos: linux\n" + "".join(f"BenchmarkX-8 10 {v:.3f} ns/op {rate / v:.3f} MB/s {size} B/op {count} "
@@ -183,6 +289,65 @@ def other_figures(c):
     c.status(0, b, a, "--random", "--value", "allocs/op", "--accept", "down >= 20 % on memory")
     c.status(3, a, b, "--value", "MB/s", "--metric", "p95", has="its metric is throughput")
     c.status(2, DATA / "google_a.json", DATA / "google_b.json", "--metric", "throughput", has="items/s")
+
+
+def numbers(c):
+    """Two files that nobody can judge: their numbers are there all the same."""
+    names = ["one", "two", "three"]
+    base = {n: noisy(20, 100 * (i + 1), 0.02) for i, n in enumerate(names)}
+    after = {n: [v * f for v in noisy(20, 100 * (i + 1), 0.02)] for i, (n, f) in enumerate(zip(names, (0.5, 1, 2.5)))}
+
+    def write(name, table, n=20):
+        return c.file(name, "name,value\n" + "".join(f"{k},{x}\n" for k, v in table.items() for x in v[:n]))
+    a, b = write("na.csv", base), write("nb.csv", after)
+    out = c.status(2, a, b, *GUARD, has="geometric mean")
+    c.check(out.count("+- ") == 6, f"an interval for each side of each benchmark:\n{out}")
+    _, out, _ = c.run(a, b, *GUARD, "--json", "-")
+    r = json.loads(out)
+    rows = [x["rules"][0]["ratio"] for x in r["benchmarks"]]
+    for key in ("low", "estimate", "high"):
+        want = math.exp(sum(math.log(x[key]) for x in rows) / 3)
+        c.check(abs(r["geometric_mean"][0]["ratio"][key] / want - 1) < 1e-9, f"geometric mean: {key}")
+    c.check("+-" not in c.status(1, a, b, "--paired", *GUARD), "pairs are about their ratio")
+    out = c.status(2, write("na.csv", base, 3), write("nb.csv", after, 3), *GUARD, has="~: half the range")
+    c.check(out.count(" ~ ") == 6 and "+-" not in out, f"three values have a range:\n{out}")
+    c.check("geometric mean" not in c.status(2, c.numbers("p", base["one"]), c.numbers("q", base["two"])),
+            "the mean of one")
+
+
+def forest(c):
+    """One row far off does not flatten the others, and the axis has labels on both sides of them."""
+    def rows(ratios, spread=0.01, n=20):
+        return csv_pairs([(f"b{k}", a, b * r) for k, r in enumerate(ratios)
+                          for a, b in zip(noisy(n, 100, spread), noisy(n, 100, spread))])
+
+    def plot(ratios, *rule):
+        _, out, err = c.run(c.file("forest.csv", rows(ratios)), "--plot", "--accept", *rule)
+        part = out.split("verdict\n", 1)[1].split("\n\n")[1].split("\n") if "verdict\n" in out else [err]
+        c.check(len(part) >= len(ratios) + 2, f"{ratios}: a plot of {len(part)} lines\n{out}")
+        return part[:len(ratios)], part[len(ratios)], out
+    near = [1, 1.01, 0.99, 1.005, 0.7, 1, 1.015, 0.995]
+    lines, axis, out = plot(near, "no regression beyond 2 %")
+    wide = [len(line) - 4 - len(line[4:].lstrip(" |:")) for line in lines]
+    spans = [line.rindex("]") - line.index("[") for line in lines if "[" in line]
+    c.check(len(spans) == 7 and min(spans) >= 6, f"flattened:\n{out}{wide}")
+    c.check("<" in lines[4] and "[" not in lines[4], f"the row far off:\n{out}")
+    for ratios, rule in ((near, "no regression beyond 2 %"), ([0.5, 2.5], "speedup >= 1.3"), ([1], "speedup >= 1"),
+                         ([1.0001, 1.0002], "no regression beyond 0.1 %"), ([30, 0.01], "down >= 20 %")):
+        lines, axis, out = plot(ratios, rule)
+        first, last = len(axis) - len(axis.lstrip()), len(axis.rstrip())
+        ends = [(line.index("["), line.rindex("]")) for line in lines if "[" in line and "]" in line]
+        c.check(all(first <= low and high <= last for low, high in ends), f"{ratios}: labels {first}..{last} {ends}\n{out}")
+        c.check(len(axis.replace(" %", "%").split()) >= 2, f"{ratios}: {axis}")
+    _, page, _ = c.run(c.file("forest.csv", rows(near)), "--html", "-", *GUARD)
+    spans = [float(m[1]) - float(m[0]) for m in re.findall(
+        r'stroke-width="2"><line x1="([0-9.]+)" y1="13" x2="([0-9.]+)"', page)]
+    c.check(len(spans) == 9 and sum(s > 20 for s in spans) >= 7, f"the page is flattened: {spans}")
+    # What would have been found, in words.
+    _, page, _ = c.run(c.file("few.csv", rows([1], 0.5, 7)), "--html", "-", *GUARD)
+    c.check("only a change by a factor of" in page, "a change of 190 % is a factor")
+    _, page, _ = c.run(c.file("many.csv", rows([1], 0.01, 30)), "--html", "-", *GUARD)
+    c.check(re.search(r"A change of [0-9.]+ % would have been found", page), "what would have been found")
 
 
 def family(c):
@@ -215,7 +380,8 @@ def family(c):
 def main():
     c = Checks("verdicts")
     print(f"seed {SEED}")
-    for part in (planted_changes, drift_is_not_a_change, order_of_pairs, runs, rules, other_figures, family):
+    for part in (planted_changes, drift_is_not_a_change, order_of_pairs, runs, provenance, clock_steps, rules,
+                 joined, other_figures, numbers, forest, family):
         part(c)
     c.status(0, "--version", has="perf-ab ")
     c.status(0, "--help", has="usage")

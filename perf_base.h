@@ -1,0 +1,528 @@
+/* perf_base.h - the words that every header of perf.h shares: version, status, compilers, systems.
+ *
+ *     #include "perf_base.h"
+ *     puts(perf_status_text(PERF_ENODATA));          // "no data"
+ *
+ * It includes <stddef.h> and <stdint.h> only.  You rarely need it by itself: perf.h brings it.
+ * Sections (search for ">>"):  config  compiler  types  system  >>internal: numbers, text
+ * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
+#ifndef PERF_BASE_H
+#define PERF_BASE_H
+
+/* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
+#define PERF_VERSION 100
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* >>config ----------------------------------------------------------------------------------
+ * Every macro may be set before the first include (or with -D).  None changes the layout of
+ * anything that two files share, so files built with different settings link together.          */
+
+#ifndef PERF_DISABLE
+#define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing      */
+#endif
+#ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
+#if defined(__GNUC__) && !defined(__TINYC__)
+#define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
+#define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
+#else
+#include <stdlib.h>
+#define PERF_MALLOC(bytes) malloc(bytes)
+#define PERF_FREE(p)       free(p)
+#endif
+#endif
+
+/* >>compiler --------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+#define PERF_BEGIN_DECLS extern "C" {           /* around declarations that C and C++ share       */
+#define PERF_END_DECLS   }                      /* closes PERF_BEGIN_DECLS                        */
+#define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
+#define PERF_NULL_       nullptr
+#define PERF_CAST_(T, x) static_cast<T>(x)
+#define PERF_PTR_(T, p)  reinterpret_cast<T>(p) /* T is a pointer type                            */
+#else
+#define PERF_BEGIN_DECLS
+#define PERF_END_DECLS
+#define PERF_ZERO        {0}
+#define PERF_NULL_       ((void *)0)
+#define PERF_CAST_(T, x) ((T)(x))
+#define PERF_PTR_(T, p)  ((T)(p))
+#endif
+
+#define PERF_FN static inline                   /* every public function: no symbol, no link      */
+
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_HD_FN static inline __host__ __device__
+#else
+#define PERF_HD_FN static inline                /* callable from kernels where there are kernels  */
+#endif
+
+#if defined(__TINYC__)
+#define PERF_ATTR_(x) __attribute(x)            /* glibc erases __attribute__ for tcc (measured)  */
+#define PERF_LIKELY_(x)   (x)
+#define PERF_UNLIKELY_(x) (x)
+#elif defined(__GNUC__)
+#define PERF_ATTR_(x) __attribute__(x)
+#define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
+#define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
+#else
+#define PERF_ATTR_(x)
+#define PERF_LIKELY_(x)   (x)
+#define PERF_UNLIKELY_(x) (x)
+#endif
+/* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
+#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#define PERF_LIBC_(function) __builtin_##function
+#else
+#include <string.h>
+#define PERF_LIBC_(function) function
+#endif
+
+#define PERF_CAT2_(a, b) a##b
+#define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
+
+PERF_BEGIN_DECLS
+
+/* >>types ------------------------------------------------------------------------------------- */
+
+/* What went wrong, in one list: the enum, the texts and docs all come from here. */
+#define PERF_STATUS_LIST_(X)                                                                      \
+    X(PERF_OK,        "ok")                                                                       \
+    X(PERF_EINVAL,    "invalid argument")                                                         \
+    X(PERF_ENODATA,   "no data")                                                                  \
+    X(PERF_ENOMEM,    "out of memory")                                                            \
+    X(PERF_EIO,       "input/output error")                                                       \
+    X(PERF_EFORMAT,   "malformed or truncated data")                                              \
+    X(PERF_ERANGE,    "value out of range")                                                       \
+    X(PERF_ESTATE,    "called out of order (no begin, or already ended)")                         \
+    X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
+    X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
+    X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
+    X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
+    X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
+    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")
+
+#define PERF_STATUS_ENUM_(name, text) name,
+/* The result of a call that can fail; PERF_OK is 0. */
+typedef enum perf_status { PERF_STATUS_LIST_(PERF_STATUS_ENUM_) PERF_STATUS_COUNT_ } perf_status;
+#undef PERF_STATUS_ENUM_
+
+PERF_HD_FN uint64_t perf_bits_(double x)
+{
+    uint64_t u;
+    PERF_LIBC_(memcpy)(&u, &x, sizeof u);
+    return u;
+}
+
+PERF_HD_FN double perf_from_bits_(uint64_t u)
+{
+    double x;
+    PERF_LIBC_(memcpy)(&x, &u, sizeof x);
+    return x;
+}
+
+/* Bit tests, not x == x: -ffast-math may fold the comparison, never these. */
+PERF_HD_FN int perf_is_nan_(double x)
+{
+    return (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
+}
+
+/* Static English text of a status; never NULL, "unknown status" for any other number. */
+PERF_FN const char *perf_status_text(perf_status s);
+
+PERF_END_DECLS
+
+/* >>system ------------------------------------------------------------------------------------
+ * The one place that knows compilers and systems.  System calls are declared under names of our
+ * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late. */
+
+#if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
+#define PERF_ARCH_X86_ 1
+#else
+#define PERF_ARCH_X86_ 0
+#endif
+#if defined(_MSC_VER) && !defined(__clang__)
+#define PERF_MSVC_ 1
+#else
+#define PERF_MSVC_ 0
+#endif
+#if defined(__TINYC__)
+#define PERF_TCC_ 1
+#else
+#define PERF_TCC_ 0
+#endif
+
+#define PERF_STR2_(x) #x
+#define PERF_STR_(x)  PERF_STR2_(x)
+#if defined(__USER_LABEL_PREFIX__) && !PERF_TCC_
+#define PERF_SYM_(name) PERF_STR_(__USER_LABEL_PREFIX__) name
+#else
+#define PERF_SYM_(name) name
+#endif
+
+/* Unix with 64-bit long: off_t, time_t and size_t are all one long (not so on x32 and 32 bit). */
+#if !defined(_WIN32) && defined(__LP64__) && (defined(__unix__) || defined(__APPLE__))
+#define PERF_LP64_UNIX_ 1
+#else
+#define PERF_LP64_UNIX_ 0
+#endif
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__x86_64__)
+#define PERF_SYS_GETTID_ 186L
+#define PERF_SYS_TGKILL_ 234L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
+#define PERF_SYS_GETTID_ 178L
+#define PERF_SYS_TGKILL_ 131L
+#else
+#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
+#endif
+
+#if PERF_MSVC_
+#define PERF_WEAK_   __declspec(selectany)
+#define PERF_THREAD_ __declspec(thread)
+#elif PERF_TCC_
+#define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
+#define PERF_THREAD_
+#elif defined(_WIN32)
+#define PERF_WEAK_   __attribute__((weak))
+#define PERF_THREAD_ __thread
+#else
+#define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
+#define PERF_THREAD_ __thread
+#endif
+/* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
+ * unused ones leave no code at -O0; gcc warns about the pair in C, see >>private.                */
+#if PERF_MSVC_
+#define PERF_OUTLINE_FN_ static __declspec(noinline)
+#define PERF_COLD_FN_    static __declspec(noinline)
+#define PERF_HOT_FN_     static __declspec(noinline)
+#define PERF_INLINE_FN_  static __forceinline
+#else
+#define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
+#define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
+#define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
+#define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
+#endif
+#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* a COLD one, ahead of its body */
+
+/* Whether the core may live in another file, and how images find each other: ELF notes, and a
+ * priority section of constructors.  tcc, Windows, macOS and 32 bits have the core in each file. */
+#if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+#define PERF_NOTES_ 1
+#else
+#define PERF_NOTES_ 0
+#endif
+#if PERF_NOTES_ && !defined(__riscv) && !defined(__code_model_large__)
+#define PERF_ONE_CORE_ 1
+#else
+#define PERF_ONE_CORE_ 0
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+#define PERF_TSAN_ 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define PERF_TSAN_ 1
+#endif
+#endif
+#if !defined(PERF_TSAN_)
+#define PERF_TSAN_ 0
+#endif
+
+/* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
+ * and data races neither for the standard nor for ThreadSanitizer.                               */
+#if PERF_MSVC_ || PERF_TCC_
+#define PERF_GET_(p)    (*(p))
+#define PERF_SET_(p, v) ((void)(*(p) = (v)))
+#define PERF_ACQ_(p)    (*(p))
+#define PERF_REL_(p, v) ((void)(*(p) = (v)))
+#else
+#define PERF_GET_(p)    __atomic_load_n(p, __ATOMIC_RELAXED)
+#define PERF_SET_(p, v) __atomic_store_n(p, v, __ATOMIC_RELAXED)
+#define PERF_ACQ_(p)    __atomic_load_n(p, __ATOMIC_ACQUIRE)
+#define PERF_REL_(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)
+#endif
+
+PERF_BEGIN_DECLS
+
+#if PERF_MSVC_
+unsigned __int64 __rdtsc(void);
+void             _mm_lfence(void);
+long             _InterlockedCompareExchange(long volatile *, long, long);
+#pragma intrinsic(__rdtsc, _mm_lfence, _InterlockedCompareExchange)
+#endif
+
+#if defined(_WIN32)
+#if PERF_MSVC_
+union _LARGE_INTEGER;
+__declspec(dllimport) int __stdcall           QueryPerformanceCounter(union _LARGE_INTEGER *);
+__declspec(dllimport) int __stdcall           QueryPerformanceFrequency(union _LARGE_INTEGER *);
+__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId(void);
+#define perf_qpc_(p)  QueryPerformanceCounter((union _LARGE_INTEGER *)(p))
+#define perf_qpf_(p)  QueryPerformanceFrequency((union _LARGE_INTEGER *)(p))
+#define perf_win_tid_ GetCurrentThreadId
+#elif defined(_WIN64)
+extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
+extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
+extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#else
+extern int __stdcall           perf_qpc_(int64_t *) __asm__("_QueryPerformanceCounter@4");
+extern int __stdcall           perf_qpf_(int64_t *) __asm__("_QueryPerformanceFrequency@4");
+extern unsigned long __stdcall perf_win_tid_(void) __asm__("_GetCurrentThreadId@0");
+#endif
+#else
+#if PERF_LP64_UNIX_
+struct perf_timespec_ {
+    long sec, nsec;
+};
+extern int   perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
+extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
+extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
+#if defined(__linux__)
+extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
+#endif
+#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t      */
+struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc    */
+    long sec, nsec;
+};
+extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
+#else
+PERF_END_DECLS
+#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
+#if !defined(CLOCK_MONOTONIC)
+#error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
+#endif
+PERF_BEGIN_DECLS
+#endif
+#if defined(__APPLE__)
+#define PERF_CLOCK_MONOTONIC_ID_ 6
+#define PERF_CLOCK_THREAD_ID_    16
+#define PERF_CLOCK_PROCESS_ID_   12
+#elif defined(__FreeBSD__) || defined(__DragonFly__)
+#define PERF_CLOCK_MONOTONIC_ID_ 4
+#define PERF_CLOCK_THREAD_ID_    14
+#define PERF_CLOCK_PROCESS_ID_   15
+#else
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_THREAD_ID_    3
+#define PERF_CLOCK_PROCESS_ID_   2
+#endif
+#endif
+
+PERF_END_DECLS
+
+#if !PERF_LP64_UNIX_
+#include <stdlib.h>
+#define perf_getenv_any_ getenv
+#endif
+
+PERF_BEGIN_DECLS
+
+#if defined(__linux__)
+extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
+#define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
+#elif defined(__APPLE__) || defined(__FreeBSD__) || defined(__NetBSD__) ||                        \
+    defined(__OpenBSD__) || defined(__DragonFly__)
+extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
+#define PERF_SETUID_ (perf_issetugid_() != 0)
+#else
+#define PERF_SETUID_ 0
+#endif
+
+/* A variable of the environment; NULL also in a setuid or setgid program, where whoever starts it
+ * could name a file of somebody else's.                                                          */
+PERF_FN const char *perf_getenv_(const char *name)
+{
+    return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
+}
+
+/* >>internal ----------------------------------------------------------------------------------
+ * For the other headers, not for you.                                                           */
+
+#define PERF_STATUS_TEXT_(name, text) case name: return text;
+PERF_FN const char *perf_status_text(perf_status s)
+{
+    switch (s) {
+        PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
+    case PERF_STATUS_COUNT_: break;
+    }
+    return "unknown status";
+}
+#undef PERF_STATUS_TEXT_
+
+/* ---- numbers the compiler may not fold away under -ffast-math ---- */
+
+#define PERF_INF_ perf_from_bits_(UINT64_C(0x7ff0000000000000))
+#define PERF_NAN_ perf_from_bits_(UINT64_C(0x7ff8000000000000))
+
+PERF_HD_FN int perf_is_finite_(double x)
+{
+    return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
+}
+
+/* Changes *word from `from` to `to` if nobody else did; 1: done. */
+PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
+{
+#if PERF_MSVC_
+    return _InterlockedCompareExchange((long volatile *)word, (long)to, (long)from) == (long)from;
+#elif PERF_TCC_
+    return *word == from ? (*word = to, 1) : 0;
+#else
+    return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+#endif
+}
+
+/* ---- square root: histograms and statistics need it, and libm is not linked ---- */
+
+/* Square root of x, correctly rounded on x86-64 and AArch64; NaN below 0.  Any thread. */
+PERF_FN double perf_sqrt(double x)
+{
+#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__)
+    double r;
+    __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
+    return r;
+#elif defined(__GNUC__) && defined(__aarch64__)
+    double r;
+    __asm__("fsqrt %d0, %d1" : "=w"(r) : "w"(x));
+    return r;
+#else
+    double y, scale = 1.0;
+    int    i;
+
+    if (!(x > 0.0) || !perf_is_finite_(x))
+        return perf_is_nan_(x) || x < 0.0 ? PERF_NAN_ : x;
+    if (x < 1e-290) {                               /* halving the exponent needs a normal number */
+        x *= 18014398509481984.0;                   /* 2^54                                       */
+        scale = 1.0 / 134217728.0;                  /* 2^-27                                      */
+    }
+    y = perf_from_bits_((perf_bits_(x) >> 1) + (UINT64_C(511) << 52) + (UINT64_C(1) << 51));
+    for (i = 0; i < 5; i++)                         /* Newton doubles the digits: 5 are plenty    */
+        y = 0.5 * (y + x / y);
+    return y * scale;
+#endif
+}
+
+/* ---- text: a bounded writer.  No printf: no locale, no stdio, and fast enough for traces ---- */
+
+typedef struct perf_out_ {
+    char  *p;           /* where to write; NULL with cap 0 only counts                            */
+    size_t len;         /* characters asked for so far, also past the end                         */
+    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
+} perf_out_;
+
+PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = out;
+    o.cap = out ? cap : 0;
+    if (o.cap)
+        *out = '\0';
+    return o;
+}
+
+PERF_FN void perf_put_char_(perf_out_ *o, char c)
+{
+    if (o->len + 1 < o->cap) {
+        o->p[o->len] = c;
+        o->p[o->len + 1] = '\0';
+    }
+    o->len++;
+}
+
+PERF_FN void perf_put_(perf_out_ *o, const char *s)
+{
+    while (*s)
+        perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+{
+    char   digits[20];
+    size_t n = 0;
+
+    do {
+        digits[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        v /= 10;
+    } while (v);
+    while (n)
+        perf_put_char_(o, digits[--n]);
+}
+
+/* x with `decimals` (0..9) digits after the point, rounded to nearest; "nan", "inf" spelled out. */
+PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+{
+    uint64_t scale = 1, whole, frac;
+    int      i;
+
+    if (perf_is_nan_(x)) {
+        perf_put_(o, "nan");
+        return;
+    }
+    if (perf_bits_(x) >> 63) {
+        perf_put_char_(o, '-');
+        x = -x;
+    }
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, "inf");
+        return;
+    }
+    for (i = 0; i < decimals; i++)
+        scale *= 10;
+    if (x >= 1e18) {                            /* too large for the split below                  */
+        int e = 0;
+        while (x >= 10.0) {
+            x /= 10.0;
+            e++;
+        }
+        perf_put_fixed_(o, x, decimals > 6 ? 6 : decimals < 2 ? 2 : decimals);
+        perf_put_char_(o, 'e');
+        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
+        return;
+    }
+    whole = PERF_CAST_(uint64_t, x);
+    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
+    if (frac >= scale) {
+        whole++;
+        frac -= scale;
+    }
+    perf_put_u64_(o, whole);
+    if (decimals > 0) {
+        perf_put_char_(o, '.');
+        while ((scale /= 10) > 1 && frac < scale)
+            perf_put_char_(o, '0');
+        perf_put_u64_(o, frac);
+    }
+}
+
+PERF_END_DECLS
+
+/* MIT License
+ *
+ * Copyright (c) 2026 The perf.h authors
+ *
+ * Permission is hereby granted, free of charge, to any person obtaining a copy
+ * of this software and associated documentation files (the "Software"), to deal
+ * in the Software without restriction, including without limitation the rights
+ * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
+ * copies of the Software, and to permit persons to whom the Software is
+ * furnished to do so, subject to the following conditions:
+ *
+ * The above copyright notice and this permission notice shall be included in all
+ * copies or substantial portions of the Software.
+ *
+ * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
+ * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
+ * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
+ * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
+ * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
+ * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
+ * SOFTWARE.
+ */
+
+#endif /* PERF_BASE_H */

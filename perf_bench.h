@@ -1,0 +1,696 @@
+/* perf_bench.h - loops that measure: how long, which is faster, which of many is fastest?
+ *
+ *     perf_bench b = perf_bench_begin("copy 4 KiB", NULL);
+ *     while (perf_bench_next(&b)) {
+ *         memcpy(dst, src, 4096);
+ *         perf_keep(dst);                      // or the compiler may delete the whole body
+ *     }
+ *     perf_result r = perf_bench_end(&b);      // r.time.p50, r.first_ns, r.status
+ *
+ * A file that includes this header alone carries no engine: some file of the program includes
+ * perf.h and runs a loop too, or the linker names a symbol that says so.
+ * Sections (search for ">>"):  bench  ab  race  private  c++
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_BENCH_H
+#define PERF_BENCH_H
+
+#include "perf_verdict.h"
+#include <string.h>
+
+PERF_BEGIN_DECLS
+
+/* >>bench: how long does one iteration take? -----------------------------------------------------
+ *
+ * The first iteration is timed on its own (first_ns).  Then iterations are batched into slices of
+ * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
+ * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
+ * Leaving the loop early is fine: the result has what was measured until then.
+ * One bench belongs to one thread; several threads may each run their own.
+ *
+ * Slices over 300 us (of a long body, or asked for) outlast a scheduler's turn on a busy machine.
+ * They are timed by the wall, by this thread's processor time and by that of the whole process, and
+ * `decides` says which one counts:
+ *   wall  when the body waits by itself (sleeps, reads, locks: voluntary switches in over a tenth
+ *         of the slices), when other threads of the program worked meanwhile (2 % of the time: work
+ *         that was handed to them is part of the body), when variants waited for unlike shares of
+ *         their time, when there was hardly any wait (2 %), or when the system does not tell (only
+ *         64-bit Linux does)
+ *   cpu   otherwise: it was ready to run, and other programs had the processor                   */
+typedef void (*perf_before_fn)(void *user, int variant);
+
+/* Which of the two clocks a result rests on. */
+typedef enum perf_decides { PERF_DECIDES_WALL, PERF_DECIDES_CPU } perf_decides;
+
+typedef struct perf_bench_opts {        /* zero = default                                         */
+    int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
+    int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
+    double rel_ci;                      /* half-width of the median's 95 % interval over the      */
+                                        /* median to stop at; 0 -> 0.01                           */
+    double max_seconds;                 /* 0 -> 1.0; a slow body still gets 3 samples             */
+    double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
+    double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
+    double flops;                       /* likewise, for GFLOP/s                                  */
+    double peak_gb_per_s;               /* ceilings of your machine, for "percent of peak";       */
+    double peak_gflop_per_s;            /* 0: none                                                */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, 0); may not throw; NULL: nothing          */
+    double         min_seconds;         /* goes on until then although the median is known, in    */
+                                        /* longer slices; 0: does not; max_seconds at most        */
+} perf_bench_opts;
+
+typedef struct perf_result {
+    perf_summary    time;               /* ns per iteration by the wall's clock; count == 0: not  */
+                                        /* measured, see status                                   */
+    double          first_ns;           /* the first iteration alone; 0 when it never ran         */
+    double          overhead_ns;        /* clock cost taken off every slice                       */
+    uint64_t        batch;              /* iterations per slice                                   */
+    uint64_t        iterations;         /* all iterations, warm-up included                       */
+    perf_bench_opts opts;               /* what really ran, defaults filled in                    */
+    perf_status     status;
+    uint32_t        warnings;           /* PERF_WARN_ bits                                        */
+    perf_summary    cpu;                /* the same by processor time; count == 0: not taken      */
+    perf_decides    decides;            /* which of the two is the answer                         */
+    const char     *why;                /* one static sentence about that, never NULL             */
+    double          gb_per_s;           /* from the median that decides; 0: not asked for         */
+    double          items_per_s;
+    double          gflop_per_s;
+    double          percent_of_peak_gb; /* 0: no ceiling given                                    */
+    double          percent_of_peak_gflop;
+    char            text[1400];         /* filled by perf_result_text                             */
+} perf_result;
+
+/* A loop under way.  Private; lives in registers, so never take it apart, nor pass one kind to the
+ * functions of another (they do nothing then).                                                   */
+typedef struct perf_loop {
+    int64_t                   left;
+    int64_t                   first;    /* `left` at the first iteration of a slice               */
+    struct perf_loop_state_  *state;
+    void                    (*pause)(struct perf_loop_state_ *, int on);
+    int                       variant;  /* of the slice under way, -1: none                       */
+} perf_loop;
+typedef perf_loop perf_bench;           /* one that answers: how long?                        */
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++11 and Cython     */
+
+/* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
+ * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
+PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
+PERF_FN int         perf_bench_next(perf_bench *b); /* hot path: one decrement, one branch */
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_result perf_bench_end(perf_bench *b);
+
+/* Work that is not to be timed, inside any of the loops: bench, A/B or race.  Each pair costs two
+ * readings of the clocks, which are taken off, right to some ns: fine once per slice, or around
+ * bodies of microseconds.  A pause that is not resumed lasts until the last iteration of the slice,
+ * and the result says so; doubled, or outside a loop: ignored.                                   */
+PERF_FN void perf_loop_pause(perf_loop *l);
+PERF_FN void perf_loop_resume(perf_loop *l);
+
+/* 1 in the first iteration of each slice, for set-up without a callback:
+ *     if (perf_loop_slice_begins(&b)) { perf_loop_pause(&b); refill(); perf_loop_resume(&b); }
+ * One compare an iteration, and nothing where it is not called.                                  */
+PERF_FN int perf_loop_slice_begins(const perf_loop *l);
+
+/* One line of English into r->text, which it returns: median, interval, rates, percent of the
+ * ceilings, which clock decided, and every note that the report has.  NULL gives "".             */
+PERF_FN const char *perf_result_text(perf_result *r);
+
+/* perf_keep(x): the compiler must assume that x is read here, so x gets computed.  x is any value
+ * or object: an array, and what a pointer points to, count as read too; a struct is taken where it
+ * lies, without a copy.  No memory clobber: other variables stay in registers.  (In C a macro, the
+ * only one in lower case, because it takes any type; C++ has the templates at the end.)          */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
+#define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
+#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0); */
+                                                /* volatile asm reads memory here.  What has no   */
+                                                /* register ("X" fails) goes by way of memory     */
+#if defined(__AVX512F__)
+#define PERF_KEEP_WIDEST_ 64u
+#elif defined(__AVX__)
+#define PERF_KEEP_WIDEST_ 32u
+#else
+#define PERF_KEEP_WIDEST_ 16u
+#endif
+#if defined(__cplusplus)
+#define PERF_KEEP_SIZE_(x) (::perf::kept_<Type_>::size)
+#else
+#define PERF_KEEP_SIZE_(x)          /* of the value: a bit-field has no sizeof */                 \
+    sizeof((void)0, __builtin_choose_expr(__builtin_classify_type(x) == 5, 0, (x)))
+#endif
+#define PERF_KEEP_HAS_NONE_(x)      /* 8: floating, 9: complex, -1 or 19: a vector */ \
+    (__builtin_classify_type(x) == 8   ? PERF_KEEP_SIZE_(x) > 8                                   \
+     : __builtin_classify_type(x) == 9 ? 1                                                        \
+     : __builtin_classify_type(x) == -1 || __builtin_classify_type(x) == 19                       \
+         ? PERF_KEEP_SIZE_(x) < 16 || PERF_KEEP_SIZE_(x) > PERF_KEEP_WIDEST_                      \
+         : 0)
+#if defined(__cplusplus)
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (PERF_KEEP_HAS_NONE_(x))                                                               \
+            __asm__ __volatile__("" : : "m"(x));                                                  \
+        else                                                                                      \
+            __asm__ __volatile__("" : : "X"(x));                                                  \
+    } while (0)
+#else
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (PERF_KEEP_HAS_NONE_(x)) {                                                             \
+            __typeof__((void)0, __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), (x), 0))            \
+                perf_v_ = __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), (x), 0);                  \
+            __asm__ __volatile__("" : : "m"(perf_v_));                                            \
+        } else {                        /* the value of an integer, which may be a bit-field */   \
+            __asm__ __volatile__("" : : "X"(__builtin_choose_expr(                                \
+                __builtin_classify_type(x) >= 1 && __builtin_classify_type(x) <= 4,               \
+                ((void)0, (x)),                                                                   \
+                __builtin_choose_expr(PERF_KEEP_HAS_NONE_(x), 0, (x)))));                         \
+        }                                                                                         \
+    } while (0)
+#endif
+#elif defined(__GNUC__) && defined(__cplusplus)
+#define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
+#elif defined(__GNUC__)
+#define PERF_KEEP_(x)                                                                             \
+    do {                                                                                          \
+        if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array */ \
+            uintptr_t perf_p_ = (uintptr_t)__builtin_choose_expr(                                 \
+                __builtin_classify_type(x) == 5, (x), 0);                                         \
+            __asm__ __volatile__("" : : "r"(perf_p_), "m"(*(char (*)[])perf_p_));                 \
+        } else {                                                                                  \
+            __asm__ __volatile__("" : : "g,x"(x));                                                \
+        }                                                                                         \
+    } while (0)
+#else
+#define PERF_KEEP_(x) perf_keep_at_(&(x))       /* other compilers: x must be a variable          */
+PERF_FN void perf_keep_at_(const volatile void *p);
+#endif
+#ifndef __cplusplus
+#define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
+#endif
+
+/* The compiler must assume that all memory that other code can reach is read and written here.  A
+ * static that nobody writes is a constant, unless its address went somewhere: perf_keep() it.    */
+PERF_FN void perf_clobber(void);
+
+/* >>ab: is the candidate faster than the baseline? -----------------------------------------------
+ *
+ *     int v;
+ *     perf_ab ab = perf_ab_begin("count lines", NULL);         // asks for a speed-up >= 1.3x
+ *     while ((v = perf_ab_next(&ab)) >= 0) {
+ *         if (v) n = candidate(text);
+ *         else   n = baseline(text);
+ *         perf_keep(n);
+ *     }
+ *     perf_ab_result r = perf_ab_end(&ab);                     // r.verdict.decision
+ *
+ * Baseline and candidate take turns in slices of 50 us, in an order chosen by a coin for each pair,
+ * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
+ * question is decided (and enough pairs are there to print a fair interval), or when the budget
+ * ends: then the verdict is INCONCLUSIVE and says how much more it would take.  Slices over 300 us
+ * are decided by processor time where that is fairer, see >>bench; one after a slice four times as
+ * long runs twice, and the second is filed.
+ *
+ * Two that share state (they walk the same memory, one behind the other) differ in turns though
+ * they are equal alone, and no statistics of the turns can tell.  So a decision is held against a
+ * control: the faster one runs alone for a while, then they take turns again.  If that would change
+ * the answer, or if the second of a pair is faster whichever it is, the verdict is withheld and so
+ * it says.  Cure: opts.before sets the state up anew before each slice.                          */
+typedef struct perf_ab_opts {           /* zero = default                                         */
+    perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
+                                        /* rule on memory or throughput: PERF_EINVAL              */
+    int      min_pairs;                 /* 0 -> 24; decided or not, while the time lasts          */
+    int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
+    double   max_seconds;               /* 0 -> 2.0, with the control; the first run of each and  */
+                                        /* one pair are the least                                 */
+    double   slice_ns;                  /* 0 -> 50,000; 1,000 .. a 64th of max_seconds            */
+    uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
+    int      control;                   /* 0 -> on, < 0 -> off                                    */
+    perf_before_fn before;              /* called outside the timing before each slice, as        */
+    void          *user;                /* before(user, variant); may not throw; NULL: nothing    */
+} perf_ab_opts;
+
+typedef struct perf_ab_result {
+    perf_verdict verdict;               /* perf_verdict_text(&r.verdict) for a sentence           */
+    perf_summary baseline, candidate;   /* ns per iteration; count == 0: not measured             */
+    double       first_baseline_ns;     /* the first run of each, alone                           */
+    double       first_candidate_ns;
+    double       overhead_ns;           /* clock cost taken off every slice                       */
+    uint64_t     batch_baseline;        /* iterations per slice                                   */
+    uint64_t     batch_candidate;
+    double       seconds;               /* from begin to end                                      */
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;                /* anything but PERF_OK: the verdict is INCONCLUSIVE      */
+    uint32_t     warnings;
+    perf_summary baseline_cpu;          /* processor time; count == 0: not taken                  */
+    perf_summary candidate_cpu;
+    perf_decides decides;               /* which clock the verdict rests on                       */
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
+    int          control_rounds;        /* leads until they agreed, 5 at most                     */
+    int          control_failed;        /* 1: the verdict was withheld because of it              */
+    double       alone_ratio;           /* the ratio with what the faster one takes when it runs  */
+                                        /* alone, in the control; 0: not run                      */
+    int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
+} perf_ab_result;
+
+typedef perf_loop perf_ab;              /* one that answers: which of two is faster?          */
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void);            /* all zero; for C++11 and Cython     */
+
+/* Allocates.  name copied, NULL is "(unnamed)"; opts NULL: defaults. */
+PERF_FN perf_ab        perf_ab_begin(const char *name, const perf_ab_opts *opts);
+
+/* 0: run the baseline once; 1: run the candidate once; -1: done.  One decrement, one branch. */
+PERF_FN int            perf_ab_next(perf_ab *ab);
+
+/* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
+
+/* What an accuracy check has seen, between begin and end, outside the timing: after the loop, or
+ * paused.  The worst of several calls counts, against opts.accept.guard.limit (all zero: bit for
+ * bit).  Can only turn an answer into REJECT; with guard.required nothing is accepted without.
+ *     perf_ab_accuracy(&ab, perf_accuracy_f32(reference, out, n));                               */
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
+
+/* >>race: which of 2 to 64 variants is fastest? --------------------------------------------------
+ *
+ *     perf_race race = perf_race_begin("sort", 4, NULL);
+ *     while ((v = perf_race_next(&race)) >= 0)
+ *         run(v);                                              // 0 .. 3; 0 is the baseline
+ *     perf_race_result r = perf_race_end(&race);               // r.best, r.entry[v].within_noise
+ *
+ * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
+ * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
+ * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 ->
+ * 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                        */
+typedef struct perf_race_entry {
+    char         name[32];              /* of perf_race_name, or its number                       */
+    perf_summary time;                  /* ns per iteration by the clock that decides             */
+    double       first_ns;
+    uint64_t     batch;                 /* iterations per slice                                   */
+    perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
+    double       behind;                /* typical ratio to the best one, 1 for itself            */
+    int          within_noise;          /* 1: not shown to be slower than the best one            */
+    double       control_ratio;         /* to variant 0 after one had a lead; 0: not run          */
+} perf_race_entry;
+
+typedef struct perf_race_result {
+    const perf_race_entry *entry;       /* [count], kept until the program ends; NULL: none       */
+    int          count;
+    int          best;                  /* smallest median; -1: nothing measured                  */
+    uint64_t     rounds;
+    double       overhead_ns, seconds;
+    perf_ab_opts opts;                  /* what really ran                                        */
+    perf_status  status;
+    uint32_t     warnings;
+    perf_decides decides;
+    const char  *why;                   /* one static sentence about that, never NULL             */
+    int          control_rounds;
+    int          forced;                /* 1: PERF_VARIANT let only one of them run               */
+} perf_race_result;
+
+typedef perf_loop perf_race;            /* one that answers: which of many is fastest?        */
+
+/* Allocates.  variants outside 2 .. 64: the loop runs zero times, PERF_EINVAL. */
+PERF_FN perf_race        perf_race_begin(const char *name, int variants, const perf_ab_opts *opts);
+PERF_FN int              perf_race_next(perf_race *r);      /* the variant to run once; -1: done  */
+PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab                     */
+
+/* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
+PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+PERF_INLINE_FN_ void perf_clobber(void)
+{
+#if defined(__GNUC__) && !defined(__TINYC__)
+    __asm__ __volatile__("" : : : "memory");
+#endif
+}
+
+#if !defined(__GNUC__) && !defined(__TINYC__)
+PERF_FN void perf_keep_at_(const volatile void *p)
+{
+    static const volatile void *volatile sink;
+    sink = p;
+}
+#endif
+
+PERF_FN perf_bench_opts perf_bench_opts_default(void)
+{
+    perf_bench_opts o = PERF_ZERO;
+    return o;
+}
+
+PERF_FN perf_ab_opts perf_ab_opts_default(void)
+{
+    perf_ab_opts o = PERF_ZERO;
+    return o;
+}
+
+#if !PERF_DISABLE
+/* ---- the engine, seen from a loop ---- */
+
+typedef struct perf_bench_engine_ {
+    uint32_t size, abi;
+    perf_loop   (*open)(const char *name, const perf_bench_opts *, int optimised);
+    uint64_t    (*slice)(struct perf_loop_state_ *);        /* iterations to run now; 0: done     */
+    perf_result (*close)(struct perf_loop_state_ *, int64_t left);
+    const char *(*text)(perf_result *);
+} perf_bench_engine_;
+
+typedef struct perf_duel_engine_ {
+    uint32_t size, abi;
+    perf_loop        (*open)(const char *name, int variants, const perf_ab_opts *, int kind,
+                             int optimised);
+    uint64_t         (*slice)(struct perf_loop_state_ *);   /* iterations * 64 + variant; 0: done */
+    perf_ab_result   (*close)(struct perf_loop_state_ *, int64_t left);
+    perf_race_result (*close_race)(struct perf_loop_state_ *, int64_t left);
+    void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
+    void             (*name)(struct perf_loop_state_ *, int variant, const char *name);
+} perf_duel_engine_;
+
+#define PERF_BENCH_SYMBOL_ "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench"
+#define PERF_AB_SYMBOL_    "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab"
+#define PERF_RACE_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_race"
+
+#if !PERF_ONE_CORE_ && !defined(PERF_LOOP_IS_HERE_)
+#define PERF_LOOP_IS_HERE_ 1    /* perf_loop.h follows at the end                                 */
+#endif
+#ifndef PERF_LOOP_IS_HERE_
+#define PERF_LOOP_IS_HERE_ 0
+#endif
+#if PERF_LOOP_IS_HERE_
+PERF_FN const perf_bench_engine_ *perf_bench_engine_get_(void);     /* perf_loop.h has them       */
+PERF_FN const perf_duel_engine_  *perf_ab_engine_get_(void);
+PERF_FN const perf_duel_engine_  *perf_race_engine_get_(void);
+#else
+#define PERF_ENGINE_OUT_ PERF_ATTR_((__visibility__("hidden")))
+#define PERF_ENGINE_SEEN_(type, name, symbol)                                                     \
+    extern const type *const PERF_CAT_(name, at_) __asm__(PERF_SYM_(symbol)) PERF_ENGINE_OUT_;    \
+    PERF_FN const type *name(void)                                                                \
+    {                                                                                             \
+        return PERF_CAT_(name, at_);                                                              \
+    }
+PERF_ENGINE_SEEN_(perf_bench_engine_, perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
+PERF_ENGINE_SEEN_(perf_duel_engine_, perf_ab_engine_get_, PERF_AB_SYMBOL_)
+PERF_ENGINE_SEEN_(perf_duel_engine_, perf_race_engine_get_, PERF_RACE_SYMBOL_)
+#endif
+#endif
+
+#if PERF_DISABLE
+PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    perf_bench b = {2, 1, PERF_NULL_, PERF_NULL_, 0};   /* the body runs once, unmeasured         */
+    (void)name;
+    (void)opts;
+    return b;
+}
+
+PERF_FN int perf_bench_next(perf_bench *b)
+{
+    return --b->left != 0;
+}
+
+PERF_FN perf_result perf_bench_end(perf_bench *b)
+{
+    perf_result r = PERF_ZERO;
+    (void)b;
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+
+#else
+#if defined(__OPTIMIZE__) || defined(_MSC_VER)
+#define PERF_OPTIMISED_ 1
+#else
+#define PERF_OPTIMISED_ 0
+#endif
+
+PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    return perf_bench_engine_get_()->open(name, opts, PERF_OPTIMISED_);
+}
+
+/* --left >= 0 in one instruction and a branch.  clang makes two of the plain form. */
+#if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
+{
+    uint64_t u;
+    int      over = __builtin_sub_overflow(PERF_CAST_(uint64_t, *left), UINT64_C(1), &u);
+
+    *left = PERF_CAST_(int64_t, u);
+    return !over;
+}
+#define PERF_LOOP_GOES_ON_(left) perf_loop_goes_on_(&(left))
+#else
+#define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
+#endif
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_LOOP_KNOWN_(x)                                                                       \
+    do {                                                                                          \
+        if (!(x))                                                                                 \
+            __builtin_unreachable();                                                              \
+    } while (0)
+#else
+#define PERF_LOOP_KNOWN_(x) ((void)0)
+#endif
+
+/* The state travels by value and comes back by value, so the counter's address is never taken and
+ * both stay in registers: the loop is the body, one decrement and one branch.                    */
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))  /* an ended or all-zero bench falls through   */
+        return 1;
+    n = perf_bench_engine_get_()->slice(b->state);
+    b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
+    return n != 0;
+}
+
+/* What a loop was; afterwards it is one that has ended. */
+PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *l)
+{
+    perf_loop was = PERF_ZERO;
+
+    if (l) {
+        was = *l;
+        memset(l, 0, sizeof *l);
+        l->first = l->variant = -1;
+    }
+    return was;
+}
+
+PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
+{
+    perf_loop was = perf_loop_take_(b);
+
+    return perf_bench_engine_get_()->close(was.state, was.left);
+}
+#endif
+
+PERF_FN const char *perf_result_text(perf_result *r)
+{
+#if PERF_DISABLE
+    return r ? r->text : "";
+#else
+    return perf_bench_engine_get_()->text(r);
+#endif
+}
+
+/* The clobbers keep the body's memory traffic on its side. */
+PERF_INLINE_FN_ void perf_loop_pause(perf_loop *l)
+{
+    perf_clobber();
+    if (l && l->pause)
+        l->pause(l->state, 1);
+}
+
+PERF_INLINE_FN_ void perf_loop_resume(perf_loop *l)
+{
+    if (l && l->pause)
+        l->pause(l->state, 0);
+    perf_clobber();
+}
+
+PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *l)
+{
+    return l && l->left == l->first;
+}
+
+#if PERF_DISABLE
+PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    perf_ab ab = {2, 1, PERF_NULL_, PERF_NULL_, 0};     /* the baseline runs once, unmeasured     */
+    (void)name;
+    (void)opts;
+    return ab;
+}
+
+PERF_FN int perf_ab_next(perf_ab *ab)
+{
+    return --ab->left ? 0 : -1;
+}
+
+PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    perf_ab_result r = PERF_ZERO;
+    (void)ab;
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+
+PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    (void)ab;
+    (void)seen;
+}
+
+PERF_FN perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    (void)variants;
+    return perf_ab_begin(name, opts);
+}
+
+PERF_FN perf_race_result perf_race_end(perf_race *race)
+{
+    perf_race_result r = PERF_ZERO;
+    (void)race;
+    r.best = -1;
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    return r;
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    (void)r;
+    (void)variant;
+    (void)name;
+}
+#else
+PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
+{
+    return perf_ab_engine_get_()->open(name, 2, opts, 2, PERF_OPTIMISED_);
+}
+
+PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
+{
+    uint64_t n;
+
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
+        PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
+        return ab->variant;
+    }
+    n = perf_ab_engine_get_()->slice(ab->state);
+    ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
+    ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
+    return ab->variant;
+}
+
+PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
+{
+    perf_loop was = perf_loop_take_(ab);
+
+    return perf_ab_engine_get_()->close(was.state, was.left);
+}
+
+PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
+{
+    if (ab)
+        perf_ab_engine_get_()->accuracy(ab->state, seen);
+}
+
+PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
+{
+    return perf_race_engine_get_()->open(name, variants, opts, 3, PERF_OPTIMISED_);
+}
+
+PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
+{
+    perf_loop was = perf_loop_take_(r);
+
+    return perf_race_engine_get_()->close_race(was.state, was.left);
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    if (r)
+        perf_race_engine_get_()->name(r->state, variant, name);
+}
+#endif
+
+PERF_INLINE_FN_ int perf_race_next(perf_race *r)
+{
+    return perf_ab_next(r);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+/* >>c++ --------------------------------------------------------------------------------------- */
+
+#ifdef __cplusplus
+namespace perf {
+
+#if defined(__clang__)
+template <class Type_, bool Function_ = __is_function(Type_)> struct kept_ {
+    static const size_t size = sizeof(Type_);
+};
+template <class Type_> struct kept_<Type_, true> {
+    static const size_t size = sizeof(void *);
+};
+#endif
+
+/* How perf_keep holds on to a value: scalars in a register, objects where they lie. */
+template <bool Object_> struct keep_ {
+    template <class Type_> static void at(const Type_ &x)
+    {
+        PERF_KEEP_(x);
+    }
+};
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <> struct keep_<true> {
+    template <class Type_> static void at(const Type_ &x)
+    {
+        __asm__ __volatile__("" : : "m"(x));
+    }
+};
+#endif
+
+} /* namespace perf */
+
+template <class Type_> inline void perf_keep(const Type_ &x)
+{
+    ::perf::keep_<__is_class(Type_) || __is_union(Type_)>::at(x);
+}
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__CUDA_ARCH__)
+template <class Type_, size_t Count_> inline void perf_keep(const Type_ (&x)[Count_])
+{
+    __asm__ __volatile__("" : : "m"(x));
+}
+template <class Type_> inline void perf_keep(Type_ *const &p) /* what it points to counts as read */
+{
+    __asm__ __volatile__("" : : "r"(p),
+                         "m"(*reinterpret_cast<char (*)[]>(reinterpret_cast<uintptr_t>(p))));
+}
+#endif
+#endif
+
+#if !PERF_ONE_CORE_ && !defined(PERF_REPORT_H)
+#include "perf_loop.h"          /* here every file that runs a loop carries the engine            */
+#endif
+#endif /* PERF_BENCH_H */

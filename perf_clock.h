@@ -1,0 +1,159 @@
+/* perf_clock.h - what time is it?  The cheapest counter of the processor, and nanoseconds.
+ *
+ *     uint64_t t = perf_ticks();
+ *     work();
+ *     t = perf_ticks() - t;                    // ticks; perf_record.h turns them into nanoseconds
+ *
+ * Sections (search for ">>"):  config  clock  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_CLOCK_H
+#define PERF_CLOCK_H
+
+#include "perf_base.h"
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#define PERF_CLOCK_AUTO      0  /* what PERF_CLOCK may be, see there                              */
+#define PERF_CLOCK_MONOTONIC 1  /* always clock_gettime                                           */
+#define PERF_CLOCK_TSC       2  /* always the counter                                             */
+#ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
+#define PERF_CLOCK PERF_CLOCK_AUTO  /* MONOTONIC: clock_gettime  TSC: the counter, trusted or not */
+#endif
+/*      PERF_CLOCK_FN             a uint64_t f(void) of yours in ns; set it in every file or none */
+
+PERF_BEGIN_DECLS
+
+/* >>clock -------------------------------------------------------------------------------------
+ * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
+ * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
+ * one bracketed pair of readings at first use, another one now, and the error follows from both.
+ * perf_clock() of perf_record.h says how good they are.                                          */
+
+/* The bare counter: about 9 ns, may be reordered with the code around it by some 60 ticks.  Its
+ * unit is the tick; only differences mean anything.  Never fails.                                */
+PERF_FN uint64_t perf_ticks(void);
+
+/* The counter after everything before it has finished: 1.6 times the cost, no reordering. */
+PERF_FN uint64_t perf_ticks_precise(void);
+
+/* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
+PERF_FN uint64_t perf_now(void);
+
+/* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
+PERF_FN uint64_t perf_cpu_now(void);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if !defined(_WIN32)
+#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct perf_timespec_ t;
+
+    if (perf_clock_gettime_(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
+}
+#else
+PERF_FN uint64_t perf_system_ns_(int id)
+{
+    struct timespec t;
+
+    if (clock_gettime(id, &t))
+        return 0;
+    return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
+}
+#endif
+
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
+}
+#else
+/* Seconds and rest apart: count * 1e9 alone wraps after half an hour of a 10 MHz counter. */
+PERF_FN uint64_t perf_now(void)
+{
+#if defined(PERF_CLOCK_FN)
+    return PERF_CLOCK_FN();
+#else
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);
+    hz = PERF_CAST_(uint64_t, f);
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#endif
+}
+
+PERF_FN uint64_t perf_cpu_now(void)
+{
+    return 0;
+}
+#endif
+
+/* 1: a counter instruction; 0: this file's ticks are nanoseconds of the system clock. */
+#if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
+    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&     \
+                        defined(__GNUC__)))
+#define PERF_COUNTER_ 1
+#else
+#define PERF_COUNTER_ 0
+#endif
+
+PERF_FN uint64_t perf_ticks(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
+    __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (UINT64_C(0) + hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+PERF_FN uint64_t perf_ticks_precise(void)
+{
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_MSVC_
+    _mm_lfence();
+    return __rdtsc();
+#elif PERF_ARCH_X86_
+    uintptr_t lo, hi;
+    __asm__ __volatile__("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (UINT64_C(0) + hi) << 32 | lo;
+#elif defined(__aarch64__)
+    uint64_t t;
+    __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
+    return t;
+#else
+    uint64_t t;
+    __asm__ __volatile__("fence\n\trdtime %0" : "=r"(t) : : "memory");
+    return t;
+#endif
+}
+
+PERF_END_DECLS
+
+#endif /* PERF_CLOCK_H */

@@ -1,0 +1,367 @@
+/* perf_file.h - a file that appears whole or not at all, and only where it should.
+ *
+ *   perf_file_ f = PERF_ZERO;                       // f.durable = 1: on the disk when it returns
+ *   status = perf_file_save_("trace.json", &f, write_all, &state);
+ *
+ * Not for you: perf_report.h includes it, and every header that writes a file uses it.
+ * Sections (search for ">>"):  system  >>internal
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_FILE_H
+#define PERF_FILE_H
+
+#include "perf_base.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* >>system: what POSIX has beyond <stdio.h>, without its feature macros ---------------------- */
+
+#if defined(__unix__) || defined(__APPLE__)
+#define PERF_POSIX_FILES_ 1
+#else
+#define PERF_POSIX_FILES_ 0
+#endif
+
+#if PERF_POSIX_FILES_
+#if defined(__linux__) && PERF_LP64_UNIX_ &&                                                      \
+    (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
+/* As the kernel has them, which cannot change: <fcntl.h> and <sys/stat.h> would cost every user of
+ * perf.h 4.7 M instructions of the compiler.                                                     */
+#define PERF_O_CREAT_   0100
+#define PERF_O_EXCL_    0200
+#define PERF_O_TRUNC_   01000
+#define PERF_O_CLOEXEC_ 02000000
+#if defined(__aarch64__)
+#define PERF_O_NOFOLLOW_ 0100000
+#else
+#define PERF_O_NOFOLLOW_ 0400000
+#endif
+PERF_BEGIN_DECLS
+struct perf_inode_ {
+    uint64_t dev, ino;
+#if defined(__x86_64__)
+    uint64_t nlink;
+#endif
+    uint32_t st_mode;
+    uint64_t rest[32];
+};
+extern int perf_stat_(const char *, struct perf_inode_ *) __asm__(PERF_SYM_("stat"));
+PERF_END_DECLS
+#else
+#include <fcntl.h>
+#include <sys/stat.h>
+#define PERF_O_CREAT_  O_CREAT
+#define PERF_O_EXCL_   O_EXCL
+#define PERF_O_TRUNC_  O_TRUNC
+#if defined(O_NOFOLLOW) && defined(O_CLOEXEC)
+#define PERF_O_NOFOLLOW_ O_NOFOLLOW
+#define PERF_O_CLOEXEC_  O_CLOEXEC
+#elif defined(__O_NOFOLLOW) && defined(__O_CLOEXEC)     /* glibc in strict C99                    */
+#define PERF_O_NOFOLLOW_ __O_NOFOLLOW
+#define PERF_O_CLOEXEC_  __O_CLOEXEC
+#else
+#define PERF_O_NOFOLLOW_ 0      /* O_EXCL alone follows no link either                            */
+#define PERF_O_CLOEXEC_  0
+#endif
+#define perf_inode_ stat
+#define perf_stat_  stat
+#endif
+#define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* the same everywhere            */
+
+PERF_BEGIN_DECLS
+extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
+extern int   perf_close_(int) __asm__(PERF_SYM_("close"));
+extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
+extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
+extern int   perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
+extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
+extern int   perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
+extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+PERF_END_DECLS
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>internal: for the other headers --------------------------------------------------------------
+ *   perf_file_             a file being written; set durable, and nothing else, before
+ *   perf_file_flush_       writes what is in the buffer; call it when p > limit
+ *   perf_file_put_         appends a text
+ *   perf_file_kind_        what stands at a path: nothing, a file, or what is written through
+ *   perf_file_begin_       opens a file beside `path`, or the device that `path` is; 0: cannot
+ *   perf_file_open_        the same, but in its place at once: for what is read while it grows
+ *   perf_file_end_         closes it; keep: puts it in the place of `path`; 0: nothing has changed
+ *   perf_file_save_        the two around a writer, with a buffer
+ *   perf_file_aside_       moves a file to PATH.damaged, or .damaged.2 ...; 0: it was not moved */
+
+typedef struct perf_file_ {
+    FILE    *file;
+    char    *p, *begin, *limit; /* next character; buffer; flush when past it                     */
+    int      failed;            /* the first failure sticks                                       */
+    int      durable;           /* 1: written to the disk before it replaces the old one          */
+    int      direct;            /* a device, pipe or /dev/stdout: written as it is                */
+    int      fd;                /* -1: none, on systems without                                   */
+    int      starved;           /* there was no memory for its name                               */
+    char    *part;              /* the path while it is written                                   */
+    uint64_t written;           /* bytes                                                          */
+} perf_file_;
+#define PERF_FILE_BYTES_  262144
+#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
+{
+    size_t n = PERF_CAST_(size_t, f->p - f->begin);
+
+    if (n && fwrite(f->begin, 1, n, f->file) != n)
+        f->failed = 1;
+    f->written += n;
+    f->p = f->begin;
+}
+
+PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
+{
+    size_t n = strlen(s);
+
+    memcpy(f->p, s, n);
+    f->p += n;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
+
+/* *mode: the permissions of a regular file; 0 otherwise.  A link is replaced and not followed, but
+ * for /dev/stdout, /dev/fd/3 and the like, which are links to what the user means.               */
+PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+    char              c;
+    int               linked, special;
+
+    *mode = 0;
+    memset(&s, 0, sizeof s);
+    if (perf_stat_(path, &s))
+        return PERF_FILE_NONE_;
+    linked = perf_readlink_(path, &c, 1) >= 0;
+    special = !strncmp(path, "/proc/", 6) ||
+              (!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0);
+    if (!PERF_S_REGULAR_(s.st_mode) || (linked && special))
+        return PERF_FILE_DIRECT_;
+    if (!linked)
+        *mode = PERF_CAST_(unsigned, s.st_mode) & 0777;
+    return PERF_FILE_REGULAR_;
+#else
+    FILE *f = fopen(path, "rb");
+
+    *mode = 0;
+    if (f)
+        (void)fclose(f);
+    return f ? PERF_FILE_REGULAR_ : PERF_FILE_NONE_;
+#endif
+}
+
+/* A number that nobody can guess.  Not for keys: without /dev/urandom it is made of an address. */
+PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
+{
+    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn), y = 0;
+    FILE    *f = fopen("/dev/urandom", "rb");
+
+    if (f) {
+        (void)setvbuf(f, PERF_CAST_(char *, PERF_NULL_), _IONBF, 0);
+        if (fread(&y, 1, sizeof y, f) != sizeof y)
+            y = 0;
+        (void)fclose(f);
+    }
+    x = (x ^ y) * UINT64_C(0x9e3779b97f4a7c15);
+    return x ^ x >> 29;
+}
+
+/* PATH.0123456789.part, which did not exist; a link that somebody put there is not followed. */
+PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
+{
+    FILE *file = PERF_CAST_(FILE *, PERF_NULL_);
+    int   turn, i;
+
+    for (turn = 0; turn < 16 && !file; turn++) {
+        uint64_t  random = perf_file_random_(turn);
+        perf_out_ name = PERF_ZERO;
+        name.p = f->part;
+        name.cap = strlen(path) + 24;
+        perf_put_(&name, path);
+        perf_put_char_(&name, '.');
+        for (i = 0; i < 10; i++, random /= 10)
+            perf_put_char_(&name, PERF_CAST_(char, '0' + PERF_CAST_(int, random % 10)));
+        perf_put_(&name, ".part");
+#if PERF_POSIX_FILES_
+        f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
+                           PERF_O_CLOEXEC_, mode ? 0600 : 0666);
+        if (f->fd < 0)
+            continue;
+        if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
+            (void)perf_close_(f->fd);
+            (void)remove(f->part);
+            return PERF_CAST_(FILE *, PERF_NULL_);
+        }
+#else
+        (void)mode;
+        file = fopen(f->part, "w+b");
+#endif
+    }
+    return file;
+}
+
+PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
+{
+    unsigned mode;
+    int      kind = perf_file_kind_(path, &mode);
+
+    f->failed = 1;
+    f->fd = -1;
+    f->direct = kind == PERF_FILE_DIRECT_;
+    f->file = PERF_CAST_(FILE *, PERF_NULL_);
+    f->part = PERF_CAST_(char *, PERF_MALLOC(strlen(path) + 24));
+    f->starved = !f->part;
+    if (f->starved)
+        return 0;
+#if PERF_POSIX_FILES_
+    if (f->direct) {                            /* not created, should it have gone meanwhile     */
+        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_CLOEXEC_);
+        if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
+            (void)perf_close_(f->fd);
+    }
+#endif
+    if (!f->direct)
+        f->file = perf_file_beside_(f, path, mode);
+    f->failed = !f->file;
+    if (f->failed) {
+        PERF_FREE(f->part);
+        f->part = PERF_CAST_(char *, PERF_NULL_);
+    }
+    return !f->failed;
+}
+
+/* The name of a new file is on the disk when its folder is. */
+PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
+{
+#if PERF_POSIX_FILES_
+    size_t n = strlen(path);
+    int    fd;
+
+    while (n && path[n - 1] != '/')
+        n--;
+    memcpy(room, path, n);
+    memcpy(room + n, ".", 2);
+    fd = perf_open_(room, PERF_O_CLOEXEC_);
+    if (fd < 0)
+        return;
+    (void)perf_fsync_(fd);                      /* some file systems cannot: the file is there    */
+    (void)perf_close_(fd);
+#else
+    (void)path;
+    (void)room;
+#endif
+}
+
+PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
+{
+#if PERF_POSIX_FILES_
+    if (f->durable && keep && !f->direct && (fflush(f->file) || perf_fsync_(f->fd)))
+        f->failed = 1;
+#endif
+    if (f->file && fclose(f->file))
+        f->failed = 1;
+    f->file = PERF_CAST_(FILE *, PERF_NULL_);
+#if defined(_WIN32)
+    if (keep && !f->failed)
+        (void)remove(path);                     /* rename does not replace there                  */
+#endif
+    if (!f->direct && keep && !f->failed && rename(f->part, path))
+        f->failed = 1;
+    if (!f->direct && (f->failed || !keep))
+        (void)remove(f->part);
+    else if (f->durable && !f->direct)
+        perf_file_sync_folder_(path, f->part);
+    PERF_FREE(f->part);
+    f->part = PERF_CAST_(char *, PERF_NULL_);
+    return !f->failed;
+}
+
+PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
+{
+#if PERF_POSIX_FILES_
+    if (!perf_file_begin_(f, path))
+        return 0;
+    if (!f->direct && rename(f->part, path)) {
+        (void)perf_file_end_(f, path, 0);
+        f->failed = 1;
+    }
+    PERF_FREE(f->part);
+    f->part = PERF_CAST_(char *, PERF_NULL_);
+#else
+    f->file = fopen(path, "wb");                /* an open file cannot be renamed there           */
+    f->failed = !f->file;
+#endif
+    return !f->failed;
+}
+
+/* Also when several processes or threads save to one path: the last one wins. */
+PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
+                                          void *with)
+{
+    char *buffer;
+
+    if (!path || !*path)
+        return PERF_EINVAL;
+    buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
+    if (!buffer)
+        return PERF_ENOMEM;
+    f->p = f->begin = buffer;
+    f->limit = buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    if (perf_file_begin_(f, path)) {
+        write(with);
+        (void)perf_file_end_(f, path, 1);
+    }
+    PERF_FREE(buffer);
+    return !f->failed ? PERF_OK : f->starved ? PERF_ENOMEM : PERF_EIO;
+}
+
+#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
+
+/* link() replaces nothing, as rename() would. */
+PERF_COLD_FN_ int perf_file_aside_(const char *path)
+{
+    perf_out_ name = PERF_ZERO;
+    int       i, done = 0;
+
+    name.cap = strlen(path) + 24;
+    name.p = PERF_CAST_(char *, PERF_MALLOC(name.cap));
+    for (i = 1; name.p && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        name.len = 0;
+        perf_put_(&name, path);
+        perf_put_(&name, ".damaged");
+        if (i > 1) {
+            perf_put_char_(&name, '.');
+            perf_put_u64_(&name, PERF_CAST_(uint64_t, i));
+        }
+#if PERF_POSIX_FILES_
+        done = !perf_link_(path, name.p);
+#else
+        done = !rename(path, name.p);           /* fails there when the name is taken             */
+#endif
+    }
+    PERF_FREE(name.p);
+    return done;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_FILE_H */

@@ -1,0 +1,1020 @@
+/* perf_gpu_driver.h - the GPU driver as a table of functions, found at run time or brought along.
+ *
+ *     const perf_gpu_backend *t = perf_gpu_table();        // NULL: no driver on this machine
+ *     if (perf_gpu_status() == PERF_OK)                    // and a context is current here
+ *         printf("timed through the %s\n", t->name);
+ *
+ * perf_cuda.h includes it and builds on it; few programs need it by itself.
+ * Needs perf.h and perf_stats.h beside it.
+ * Sections (search for ">>"):  config  table  status  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+#include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
+#ifndef PERF_GPU_DRIVER_H
+#define PERF_GPU_DRIVER_H
+
+#if !defined(PERF_VERSION) || !defined(PERF_H)
+#error "perf_gpu_driver.h: found some other perf.h first; put this folder earlier on the path"
+#endif
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_HIP                /* 1: a file compiled by no GPU compiler looks for AMD's library */
+#define PERF_HIP 0              /* (39 ms to load, so never unasked) instead of NVIDIA's */
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>table -------------------------------------------------------------------------------------
+ * All that this library asks of a GPU goes through one table.  Four fillings: the CUDA runtime (.cu
+ * files), the CUDA driver found at run time (every other file), HIP, and whatever you install:
+ * tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those of the CUDA
+ * driver API, so that its functions are the table: 0 is success, 600 not ready, 400 bad handle,
+ * 4 shut down, 2 out of memory, 900 .. 907 stream capture; HIP and the runtime use the same
+ * numbers.  Streams, events, contexts and graphs are `void *`; device addresses uint64_t.
+ *
+ * The contract for those who fill a table:
+ *  - Fields may be NULL but for the first nine.  NULL means "not there": callers do without.
+ *  - Every function may be called from any thread; none may call back into perf.h.
+ *  - A function that fails leaves its outputs alone; callers set them before.
+ *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
+ *    current, and then nothing else is called: no call below ever creates a context.
+ *  - event_elapsed answers 600 while either event is pending: it is the test for readiness. */
+typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: the default ones */
+
+typedef struct perf_gpu_backend {
+    uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
+    uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
+    const char *name;           /* "CUDA driver", ...; static text */
+
+    /* Must be there. */
+    int (*ctx_get)(void **ctx);                 /* the current context, NULL: none */
+    int (*event_create)(void **event, unsigned flags);  /* in the current context; 0, or 1 (sleep */
+    int (*event_destroy)(void *event);          /* in event_sync), 2 (no timing) */
+    int (*event_record)(void *event, void *stream);     /* both of one context, else 400 */
+    int (*event_query)(void *event);            /* 0 done or never recorded, 600 pending */
+    int (*event_sync)(void *event);             /* waits */
+    int (*event_elapsed)(float *ms, void *start, void *stop);   /* 600: one is pending */
+    int (*stream_query)(void *stream);          /* 0 idle, 600 busy */
+    int (*stream_sync)(void *stream);           /* waits */
+
+    /* Contexts and devices. */
+    int (*ctx_set)(void *ctx);                  /* replaces the top of the stack */
+    int (*ctx_push)(void *ctx);
+    int (*ctx_pop)(void **ctx);
+    int (*ctx_device)(int *device);             /* number of the current context's device */
+    int (*stream_ctx)(void *stream, void **ctx);
+    int (*device_count)(int *count);
+    int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
+    int (*device_name)(char *name, int cap, int device);
+
+    /* Streams: order, capture, graphs. */
+    int (*stream_create)(void **stream, unsigned flags);        /* 1: not blocked by stream NULL */
+    int (*stream_destroy)(void *stream);
+    int (*stream_wait)(void *stream, void *event, unsigned flags);
+    int (*stream_capturing)(void *stream, int *status); /* 0 no, 1 yes, 2 spoilt; 906: NULL */
+                                                /* stream while a blocking one captures */
+    int (*capture_mode)(int *mode);             /* exchanges this thread's: 0 global, 2 relaxed */
+    int (*capture_begin)(void *stream, int mode);
+    int (*capture_end)(void *stream, void **graph);
+    int (*graph_instantiate)(void **exec, void *graph, unsigned long long flags);
+    int (*graph_launch)(void *exec, void *stream);
+    int (*graph_exec_destroy)(void *exec);
+    int (*graph_destroy)(void *graph);
+    int (*event_record_flags)(void *event, void *stream, unsigned flags);  /* 1: a node that each */
+                                                /* launch of the graph times anew */
+
+    int (*host_func)(void *stream, void (*fn)(void *), void *user);     /* fn may call no GPU API */
+
+    /* Memory. */
+    int (*mem_info)(size_t *free_bytes, size_t *total_bytes); /* of the current context's device */
+    int (*mem_alloc)(uint64_t *address, size_t bytes);
+    int (*mem_free)(uint64_t address);
+    int (*host_alloc)(void **p, size_t bytes, unsigned flags);  /* 2: mapped into the device */
+    int (*host_free)(void *p);
+    int (*host_address)(uint64_t *address, void *p, unsigned flags);    /* of mapped memory */
+    int (*fill)(uint64_t to, unsigned char byte, size_t bytes, void *stream);
+    int (*pool_get)(void **pool, int device);   /* what cudaMallocAsync takes from */
+    int (*pool_value)(void *pool, int what, void *value); /* PERF_GPU_POOL_...; uint64_t out */
+
+    /* Kernels of ours, from PTX; the user's are launched by the user. */
+    int (*module_load)(void **module, const void *image);
+    int (*module_unload)(void *module);
+    int (*module_function)(void **function, void *module, const char *name);
+    int (*launch)(void *function, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+                  unsigned bz, unsigned shared_bytes, void *stream, void **parameters,
+                  void **extra);
+
+    /* Errors: static text, "CUDA_ERROR_NOT_READY" and a sentence. */
+    int (*error_name)(int code, const char **text);
+    int (*error_text)(int code, const char **text);
+
+    int (*device_clock)(int device, unsigned *sm_mhz, uint64_t *reasons); /* now; NVML's bits of */
+                                                /* clocks-event reasons.  NULL: NVML is asked */
+
+    /* Never used twice, so that a context which took a destroyed one's place is known. */
+    int (*ctx_id)(void *ctx, unsigned long long *id);
+    int (*ctx_record)(void *ctx, void *event);  /* done when all its work so far is */
+    int (*mem_alloc_on)(uint64_t *address, size_t bytes, void *stream);     /* these two wait for */
+    int (*mem_free_on)(uint64_t address, void *stream);                     /* nothing */
+    int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
+                                        /* read; any call would wipe it, so none is made */
+} perf_gpu_backend;
+
+#define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
+
+#define PERF_GPU_POOL_RESERVED      5   /* pool_value: bytes held now */
+#define PERF_GPU_POOL_RESERVED_HIGH 6   /* and the most so far */
+#define PERF_GPU_POOL_USED          7   /* bytes handed out now */
+#define PERF_GPU_POOL_USED_HIGH     8   /* and the most so far */
+
+#define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
+#define PERF_GPU_BAD_HANDLE 400         /* the stream or event is no more */
+#define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
+
+/* The table in use, found on the first call (at most 1 ms without a driver, remembered); NULL: no
+ * GPU library in this process or system.  Having a table does not mean that a context is current.
+ * Valid until perf_gpu_use(); any thread; creates nothing on the device. */
+PERF_FN const perf_gpu_backend *perf_gpu_table(void);
+
+/* >>status ------------------------------------------------------------------------------------ */
+
+/* PERF_OK when the calls below would record something in this thread now; PERF_ENOGPU without a
+ * driver or without a current context (see perf_gpu_table()), PERF_EGPU once the driver has shut
+ * down.  Creates nothing, waits for nothing.                                                     */
+PERF_FN perf_status perf_gpu_status(void);
+
+/* The first error a GPU call of this library met since the start or the last perf_reset(): the
+ * API's number, 0 for none; and as text, "event_record: 700 CUDA_ERROR_ILLEGAL_ADDRESS: an
+ * illegal ...", "" for none.  The text is static until the next perf_reset(). */
+PERF_FN int         perf_gpu_error_code(void);
+PERF_FN const char *perf_gpu_error_text(void);
+
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
+#endif
+
+#if PERF_TCC_ || PERF_MSVC_
+#define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
+#else
+#define PERF_GPU_HERE_ 1
+#endif
+#define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
+
+/* ---- table ---- */
+
+/* Field, CUDA's symbol, an older one, HIP's; the first nine must be there. */
+#define PERF_GPU_LIST_(X)                                                                         \
+    X(ctx_get, "cuCtxGetCurrent", "", "")                                                         \
+    X(event_create, "cuEventCreate", "", "hipEventCreateWithFlags")                               \
+    X(event_destroy, "cuEventDestroy_v2", "cuEventDestroy", "hipEventDestroy")                    \
+    X(event_record, "cuEventRecord", "", "hipEventRecord")                                        \
+    X(event_query, "cuEventQuery", "", "hipEventQuery")                                           \
+    X(event_sync, "cuEventSynchronize", "", "hipEventSynchronize")                                \
+    X(event_elapsed, "cuEventElapsedTime_v2", "cuEventElapsedTime", "hipEventElapsedTime")        \
+    X(stream_query, "cuStreamQuery", "", "hipStreamQuery")                                        \
+    X(stream_sync, "cuStreamSynchronize", "", "hipStreamSynchronize")                             \
+    X(ctx_set, "cuCtxSetCurrent", "", "")                                                         \
+    X(ctx_push, "cuCtxPushCurrent_v2", "cuCtxPushCurrent", "")                                    \
+    X(ctx_pop, "cuCtxPopCurrent_v2", "cuCtxPopCurrent", "")                                       \
+    X(ctx_device, "cuCtxGetDevice", "", "hipGetDevice")                                           \
+    X(stream_ctx, "cuStreamGetCtx", "", "")                                                       \
+    X(device_count, "cuDeviceGetCount", "", "hipGetDeviceCount")                                  \
+    X(device_attribute, "cuDeviceGetAttribute", "", "")     /* HIP numbers its own way */ \
+    X(device_name, "cuDeviceGetName", "", "hipDeviceGetName")                                     \
+    X(stream_create, "cuStreamCreate", "", "hipStreamCreateWithFlags")                            \
+    X(stream_destroy, "cuStreamDestroy_v2", "cuStreamDestroy", "hipStreamDestroy")                \
+    X(stream_wait, "cuStreamWaitEvent", "", "hipStreamWaitEvent")                                 \
+    X(stream_capturing, "cuStreamIsCapturing", "", "hipStreamIsCapturing")                        \
+    X(capture_mode, "cuThreadExchangeStreamCaptureMode", "",                                      \
+      "hipThreadExchangeStreamCaptureMode")                                                       \
+    X(capture_begin, "cuStreamBeginCapture_v2", "cuStreamBeginCapture", "hipStreamBeginCapture")  \
+    X(capture_end, "cuStreamEndCapture", "", "hipStreamEndCapture")                               \
+    X(graph_instantiate, "cuGraphInstantiateWithFlags", "", "hipGraphInstantiateWithFlags")       \
+    X(graph_launch, "cuGraphLaunch", "", "hipGraphLaunch")                                        \
+    X(graph_exec_destroy, "cuGraphExecDestroy", "", "hipGraphExecDestroy")                        \
+    X(graph_destroy, "cuGraphDestroy", "", "hipGraphDestroy")                                     \
+    X(event_record_flags, "cuEventRecordWithFlags", "", "")                                       \
+    X(host_func, "cuLaunchHostFunc", "", "hipLaunchHostFunc")                                     \
+    X(mem_info, "cuMemGetInfo_v2", "cuMemGetInfo", "hipMemGetInfo")                               \
+    X(mem_alloc, "cuMemAlloc_v2", "", "hipMalloc")                                                \
+    X(mem_free, "cuMemFree_v2", "", "hipFree")                                                    \
+    X(host_alloc, "cuMemHostAlloc", "", "hipHostMalloc")                                          \
+    X(host_free, "cuMemFreeHost", "", "hipHostFree")                                              \
+    X(host_address, "cuMemHostGetDevicePointer_v2", "", "hipHostGetDevicePointer")                \
+    X(fill, "cuMemsetD8Async", "", "hipMemsetD8Async")                                            \
+    X(pool_get, "cuDeviceGetMemPool", "", "hipDeviceGetMemPool")                                  \
+    X(pool_value, "cuMemPoolGetAttribute", "", "hipMemPoolGetAttribute")                          \
+    X(module_load, "cuModuleLoadData", "", "")              /* ours are PTX */ \
+    X(module_unload, "cuModuleUnload", "", "")                                                    \
+    X(module_function, "cuModuleGetFunction", "", "")                                             \
+    X(launch, "cuLaunchKernel", "", "")                                                           \
+    X(error_name, "cuGetErrorName", "", "")                                                       \
+    X(error_text, "cuGetErrorString", "", "")                                                     \
+    X(ctx_id, "cuCtxGetId", "", "")                                                               \
+    X(ctx_record, "cuCtxRecordEvent", "", "")                                                     \
+    X(mem_alloc_on, "cuMemAllocAsync", "", "hipMallocAsync")                                      \
+    X(mem_free_on, "cuMemFreeAsync", "", "hipFreeAsync")
+
+/* What the process knows of its driver.  One for all images, hung into the registry; never freed.
+ */
+typedef struct perf_gpu_driver_ {
+    uint32_t                size, abi;
+    const perf_gpu_backend *table;      /* NULL: nothing found, nobody has looked, or shut down */
+    uint32_t                looked;     /* PERF_GPU_LOOKED_ bits */
+    uint32_t                down;       /* the driver has shut down */
+    int32_t                 error;      /* the first */
+    uint32_t                hip_version;
+    struct perf_gpu_state_ *state;      /* of perf_cuda.h */
+    void                  (*on_down)(struct perf_gpu_state_ *);     /* no event is used any more */
+    void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
+    uint32_t                nvml_asked, spare;
+    int                   (*hip_get)(int *);
+    int                   (*hip_set)(int);
+    const char           *(*hip_text[2])(int);
+    int                   (*hip_peek)(void);
+    int                   (*hip_owner)(void *stream, int *device);
+    perf_gpu_backend        found;      /* what `table` points to unless it was installed */
+    perf_gpu_backend        plain;      /* HIP's own functions, behind those of `found` */
+    char                    error_text[240];
+} perf_gpu_driver_;
+#define PERF_GPU_LOOKED_DRIVER_  1u
+#define PERF_GPU_LOOKED_RUNTIME_ 2u
+#define PERF_GPU_LOOKED_HIP_     4u
+#define PERF_GPU_LOOKED_ALL_     7u     /* installed by hand */
+
+#if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
+#define PERF_GPU_DL_ 1
+/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
+struct perf_dl_info_ {
+    const char *file;
+    void       *base;
+    const char *symbol;
+    void       *at;
+};
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
+extern int   perf_dladdr_(const void *, struct perf_dl_info_ *) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));
+extern PERF_WEAK_ int perf_gpu_stays_v1_;
+PERF_WEAK_ int        perf_gpu_stays_v1_;
+
+/* The process keeps pointers to functions of this shared object from here on (who collects, what a
+ * slot records with), so a dlclose must leave it where it is.                                    */
+PERF_COLD_FN_ void perf_gpu_stay_(void)
+{
+    struct perf_dl_info_ here = PERF_ZERO;
+
+    PERF_SET_(&perf_gpu_stays_v1_, 1);
+    if (perf_dlopen_ != PERF_NULL_ && perf_dladdr_ != PERF_NULL_ &&
+        perf_dladdr_(&perf_anchor_v1_, &here) && here.file)
+        (void)perf_dlopen_(here.file, 1 | 4 | 0x1000);  /* lazy, only if loaded, never unload     */
+}
+#else
+#define PERF_GPU_DL_ 0
+#endif
+
+/* NULL without memory. */
+PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
+{
+    perf_registry_   *r = perf_registry_get_();
+    perf_gpu_driver_ *d;
+
+    if (!r)
+        return PERF_NULL_;
+#if PERF_GPU_DL_
+    if (!PERF_GET_(&perf_gpu_stays_v1_))
+        perf_gpu_stay_();
+#endif
+    d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
+    if (d || !perf_lock_(r))
+        return d;
+    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu);
+    if (!d) {
+        d = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *d, 0));
+        if (d) {
+            d->size = PERF_CAST_(uint32_t, sizeof *d);
+            d->abi = 2;
+            PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
+        }
+    }
+    perf_unlock_(r);
+    return d;
+}
+
+#if PERF_GPU_DL_
+/* A library by the first of its names that answers: if it is in the process already that one,
+ * whatever folder it came from. */
+PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
+{
+    int   i, loaded;
+    void *h = PERF_NULL_;
+
+    if (perf_dlopen_ == PERF_NULL_ || perf_dlsym_ == PERF_NULL_)
+        return PERF_NULL_;
+    for (loaded = 1; loaded >= 0 && !h; loaded--)
+        for (i = 0; name[i] && !h; i++)
+            h = perf_dlopen_(name[i], loaded ? 1 | 4 : 1);      /* lazy, local; 4: only if loaded */
+    return h;
+}
+
+/* Function pointers come out of dlsym as data pointers: copied, since no cast is allowed. */
+PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *name, const char *older, void *field)
+{
+    void *p = *name ? perf_dlsym_(library, name) : PERF_NULL_;
+
+    if (!p && *older)
+        p = perf_dlsym_(library, older);
+    if (p)
+        memcpy(field, &p, sizeof p);
+}
+
+/* What the driver has; fields it lacks stay as they are. */
+#define PERF_GPU_FILL_CUDA_(f, cuda, older, hip) perf_gpu_symbol_(library, cuda, older, &t->f);
+PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
+{
+    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
+    void                    *library = perf_gpu_library_(name);
+
+    if (!library)
+        return 0;
+    PERF_GPU_LIST_(PERF_GPU_FILL_CUDA_)
+    t->name = "CUDA driver";
+    return 1;
+}
+#else
+PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
+{
+    (void)t;
+    return 0;
+}
+#endif
+
+/* ---- table: the CUDA runtime ---- */
+
+#if defined(__CUDACC__) && !PERF_DISABLE
+#define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_RUNTIME_
+/* A failed call must not be what the user's next cudaGetLastError() finds; and while an error of
+ * his waits there, calls that may fail by nature are not made at all. */
+PERF_FN int perf_gpu_rt_(cudaError_t e)
+{
+    if (e != cudaSuccess)
+        (void)cudaGetLastError();
+    return PERF_CAST_(int, e);
+}
+
+#define PERF_RT_(name, parameters, call)                                                          \
+    PERF_FN int perf_rt_##name##_ parameters                                                      \
+    {                                                                                             \
+        return perf_gpu_rt_(call);                                                                \
+    }
+#define PERF_RT_MAYBE_(name, parameters, call)                                                    \
+    PERF_FN int perf_rt_##name##_ parameters                                                      \
+    {                                                                                             \
+        return cudaPeekAtLastError() != cudaSuccess ? PERF_GPU_NOT_READY : perf_gpu_rt_(call);    \
+    }
+#define PERF_RT_EVENT_(e)  PERF_CAST_(cudaEvent_t, e)
+#define PERF_RT_STREAM_(s) PERF_CAST_(cudaStream_t, s)
+PERF_RT_(event_destroy, (void *e), cudaEventDestroy(PERF_RT_EVENT_(e)))
+PERF_RT_(event_record, (void *e, void *s), cudaEventRecord(PERF_RT_EVENT_(e), PERF_RT_STREAM_(s)))
+PERF_RT_MAYBE_(event_query, (void *e), cudaEventQuery(PERF_RT_EVENT_(e)))
+PERF_RT_(event_sync, (void *e), cudaEventSynchronize(PERF_RT_EVENT_(e)))
+PERF_RT_MAYBE_(event_elapsed, (float *ms, void *a, void *b),
+               cudaEventElapsedTime(ms, PERF_RT_EVENT_(a), PERF_RT_EVENT_(b)))
+PERF_RT_MAYBE_(stream_query, (void *s), cudaStreamQuery(PERF_RT_STREAM_(s)))
+PERF_RT_(stream_sync, (void *s), cudaStreamSynchronize(PERF_RT_STREAM_(s)))
+PERF_RT_(stream_destroy, (void *s), cudaStreamDestroy(PERF_RT_STREAM_(s)))
+PERF_RT_(stream_wait, (void *s, void *e, unsigned flags),
+         cudaStreamWaitEvent(PERF_RT_STREAM_(s), PERF_RT_EVENT_(e), flags))
+PERF_RT_(device_count, (int *n), cudaGetDeviceCount(n))
+PERF_RT_(ctx_device, (int *device), cudaGetDevice(device))
+PERF_RT_(capture_begin, (void *s, int mode),
+         cudaStreamBeginCapture(PERF_RT_STREAM_(s), PERF_CAST_(cudaStreamCaptureMode, mode)))
+PERF_RT_(graph_launch, (void *exec, void *s),
+         cudaGraphLaunch(PERF_CAST_(cudaGraphExec_t, exec), PERF_RT_STREAM_(s)))
+PERF_RT_(graph_exec_destroy, (void *exec), cudaGraphExecDestroy(PERF_CAST_(cudaGraphExec_t, exec)))
+PERF_RT_(graph_destroy, (void *graph), cudaGraphDestroy(PERF_CAST_(cudaGraph_t, graph)))
+PERF_RT_(event_record_flags, (void *e, void *s, unsigned flags),
+         cudaEventRecordWithFlags(PERF_RT_EVENT_(e), PERF_RT_STREAM_(s), flags))
+PERF_RT_(host_func, (void *s, void (*fn)(void *), void *user),
+         cudaLaunchHostFunc(PERF_RT_STREAM_(s), fn, user))
+PERF_RT_(mem_info, (size_t * free_bytes, size_t *total), cudaMemGetInfo(free_bytes, total))
+PERF_RT_(mem_free, (uint64_t p), cudaFree(reinterpret_cast<void *>(p)))
+PERF_RT_(host_alloc, (void **p, size_t bytes, unsigned flags), cudaHostAlloc(p, bytes, flags))
+PERF_RT_(host_free, (void *p), cudaFreeHost(p))
+PERF_RT_(fill, (uint64_t to, unsigned char byte, size_t bytes, void *s),
+         cudaMemsetAsync(reinterpret_cast<void *>(to), byte, bytes, PERF_RT_STREAM_(s)))
+PERF_RT_(pool_value, (void *pool, int what, void *value),
+         cudaMemPoolGetAttribute(PERF_CAST_(cudaMemPool_t, pool),
+                                 PERF_CAST_(cudaMemPoolAttr, what), value))
+
+/* Those whose outputs have types of their own. */
+#define PERF_RT_OUT_(name, type, parameters, call, as)                                            \
+    PERF_FN int perf_rt_##name##_ parameters                                                      \
+    {                                                                                             \
+        type      got = {};                                                                       \
+        const int code = perf_gpu_rt_(call);                                                      \
+        if (!code)                                                                                \
+            *out = as;                                                                            \
+        return code;                                                                              \
+    }
+PERF_RT_OUT_(event_create, cudaEvent_t, (void **out, unsigned flags),
+             cudaEventCreateWithFlags(&got, flags), got)
+PERF_RT_OUT_(stream_create, cudaStream_t, (void **out, unsigned flags),
+             cudaStreamCreateWithFlags(&got, flags), got)
+PERF_RT_OUT_(stream_capturing, cudaStreamCaptureStatus, (void *s, int *out),
+             cudaStreamIsCapturing(PERF_RT_STREAM_(s), &got), PERF_CAST_(int, got))
+PERF_RT_OUT_(capture_end, cudaGraph_t, (void *s, void **out),
+             cudaStreamEndCapture(PERF_RT_STREAM_(s), &got), got)
+PERF_RT_OUT_(graph_instantiate, cudaGraphExec_t,
+             (void **out, void *graph, unsigned long long flags),
+             cudaGraphInstantiateWithFlags(&got, PERF_CAST_(cudaGraph_t, graph), flags), got)
+PERF_RT_OUT_(mem_alloc, void *, (uint64_t *out, size_t bytes), cudaMalloc(&got, bytes),
+             reinterpret_cast<uint64_t>(got))
+PERF_RT_OUT_(host_address, void *, (uint64_t *out, void *p, unsigned flags),
+             cudaHostGetDevicePointer(&got, p, flags), reinterpret_cast<uint64_t>(got))
+PERF_RT_OUT_(pool_get, cudaMemPool_t, (void **out, int device), cudaDeviceGetMemPool(&got, device),
+             got)
+PERF_RT_OUT_(device_attribute, int, (int *out, int attribute, int device),
+             cudaDeviceGetAttribute(&got, PERF_CAST_(cudaDeviceAttr, attribute), device), got)
+
+PERF_FN int perf_rt_error_name_(int code, const char **text)
+{
+    *text = cudaGetErrorName(PERF_CAST_(cudaError_t, code));
+    return 0;
+}
+
+PERF_FN int perf_rt_error_text_(int code, const char **text)
+{
+    *text = cudaGetErrorString(PERF_CAST_(cudaError_t, code));
+    return 0;
+}
+
+/* Where the driver cannot be asked about contexts a device number stands for its primary one. */
+PERF_FN int perf_rt_ctx_get_(void **ctx)
+{
+    int       device = 0;
+    const int code = perf_gpu_rt_(cudaGetDevice(&device));
+
+    *ctx = code ? nullptr : reinterpret_cast<void *>(PERF_CAST_(uintptr_t, device) + 1);
+    return code;
+}
+
+PERF_FN int perf_rt_ctx_set_(void *ctx)
+{
+    return perf_gpu_rt_(cudaSetDevice(PERF_CAST_(int, reinterpret_cast<uintptr_t>(ctx) - 1)));
+}
+
+#if CUDART_VERSION >= 12080
+PERF_RT_OUT_(stream_ctx, int, (void *s, void **out), cudaStreamGetDevice(PERF_RT_STREAM_(s), &got),
+             reinterpret_cast<void *>(PERF_CAST_(uintptr_t, got) + 1))
+#endif
+
+#define PERF_RT_FIELDS_(X)                                                                        \
+    X(event_create) X(event_destroy) X(event_record) X(event_query) X(event_sync)                 \
+    X(event_elapsed) X(stream_query) X(stream_sync) X(device_count) X(device_attribute)           \
+    X(ctx_device) X(stream_create) X(stream_destroy) X(stream_wait) X(stream_capturing)           \
+    X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
+    X(graph_destroy) X(event_record_flags) X(host_func) X(mem_info) X(mem_alloc) X(mem_free)      \
+    X(host_alloc) X(host_free) X(host_address) X(fill) X(pool_get) X(pool_value)          \
+    X(error_name) X(error_text)
+#define PERF_RT_SET_(f) t->f = perf_rt_##f##_;
+
+/* The runtime does the work.  The driver, where it can be reached, tells which context is current
+ * (the runtime would make one to answer), and whether an event is ready, so that "not ready" is
+ * not left behind as the runtime's last error. */
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+{
+    perf_gpu_backend driver = perf_gpu_backend();
+    int              version = 0;
+
+    (void)d;
+    if (perf_gpu_fill_driver_(&driver) && driver.ctx_get)
+        *t = driver;
+    else if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
+        return 0;
+    PERF_RT_FIELDS_(PERF_RT_SET_)
+    t->name = "CUDA runtime";
+    if (driver.ctx_get) {
+        if (driver.event_elapsed)
+            t->event_elapsed = driver.event_elapsed;
+        if (driver.event_query)
+            t->event_query = driver.event_query;
+        if (driver.ctx_device)
+            t->ctx_device = driver.ctx_device;
+        return 1;
+    }
+    t->ctx_get = perf_rt_ctx_get_;
+    t->ctx_set = perf_rt_ctx_set_;
+#if CUDART_VERSION >= 12080
+    t->stream_ctx = perf_rt_stream_ctx_;
+#endif
+    return 1;
+}
+
+/* ---- table: HIP ---- */
+
+#elif (defined(__HIPCC__) || PERF_HIP) && !PERF_DISABLE && (PERF_GPU_DL_ || defined(__HIPCC__))
+#define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
+/* HIP's contexts are its devices: number + 1 is the handle.  Setting a device makes nothing. */
+PERF_FN int perf_hip_ctx_get_(void **ctx)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    int              device = 0, code = d->hip_get(&device);
+
+    *ctx = code ? PERF_NULL_ : PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
+    return code;
+}
+
+PERF_FN int perf_hip_ctx_set_(void *ctx)
+{
+    return perf_gpu_driver_get_()->hip_set(PERF_CAST_(int, PERF_PTR_(uintptr_t, ctx) - 1));
+}
+
+PERF_FN int perf_hip_error_name_(int code, const char **text)
+{
+    *text = perf_gpu_driver_get_()->hip_text[0](code);
+    return 0;
+}
+
+PERF_FN int perf_hip_error_text_(int code, const char **text)
+{
+    *text = perf_gpu_driver_get_()->hip_text[1](code);
+    return 0;
+}
+
+PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
+{
+    int device = 0, code = perf_gpu_driver_get_()->hip_owner(stream, &device);
+
+    if (!code)
+        *ctx = PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
+    return code;
+}
+
+/* Without its flag an event flushes the caches up to the host when it is recorded, which takes time
+ * in the very stream that is measured. */
+PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
+{
+    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    unsigned quiet = d->hip_version >= 60000000 ? 0x20000000u   /* hipEventDisableSystemFence */
+                                                : 0x40000000u;  /* hipEventReleaseToDevice */
+
+    return d->plain.event_create(event, flags & 2 ? flags : flags | quiet);
+}
+
+/* Before HIP 6.3 each call, also one that goes well, replaces what hipGetLastError() will tell.
+ * While an error of the program's own waits there nothing is called, and the scope is dropped. */
+PERF_FN int perf_hip_error_waits_(void)
+{
+    return perf_gpu_driver_get_()->hip_peek();
+}
+
+PERF_FN int perf_hip_event_record_(void *event, void *stream)
+{
+    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+
+    return d->hip_peek() ? PERF_GPU_UNREAD_ : d->plain.event_record(event, stream);
+}
+
+PERF_FN int perf_hip_stream_capturing_(void *stream, int *status)
+{
+    const perf_gpu_driver_ *d = perf_gpu_driver_get_();
+
+    return d->hip_peek() ? PERF_GPU_UNREAD_ : d->plain.stream_capturing(stream, status);
+}
+
+PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, int version)
+{
+    d->hip_version = PERF_CAST_(uint32_t, version);
+    d->plain = *t;
+    t->ctx_get = perf_hip_ctx_get_;
+    t->ctx_set = perf_hip_ctx_set_;
+    t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
+    t->error_name = perf_hip_error_name_;
+    t->error_text = perf_hip_error_text_;
+    t->name = "HIP";
+    if (version)
+        t->event_create = perf_hip_event_create_;
+    if (version && version < 60300000 && d->hip_peek) {
+        t->error_waits = perf_hip_error_waits_;
+        t->event_record = perf_hip_event_record_;
+        if (t->stream_capturing)
+            t->stream_capturing = perf_hip_stream_capturing_;
+    }
+}
+
+#if defined(__HIPCC__)
+PERF_END_DECLS
+#include <hip/hip_runtime_api.h>
+PERF_BEGIN_DECLS
+/* The same functions, linked instead of looked up: their C signatures differ from the table's only
+ * in pointer types that are all one machine word. */
+PERF_FN void perf_hip_put_(void *field, const void *function)
+{
+    memcpy(field, &function, sizeof function);
+}
+#define PERF_HIP_SET_(field, function)                                                            \
+    perf_hip_put_(&(field), reinterpret_cast<const void *>(function))
+
+#if defined(__HIP_CPU_RT__)
+/* HIP-CPU, which runs HIP on the host: it captures nothing, cannot be asked whether an event is
+ * ready, and waits for the two whose distance is wanted. */
+PERF_FN int perf_hip_cpu_query_(void *event)
+{
+    const auto &done = is_done(*static_cast<hipEvent_t>(event));
+
+    return done.valid() && done.wait_for(std::chrono::seconds(0)) != std::future_status::ready
+               ? PERF_GPU_NOT_READY : 0;
+}
+
+PERF_FN int perf_hip_cpu_elapsed_(float *ms, void *start, void *stop)
+{
+    if (perf_hip_cpu_query_(start) || perf_hip_cpu_query_(stop))
+        return PERF_GPU_NOT_READY;
+    return hipEventElapsedTime(ms, static_cast<hipEvent_t>(start), static_cast<hipEvent_t>(stop));
+}
+#else
+/* HIP numbers attributes its own way: those that a bench asks for. */
+PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
+{
+    switch (attribute) {
+    case 16: return hipDeviceGetAttribute(value, hipDeviceAttributeMultiprocessorCount, device);
+    case 36: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryClockRate, device);
+    case 37: return hipDeviceGetAttribute(value, hipDeviceAttributeMemoryBusWidth, device);
+    case 38: return hipDeviceGetAttribute(value, hipDeviceAttributeL2CacheSize, device);
+    }
+    return 1;
+}
+#endif
+
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+{
+    int devices = 0, version = 0;
+
+    if (hipGetDeviceCount(&devices) != hipSuccess || devices < 1)
+        return 0;
+    PERF_HIP_SET_(d->hip_get, hipGetDevice);
+    PERF_HIP_SET_(d->hip_set, hipSetDevice);
+    PERF_HIP_SET_(d->hip_text[0], hipGetErrorName);
+    PERF_HIP_SET_(d->hip_text[1], hipGetErrorString);
+    PERF_HIP_SET_(t->event_create, hipEventCreateWithFlags);
+    PERF_HIP_SET_(t->event_destroy, hipEventDestroy);
+    PERF_HIP_SET_(t->event_record,
+                  PERF_CAST_(hipError_t (*)(hipEvent_t, hipStream_t), hipEventRecord));
+    PERF_HIP_SET_(t->event_sync, hipEventSynchronize);
+    PERF_HIP_SET_(t->stream_query, hipStreamQuery);
+    PERF_HIP_SET_(t->stream_sync, hipStreamSynchronize);
+    PERF_HIP_SET_(t->ctx_device, hipGetDevice);
+    PERF_HIP_SET_(t->device_count, hipGetDeviceCount);
+    PERF_HIP_SET_(t->stream_create, hipStreamCreateWithFlags);
+    PERF_HIP_SET_(t->stream_destroy, hipStreamDestroy);
+    PERF_HIP_SET_(t->stream_wait, hipStreamWaitEvent);
+#if defined(__HIP_CPU_RT__)
+    t->event_query = perf_hip_cpu_query_;
+    t->event_elapsed = perf_hip_cpu_elapsed_;
+#else
+    PERF_HIP_SET_(t->event_query, hipEventQuery);
+    PERF_HIP_SET_(t->event_elapsed, hipEventElapsedTime);
+    PERF_HIP_SET_(t->stream_capturing, hipStreamIsCapturing);
+    PERF_HIP_SET_(t->capture_mode, hipThreadExchangeStreamCaptureMode);
+    PERF_HIP_SET_(t->capture_begin, hipStreamBeginCapture);
+    PERF_HIP_SET_(t->capture_end, hipStreamEndCapture);
+    PERF_HIP_SET_(t->graph_instantiate, hipGraphInstantiateWithFlags);
+    PERF_HIP_SET_(t->graph_launch, hipGraphLaunch);
+    PERF_HIP_SET_(t->graph_exec_destroy, hipGraphExecDestroy);
+    PERF_HIP_SET_(t->graph_destroy, hipGraphDestroy);
+    PERF_HIP_SET_(t->pool_get, hipDeviceGetMemPool);
+    PERF_HIP_SET_(t->pool_value, hipMemPoolGetAttribute);
+    PERF_HIP_SET_(d->hip_peek, hipPeekAtLastError);
+    t->device_attribute = perf_hip_attribute_;
+    if (hipRuntimeGetVersion(&version) != hipSuccess)
+        version = HIP_VERSION;
+#if HIP_VERSION_MAJOR >= 6                      /* declared before, but not there */
+    PERF_HIP_SET_(t->host_func, hipLaunchHostFunc);
+    PERF_HIP_SET_(d->hip_owner, hipStreamGetDevice);
+#endif
+#endif
+    PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
+    PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
+    PERF_HIP_SET_(t->mem_free, hipFree);
+    PERF_HIP_SET_(t->host_free, hipHostFree);
+    PERF_HIP_SET_(t->fill, hipMemsetD8Async);
+    perf_hip_finish_(d, t, version);
+    return 1;
+}
+#else
+#define PERF_GPU_FILL_HIP_(f, cuda, older, hip) perf_gpu_symbol_(library, hip, "", &t->f);
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+{
+    static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
+                                       "libamdhip64.so", PERF_NULL_};
+    void                    *library = perf_gpu_library_(name);
+    int                    (*version_of)(int *) = PERF_NULL_;
+    int                      devices = 0, version = 0;
+
+    if (!library)
+        return 0;
+    PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
+    perf_gpu_symbol_(library, "hipGetDevice", "", &d->hip_get);
+    perf_gpu_symbol_(library, "hipSetDevice", "", &d->hip_set);
+    perf_gpu_symbol_(library, "hipGetErrorName", "", &d->hip_text[0]);
+    perf_gpu_symbol_(library, "hipGetErrorString", "", &d->hip_text[1]);
+    perf_gpu_symbol_(library, "hipPeekAtLastError", "", &d->hip_peek);
+    perf_gpu_symbol_(library, "hipStreamGetDevice", "", &d->hip_owner);
+    perf_gpu_symbol_(library, "hipRuntimeGetVersion", "", &version_of);
+    if (!d->hip_get || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !t->device_count ||
+        t->device_count(&devices) || devices < 1)
+        return 0;
+    if (version_of && version_of(&version))
+        version = 0;
+    perf_hip_finish_(d, t, version);
+    return 1;
+}
+#endif
+#else
+#define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+{
+    (void)d;
+    return perf_gpu_fill_driver_(t);
+}
+#endif
+
+PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
+{
+    return t->ctx_get && t->event_create && t->event_destroy && t->event_record &&
+           t->event_query && t->event_sync && t->event_elapsed && t->stream_query &&
+           t->stream_sync;
+}
+
+PERF_FN const perf_gpu_backend *perf_gpu_table(void)
+{
+    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_)
+                                       : perf_gpu_driver_get_();
+    perf_registry_   *r;
+    perf_gpu_backend  t = PERF_ZERO;
+
+    if (!d)
+        return PERF_NULL_;
+    if (PERF_ACQ_(&d->table) || (PERF_ACQ_(&d->looked) & PERF_GPU_NATIVE_))
+        return PERF_ACQ_(&d->table);
+    r = perf_registry_get_();
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    if (!d->table && !(d->looked & PERF_GPU_NATIVE_)) {
+        if (perf_gpu_fill_native_(d, &t) && perf_gpu_complete_(&t)) {
+            t.size = PERF_CAST_(uint32_t, sizeof t);
+            d->found = t;
+            PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
+        }
+        PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
+    }
+    perf_unlock_(r);
+    return PERF_ACQ_(&d->table);
+}
+
+/* ---- errors and shut-down ---- */
+
+/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
+ * error when we are told of it at the exit (`call` NULL). */
+PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
+{
+    const perf_gpu_backend *b = PERF_ACQ_(&d->table);
+    perf_registry_         *r = perf_registry_get_();
+    const char             *name = PERF_NULL_, *text = PERF_NULL_;
+    perf_out_               o = PERF_ZERO;
+
+    if (code == PERF_GPU_SHUT_DOWN) {
+        PERF_SET_(&d->down, 1u);
+        PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
+        PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
+        if (d->on_down)
+            d->on_down(d->state);
+        text = "the driver has shut down";      /* it is not asked for words any more */
+        b = PERF_NULL_;
+    }
+    if (!call)
+        return;
+    if (r)
+        perf_fail_(r, PERF_EGPU);
+    if (PERF_GET_(&d->error) || !(b || text) || !perf_lock_(r))
+        return;
+    if (!d->error) {
+        if (b && b->error_name && b->error_name(code, &name))
+            name = PERF_NULL_;
+        if (b && b->error_text && b->error_text(code, &text))
+            text = PERF_NULL_;
+        o.p = d->error_text;
+        o.cap = sizeof d->error_text;
+        perf_put_(&o, call);
+        perf_put_(&o, ": ");
+        if (code < 0)
+            perf_put_char_(&o, '-');
+        perf_put_u64_(&o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
+        perf_put_(&o, name ? " " : "");
+        perf_put_(&o, name ? name : "");
+        perf_put_(&o, text ? ": " : "");
+        perf_put_(&o, text ? text : "");
+        PERF_REL_(&d->error, code);
+    }
+    perf_unlock_(r);
+}
+
+/* Where something has been asked of a driver already; NULL: nowhere yet. */
+PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
+{
+    perf_registry_ *r = PERF_DISABLE ? PERF_CAST_(perf_registry_ *, PERF_NULL_)
+                                     : perf_registry_get_();
+
+    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu))
+             : PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_);
+}
+
+PERF_FN int perf_gpu_error_code(void)
+{
+    perf_gpu_driver_ *d = perf_gpu_driver_seen_();
+
+    return d ? PERF_ACQ_(&d->error) : 0;
+}
+
+PERF_FN const char *perf_gpu_error_text(void)
+{
+    return perf_gpu_error_code() ? perf_gpu_driver_seen_()->error_text : "";
+}
+
+PERF_FN perf_status perf_gpu_status(void)
+{
+    const perf_gpu_backend *b = perf_gpu_table();
+    perf_gpu_driver_       *d = perf_gpu_driver_seen_();
+    void                   *ctx = PERF_NULL_;
+    int                     code;
+
+    if (!d || !PERF_GPU_HERE_)
+        return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
+    if (PERF_GET_(&d->down))
+        return PERF_EGPU;
+    if (!b)
+        return PERF_ENOGPU;
+    if (b->error_waits && b->error_waits())
+        return PERF_EGPU;
+    code = b->ctx_get(&ctx);
+    if (code == PERF_GPU_SHUT_DOWN) {
+        perf_gpu_error_(d, "ctx_get", code);
+        return PERF_EGPU;
+    }
+    return code || !ctx ? PERF_ENOGPU : PERF_OK;
+}
+
+/* ---- contexts ---- */
+
+typedef struct perf_gpu_entered_ {
+    void *before;
+    int   how;                  /* 1: pushed, 2: set */
+    int   mode;                 /* of stream capture, before */
+    int   relaxed;
+} perf_gpu_entered_;
+
+/* Makes `ctx` current; 0 or the driver's code.  Relaxed: nothing that follows can spoil a capture
+ * of another thread. */
+PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
+{
+    int code;
+
+    memset(e, 0, sizeof *e);
+    code = b->ctx_get(&e->before);
+    if (code)
+        return code;
+    if (e->before != ctx) {
+        code = b->ctx_push && b->ctx_pop ? b->ctx_push(ctx) : b->ctx_set ? b->ctx_set(ctx) : 201;
+        if (code)
+            return code;
+        e->how = b->ctx_push && b->ctx_pop ? 1 : 2;
+    }
+    e->mode = 2;
+    e->relaxed = b->capture_mode && !b->capture_mode(&e->mode);
+    return 0;
+}
+
+PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
+{
+    void *popped = PERF_NULL_;
+
+    if (e->relaxed)
+        (void)b->capture_mode(&e->mode);
+    if (e->how == 1)
+        (void)b->ctx_pop(&popped);
+    else if (e->how == 2)
+        (void)b->ctx_set(e->before);
+}
+
+/* ---- clocks ---- */
+
+/* What is used of NVML, which every driver of NVIDIA brings along. */
+typedef struct perf_gpu_nvml_ {
+    int   (*init)(void);
+    int   (*by_address)(const char *bus, void **device);
+    int   (*clock)(void *device, int which, unsigned *mhz);
+    int   (*reasons)(void *device, unsigned long long *why);
+    int   usable;
+    void *device[64];           /* NVML's, by CUDA's number; NULL: not asked */
+} perf_gpu_nvml_;
+
+#if PERF_GPU_DL_
+/* Loads and starts it, once in the process (tens of ms, with no lock held): until that is done,
+ * other threads get NULL.  Never stopped: others may use it. */
+PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
+{
+    static const char *const name[] = {"libnvidia-ml.so.1", PERF_NULL_};
+    perf_gpu_driver_        *d = perf_gpu_driver_get_();
+    perf_gpu_nvml_          *n;
+    void                    *library;
+
+    if (!d)
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_gpu_nvml_ *, PERF_ACQ_(&d->nvml));
+    if (n || !perf_claim_(&d->nvml_asked, 0, 1))
+        return n;
+    n = PERF_CAST_(perf_gpu_nvml_ *, perf_pages_(sizeof *n, 0));
+    library = n ? perf_gpu_library_(name) : PERF_NULL_;
+    if (library) {
+        perf_gpu_symbol_(library, "nvmlInit_v2", "nvmlInit", &n->init);
+        perf_gpu_symbol_(library, "nvmlDeviceGetHandleByPciBusId_v2",
+                         "nvmlDeviceGetHandleByPciBusId", &n->by_address);
+        perf_gpu_symbol_(library, "nvmlDeviceGetClockInfo", "", &n->clock);
+        perf_gpu_symbol_(library, "nvmlDeviceGetCurrentClocksEventReasons",
+                         "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+        n->usable = n->init && n->by_address && n->clock && !n->init();
+    }
+    PERF_REL_(&d->nvml, PERF_CAST_(void *, n));
+    return n;
+}
+
+/* NVML's handle of a device: by its place on the bus, since CUDA and NVML count differently. */
+PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nvml_ *n, int device)
+{
+    static const char hex[] = "0123456789abcdef";
+    char              bus[] = "00000000:00:00.0";
+    int               domain = 0, place = 0, slot = 0, i;
+    void             *handle = PERF_NULL_;
+
+    if (device < 0 || device >= 64 || !t->device_attribute)
+        return PERF_NULL_;
+    handle = PERF_ACQ_(&n->device[device]);
+    if (handle)
+        return handle;
+    if (t->device_attribute(&place, 33, device) || t->device_attribute(&slot, 34, device) ||
+        t->device_attribute(&domain, 50, device))
+        return PERF_NULL_;
+    for (i = 0; i < 8; i++)
+        bus[7 - i] = hex[domain >> (4 * i) & 15];
+    bus[9] = hex[place >> 4 & 15];
+    bus[10] = hex[place & 15];
+    bus[12] = hex[slot >> 4 & 15];
+    bus[13] = hex[slot & 15];
+    if (n->by_address(bus, &handle))
+        return PERF_NULL_;
+    PERF_REL_(&n->device[device], handle);
+    return handle;
+}
+#endif
+
+/* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows. */
+PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
+                                  uint64_t *why)
+{
+    if (t->device_clock)
+        return t->device_clock(device, mhz, why);
+#if PERF_GPU_DL_
+    {
+        perf_gpu_nvml_    *n;
+        void              *handle;
+        unsigned long long bits = 0;
+
+        if (t->flags & PERF_GPU_TABLE_SIMULATED)
+            return 1;
+        n = perf_gpu_nvml_get_();
+        handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
+        if (!handle || n->clock(handle, 1, mhz))
+            return 1;
+        if (n->reasons && !n->reasons(handle, &bits))
+            *why = bits;
+        return 0;
+    }
+#else
+    (void)device;
+    (void)mhz;
+    (void)why;
+    return 1;
+#endif
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_GPU_DRIVER_H */

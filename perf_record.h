@@ -1,0 +1,2060 @@
+/* perf_record.h - keeps what the scopes of all threads record: the core.
+ *
+ *     perf_enable(0);                          // from here on nothing is recorded
+ *     perf_reset();                            // forget what there is
+ *
+ * Registry of names, a recorder for each thread, the calibration of the clock, the switches.  Any
+ * file that calls a function of this header, or of one built on it, holds the core that the marks
+ * of the whole program record with (perf_scope.h); the first of several serves.
+ * Sections (search for ">>"):  config  clock  switches  private  off
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_H_RECORDS
+#define PERF_H_RECORDS
+
+#include "perf_scope.h"
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_TRACE_EVENTS       /* trace ring of each thread, 16 bytes an event; 0 = no trace     */
+#define PERF_TRACE_EVENTS 65536
+#endif
+
+PERF_BEGIN_DECLS
+
+/* >>clock ------------------------------------------------------------------------------------- */
+
+#define PERF_CLOCK_LIST_(X)                                                                       \
+    X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
+    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")      \
+    X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
+    X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
+    X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
+    X(PERF_CLOCK_STANDS, 32u, "the system's clock stands still: a tick is shown as a nanosecond")
+
+#define PERF_CLOCK_ENUM_(name, bit, text) name = bit,
+/* The bits of perf_clock_info.warnings. */
+typedef enum perf_clock_warning {
+    PERF_CLOCK_LIST_(PERF_CLOCK_ENUM_)
+    PERF_CLOCK_OK = 0
+} perf_clock_warning;
+#undef PERF_CLOCK_ENUM_
+
+typedef struct perf_clock_info {
+    const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
+    double      hz;             /* ticks a second                                                 */
+    double      tick_ns;        /* nanoseconds a tick                                             */
+    double      resolution_ns;  /* smallest difference seen of two readings */
+    double      cost_ns;        /* one reading                                                    */
+    double      error_ppm;      /* bound on the error of tick_ns                                  */
+    uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
+} perf_clock_info;
+
+/* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
+ * scope starts the calibration, which gets better by itself: the rate is good to 0.2 % at once,
+ * 100 ppm after 100 us, 1 ppm after 10 ms; perf_clock().error_ppm is the bound.                  */
+PERF_FN double perf_ticks_to_ns(uint64_t ticks);
+
+/* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
+PERF_FN perf_clock_info perf_clock(void);
+
+/* English text of one warning bit; never NULL. */
+PERF_FN const char *perf_clock_warning_text(uint32_t bit);
+
+/* >>switches ---------------------------------------------------------------------------------- */
+
+/* Run-time switches of the whole process, both on at the start: all recording, and the trace alone.
+ * A switched-off scope costs one compare.  Take a lock.                                          */
+PERF_FN void perf_enable(int on);
+PERF_FN void perf_trace_enable(int on);
+
+/* Forgets all that was recorded, in every thread; scopes open now count from here on. */
+PERF_FN void perf_reset(void);
+
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
+PERF_FN perf_status perf_error(void);
+/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+/* ---- calibration ---- */
+
+/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
+ * the same place, so what differs between two narrow brackets is the step of the counter.        */
+typedef struct perf_pair_ {
+    uint64_t ticks, ns, width;
+} perf_pair_;
+
+/* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
+{
+    perf_pair_ best = PERF_ZERO;
+    int        i;
+
+    best.width = ~UINT64_C(0);
+    for (i = 0; i < 8; i++) {
+        uint64_t before = perf_ticks();
+        uint64_t ns = perf_now();
+        uint64_t width = perf_ticks() - before;
+        if (width < best.width) {
+            best.ticks = before + width / 2;
+            best.ns = ns;
+            best.width = width;
+        }
+    }
+    return best;
+}
+
+PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
+        perf_pair_ p = perf_pair_read_();
+        PERF_SET_(&c->ticks, p.ticks);
+        PERF_SET_(&c->ns, p.ns);
+        PERF_SET_(&c->width, p.width);
+        PERF_REL_(&c->state, 2u);
+    }
+    return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
+}
+
+#define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
+
+/* Rate from the first pair and one taken now.  Worth it when the distance has doubled. */
+PERF_COLD_FN_ double perf_tick_ns_(void)
+{
+#if PERF_COUNTER_
+    perf_calibration_ *c = perf_calibrate_();
+    perf_calibration_  mine;
+    perf_pair_         p;
+    uint64_t           length, slack, first;
+    double             rate, ppm;
+
+    if (!c) {                                   /* another thread is at it this microsecond       */
+        PERF_LIBC_(memset)(&mine, 0, sizeof mine);
+        p = perf_pair_read_();
+        mine.ticks = p.ticks;
+        mine.ns = p.ns;
+        mine.width = p.width;
+        c = &mine;
+    }
+    length = PERF_GET_(&c->length);
+    if (length && perf_ticks() - PERF_GET_(&c->ticks) < 2 * length)
+        return perf_from_bits_(PERF_GET_(&c->tick_ns));
+    first = perf_ticks();
+    do
+        p = perf_pair_read_();
+    while (p.ns < PERF_GET_(&c->ns) + 1000 && p.ticks - first < PERF_CLOCK_PATIENCE_);
+    if (p.ns < PERF_GET_(&c->ns) + 1000) {
+        PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
+        return 1.0;
+    }
+    PERF_SET_(&c->warnings, 0u);
+    length = p.ticks - PERF_GET_(&c->ticks);
+    rate = PERF_CAST_(double, p.ns - PERF_GET_(&c->ns)) / PERF_CAST_(double, length);
+    slack = p.width > PERF_GET_(&c->width) ? p.width - PERF_GET_(&c->width)
+                                           : PERF_GET_(&c->width) - p.width;
+    /* Each reading may sit anywhere in a step of either clock: 10 ns at most (measured: 108 ppm
+     * after 100 us, 11 after 1 ms). */
+    ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
+    PERF_SET_(&c->tick_ns, perf_bits_(rate));
+    PERF_SET_(&c->error_ppm, perf_bits_(ppm));
+    PERF_SET_(&c->length, length);
+    return rate;
+#else
+    return 1.0;
+#endif
+}
+
+PERF_FN double perf_ticks_to_ns(uint64_t ticks)
+{
+    return PERF_CAST_(double, ticks) * perf_tick_ns_();
+}
+
+#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
+/* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
+PERF_FN uint32_t perf_cpuid_(uint32_t leaf, uint32_t *edx)
+{
+    uint32_t a = leaf, d, c = 0;
+#if defined(__x86_64__)
+    __asm__ __volatile__("cpuid" : "+a"(a), "+c"(c), "=d"(d) : : "ebx");
+#else
+    __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
+#endif
+    *edx = d + (c & 0);
+    return a;
+}
+
+/* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
+PERF_COLD_FN_ int perf_counter_invariant_(void)
+{
+    uint32_t edx;
+
+    if (perf_cpuid_(UINT32_C(0x80000000), &edx) < UINT32_C(0x80000007))
+        return 0;
+    (void)perf_cpuid_(UINT32_C(0x80000007), &edx);
+    return (edx >> 8 & 1) != 0;
+}
+#else
+PERF_FN int perf_counter_invariant_(void)
+{
+    return 1;                                   /* by definition of the other counters            */
+}
+#endif
+
+typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
+    perf_site_         site;
+    struct perf_name_ *next_same;
+    uint32_t           hash;
+    uint32_t           length;  /* the text follows the struct                                    */
+    uint32_t           kind;
+    void              *handle;  /* the sink's                                                     */
+} perf_name_;
+
+#define PERF_NAME_MAX_  255
+#define PERF_NAMES_MAX_ (1u << 20)      /* an id inside a name is a common mistake                */
+
+typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
+    struct perf_retired_ *next;
+    uint64_t              thread, number, count;
+    char                  name[32];             /* the events follow, oldest first                */
+} perf_retired_;
+#define PERF_RETIRED_ROOM_(k) (UINT64_C(256) << (k))    /* bytes of events, of class k            */
+
+#define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
+
+typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
+    struct perf_mark_ *next;
+    perf_name_        *name;
+    uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
+} perf_mark_;
+
+/* A trace that is written while the program runs; what perf.h must know of it.  perf_trace.h has
+ * the rest, and `flush` lies in the image that started the stream.                               */
+typedef struct perf_stream_ {
+    void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
+    const void   *image;        /* its anchor                                                     */
+    uint32_t      state;        /* PERF_STREAM_ ...                                               */
+    uint32_t      status;       /* perf_status: why it failed                                     */
+    uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
+} perf_stream_;
+#define PERF_STREAM_ON_     1u
+#define PERF_STREAM_FAILED_ 2u
+#define PERF_STREAM_ENDED_  3u
+
+/* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
+ * the program installs it with perf_sink_set_; from then on every scope of every file takes the
+ * cold path and calls it.  Without one the hot path asks nothing: `cells` 0 of a recorder is the
+ * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
+typedef struct perf_label_ {
+    const char        *text;
+    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    uint32_t           kind;
+    uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
+    uint64_t           bits;
+} perf_label_;
+
+typedef struct perf_sink_ {
+    uint32_t size;
+    int      (*listens)(void);                                  /* is anybody there?              */
+    void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
+    void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
+    int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
+    void     (*close)(uint64_t range);
+    void     (*mark)(const perf_label_ *);
+    void     (*thread)(const char *name);
+} perf_sink_;
+
+/* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
+typedef struct perf_registry_ {
+    uint32_t        size, abi;
+    uint32_t        lock;       /* id of the thread inside; 0: free                               */
+    uint32_t        process;
+    uint32_t        off;
+    uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
+    uint32_t        error;      /* first perf_status that was not PERF_OK                         */
+    uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
+    uint64_t        ring_events;
+    uint32_t        trace_off;
+    uint32_t        async_ids;
+    uint64_t        threads;    /* recorders and take-overs so far                                */
+    uint64_t        alive;      /* recorders not known to be gone                                 */
+    uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
+    uint64_t        lost;       /* scopes without a recorder: no memory                           */
+    uint64_t        cut_names;
+    uint64_t        retired_bytes, retired_lost;
+    perf_recorder_ *recorders;
+    perf_recorder_ *by_thread[256];
+    perf_name_    **names;      /* by id; old tables stay readable, so readers need no lock       */
+    uint32_t        count, room;
+    perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
+    char           *pool, *pool_end;
+    void           *results;    /* atomic list head: what the bench and A/B loops have finished   */
+    uint64_t      (*custom)(void);
+    perf_retired_  *retired;
+    perf_mark_     *marks;      /* newest first                                                   */
+    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
+    struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
+    uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
+    uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
+    const perf_sink_ *sink;
+    void           *gpu;        /* what perf_cuda.h keeps                                         */
+    struct perf_source_ *sources;       /* who else has durations to tell                         */
+    perf_retired_  *unused[32]; /* of retired traces that a reset forgot, by class                */
+    uint32_t        reading;    /* who goes through `retired` now                                 */
+    uint64_t        width;      /* of the reading behind `ticks` and `ns`                         */
+    uint32_t        hash_room;
+    uint32_t        reserved;
+    uint64_t        spare[3];
+} perf_registry_;
+
+/* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
+PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
+{
+#if PERF_LP64_UNIX_
+#if defined(__linux__)
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve    */
+#else
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
+#endif
+    if (PERF_PTR_(intptr_t, p) == -1)
+        return PERF_NULL_;
+#if defined(__linux__)
+    if (wipe_on_fork)
+        (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
+#endif
+#else
+    void *p = PERF_MALLOC(bytes);
+    if (p)
+        PERF_LIBC_(memset)(p, 0, bytes);
+#endif
+    (void)wipe_on_fork;
+    return p;
+}
+
+/* `bytes` more of a pool that grows by `step`; never given back. */
+PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t step, int wipe)
+{
+    char *p;
+
+    bytes = (bytes + 63) & ~PERF_CAST_(size_t, 63);
+    if (!*pool || PERF_CAST_(size_t, *end - *pool) < bytes) {
+        if (step < bytes)
+            step = bytes;
+        p = PERF_CAST_(char *, perf_pages_(step, wipe));
+        if (!p)
+            return PERF_NULL_;
+        *pool = p;
+        *end = p + step;
+    }
+    p = *pool;
+    *pool += bytes;
+    return p;
+}
+
+/* Who is running: unique among the threads of the system while the thread lives. */
+PERF_COLD_FN_ uint32_t perf_thread_id_(void)
+{
+#if PERF_SYS_GETTID_
+    return PERF_CAST_(uint32_t, perf_syscall_(PERF_SYS_GETTID_));
+#elif defined(_WIN32)
+    return PERF_CAST_(uint32_t, perf_win_tid_());
+#elif PERF_TCC_
+    return 1;
+#else
+    return PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, &perf_self_v1_) >> 3) | 1u;
+#endif
+}
+
+PERF_COLD_FN_ uint32_t perf_process_id_(void)
+{
+#if PERF_LP64_UNIX_
+    return PERF_CAST_(uint32_t, perf_getpid_());
+#else
+    return 1;
+#endif
+}
+
+PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
+{
+    (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
+ * over when they next begin a scope. */
+PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
+{
+    perf_recorder_ *t, *next;
+
+    for (t = r->recorders; t; t = next) {
+        next = t->next;
+        t->cells = 0;
+        t->home = PERF_NULL_;
+    }
+    r->recorders = PERF_NULL_;
+    PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
+    r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
+    r->scan_at = 64;
+    r->retired = PERF_NULL_;
+    r->reading = 0;
+    r->marks = PERF_NULL_;
+    r->gpu = PERF_NULL_;
+    r->sources = PERF_NULL_;                    /* added again when next used                     */
+    r->error = PERF_OK;
+    if (r->stream)                              /* the child's next flush opens a file of its own */
+        r->stream->unsent = 0;
+    PERF_SET_(&r->lock, 0u);
+    PERF_REL_(&r->process, process);            /* last: other threads of the child wait for it   */
+}
+
+/* Only first uses and reports come here.  0: this very thread is inside already (a scope in a
+ * signal handler or in the user's own mmap); the caller then gives up and counts.                */
+PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
+{
+    uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
+
+    while (PERF_ACQ_(&r->process) != process) {  /* a child may have many threads: one does it */
+        was = PERF_GET_(&r->forked);
+        if (was != process && perf_claim_(&r->forked, was, process))
+            perf_forked_(r, process);
+    }
+    while (!perf_claim_(&r->lock, 0, me)) {
+        if (PERF_GET_(&r->lock) == me)
+            return 0;
+#if PERF_LP64_UNIX_
+        (void)perf_sched_yield_();
+#endif
+    }
+    return 1;
+}
+
+PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
+{
+    PERF_REL_(&r->lock, 0u);
+}
+
+PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
+{
+    perf_registry_ *r = PERF_CAST_(perf_registry_ *, perf_pages_(sizeof *r, 0));
+
+    if (!r)
+        return PERF_NULL_;
+    r->size = PERF_CAST_(uint32_t, sizeof *r);
+    r->abi = 1;
+    r->process = perf_process_id_();
+    r->scan_at = 64;
+    r->count = 1;                               /* id 0 means "not yet registered"                */
+    r->ticks = perf_anchor_v1_.clock.ticks;
+    r->ns = perf_anchor_v1_.clock.ns;
+    r->width = perf_anchor_v1_.clock.width;
+#if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
+    r->clock = 0;                               /* our tests: that clock through the hot path     */
+#elif defined(PERF_CLOCK_FN)
+    r->custom = PERF_CLOCK_FN;
+    r->clock = 1;
+#elif !PERF_COUNTER_
+    r->clock = 1;
+#elif PERF_CLOCK == PERF_CLOCK_AUTO
+    if (!perf_counter_invariant_()) {
+        r->clock = 1;
+        r->warnings |= PERF_CLOCK_NOT_INVARIANT;
+    }
+#endif
+    r->ring_events = 1;
+    while (r->ring_events < PERF_TRACE_EVENTS)
+        r->ring_events *= 2;
+    if (PERF_TRACE_EVENTS < 1)
+        r->ring_events = 0;
+    return r;
+}
+
+/* A file that times by another clock than the process does is told in the report. */
+PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
+{
+    if ((counter == 0) != (r->clock != 0) && !(r->warnings & PERF_CLOCK_NOT_INVARIANT))
+        r->warnings |= PERF_CLOCK_MIXED;
+}
+
+/* The first anchor of all settles races for a new registry. */
+PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
+{
+    if (!s->is_there)
+        s->is_there = a;
+    if (!s->found)
+        s->found = PERF_ACQ_(&a->registry);
+}
+
+/* The clock of an image that comes late begins where the process's did: its rate is known.       */
+PERF_COLD_FN_ void perf_calibrate_from_(const perf_registry_ *r)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock;
+
+    if (!r->width || !perf_claim_(&c->state, 0, 1))
+        return;
+    PERF_SET_(&c->ticks, r->ticks);
+    PERF_SET_(&c->ns, r->ns);
+    PERF_SET_(&c->width, r->width);
+    PERF_REL_(&c->state, 2u);
+}
+
+/* The registry of the process, made by whoever asks first; NULL without memory. */
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
+{
+    perf_search_    s;
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
+    perf_anchor_   *leader;
+
+    if (r)
+        return r;
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_image_leads_;
+    perf_images_(&s);
+    r = PERF_CAST_(perf_registry_ *, s.found);
+    if (!r) {
+        (void)perf_calibrate_();
+        mine = perf_registry_make_();
+        if (!mine)
+            return PERF_NULL_;
+        leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
+#if PERF_MSVC_ || PERF_TCC_
+        leader->registry = r = mine;
+#else
+        if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
+                                        __ATOMIC_ACQUIRE))
+            r = mine;                           /* else lost a race: ours stays unused            */
+#endif
+    }
+    perf_calibrate_from_(r);
+    PERF_REL_(&perf_anchor_v1_.registry, r);
+    PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
+    perf_clock_agrees_(r, PERF_COUNTER_);
+    return r;
+}
+
+/* What the scopes are timed with when the counter will not do. */
+PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
+{
+    return !r->clock ? perf_ticks() : r->custom ? r->custom() : perf_now();
+}
+
+/* ---- names ---- */
+
+/* Room for twice the names; the old tables stay, readers may be in them. */
+PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
+{
+    uint32_t     room = r->room ? r->room * 2 : 256, i;
+    size_t       bytes = room * sizeof(perf_name_ *);
+    perf_name_ **table = PERF_CAST_(
+        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0));
+    perf_name_ **hash = PERF_CAST_(
+        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0));
+
+    if (!table || !hash)
+        return 0;
+    if (r->room)
+        PERF_LIBC_(memcpy)(table, r->names, r->room * sizeof *table);
+    for (i = 1; i < r->count; i++) {
+        table[i]->next_same = hash[table[i]->hash & (room - 1)];
+        hash[table[i]->hash & (room - 1)] = table[i];
+    }
+    r->by_hash = hash;
+    r->hash_room = room;
+    PERF_REL_(&r->names, table);
+    PERF_REL_(&r->room, room);
+    return 1;
+}
+
+/* Length of a text as kept: at most `most` bytes, no UTF-8 character cut in two. */
+PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
+{
+    uint32_t n = 0;
+
+    while (name[n] && n < most)
+        n++;
+    if (name[n])
+        while (n > most - 4 && (name[n] & 0xc0) == 0x80)
+            n--;
+    return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
+{
+    return perf_text_length_(name, PERF_NAME_MAX_);
+}
+
+/* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
+PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
+{
+    const char *name = site->name;
+    uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    perf_name_ *n, *first = PERF_NULL_;
+    char       *text;
+
+    if (!name || !*name) {
+        if (!name)
+            perf_fail_(r, PERF_EINVAL);
+        name = name ? "(empty)" : "(null)";
+    }
+    length = perf_name_length_(name);
+    for (i = 0; i < length; i++)
+        hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
+    if (name[length]) {
+        r->cut_names++;
+        perf_fail_(r, PERF_ELIMIT);
+    }
+    if (r->room)
+        first = r->by_hash[hash & (r->hash_room - 1)];
+    for (n = first; n; n = n->next_same)
+        if (n->hash == hash && n->kind == kind && n->length == length &&
+            !PERF_LIBC_(memcmp)(n->site.name, name, length))
+            return n;
+    if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
+        return PERF_NULL_;
+    n = PERF_CAST_(perf_name_ *,
+                   perf_pool_(&r->pool, &r->pool_end, sizeof *n + length + 1, 65536, 0));
+    if (!n)
+        return PERF_NULL_;
+    text = PERF_PTR_(char *, n + 1);
+    PERF_LIBC_(memcpy)(text, name, length);
+    text[length] = '\0';
+    n->site.name = text;
+    n->site.line = site->line;
+    n->hash = hash;
+    n->length = length;
+    n->kind = kind;
+    n->site.id = r->count;
+    n->next_same = r->by_hash[hash & (r->hash_room - 1)];
+    r->by_hash[hash & (r->hash_room - 1)] = n;
+    r->names[r->count] = n;
+    PERF_REL_(&r->count, r->count + 1);
+    return n;
+}
+
+PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const perf_site_ *site)
+{
+    perf_name_ *n;
+
+    if (!perf_lock_(r))
+        return PERF_NULL_;
+    n = perf_name_intern_(r, site);
+    perf_unlock_(r);
+    if (!n)
+        perf_fail_(r, PERF_ELIMIT);
+    return n;
+}
+
+PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
+{
+    uint32_t id = PERF_GET_(&site->id);
+
+    if (!id) {
+        perf_name_ *n = perf_name_find_(r, site);
+        id = n ? n->site.id : 0;
+        PERF_SET_(&site->id, id);
+    }
+    return id;
+}
+
+/* ---- recorders ---- */
+
+/* The ring as the switch wants it; touched pages come one by one, so a large one costs nothing
+ * until it is used. */
+PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
+{
+    int on = r->ring_events && !PERF_GET_(&r->trace_off);
+
+    if (!t->ring && on) {
+        size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
+        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1));
+        if (!t->ring)
+            perf_fail_(r, PERF_ENOMEM);
+    }
+    PERF_SET_(&t->ring_mask, t->ring && on ? (r->ring_events - 1) * sizeof(perf_event_) : 0);
+    PERF_SET_(&t->ring_limit, !t->ring_mask                 ? UINT64_C(0)
+                              : PERF_ACQ_(&r->stream)       ? t->ring_head + sizeof(perf_event_)
+                                                            : ~UINT64_C(0));
+}
+
+PERF_COLD_FN_ void perf_image_is_there_(perf_search_ *s, perf_anchor_ *a)
+{
+    s->there |= s->is_there == a;
+}
+
+/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream.  The
+ * code may lie in another shared object, which may be gone.                                      */
+PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
+{
+    perf_stream_ *stream = PERF_ACQ_(&r->stream);
+    perf_search_  s;
+
+    if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
+        return 0;
+    if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
+        PERF_LIBC_(memset)(&s, 0, sizeof s);
+        s.visit = perf_image_is_there_;
+        s.is_there = stream->image;
+        perf_images_(&s);
+        if (!s.there) {
+            stream->status = PERF_ESTATE;
+            PERF_SET_(&stream->state, PERF_STREAM_FAILED_);
+            return 0;
+        }
+    }
+    stream->flush(r, stream, t);
+    return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
+}
+
+/* The tree of a recorder that is all zero. */
+PERF_COLD_FN_ void perf_recorder_empty_(perf_recorder_ *t)
+{
+    t->open = &t->root;
+    t->blank.bucket = PERF_PTR_(uintptr_t, &t->waste) -
+                      8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(1u));
+    t->late_cell = &t->blank;
+    t->late = 1;
+}
+
+/* Sets up a recorder that is new, or that a fork has wiped. */
+PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
+{
+    perf_recorder_ **same = &r->by_thread[thread % 256];
+
+    PERF_LIBC_(memset)(t, 0, sizeof *t);
+    perf_recorder_empty_(t);
+    t->home = r;
+    t->thread = thread;
+    t->dice = thread * UINT32_C(2654435761) | 1;
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    perf_ring_set_(r, t);
+    t->next_same = *same;
+    PERF_REL_(same, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+}
+
+/* Events of a ring that newer ones have overwritten; those before `from` (bytes) do not count.  An
+ * event of several entries is gone with its first one, so where there are such, the whole ones that
+ * are left are counted.                                                                          */
+PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
+                                          uint64_t from)
+{
+    uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
+    uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
+
+    if (written <= r->ring_events)
+        return 0;
+    if (!more || from != PERF_GET_(&t->ring_lost))
+        return written - r->ring_events;
+    while (i < r->ring_events) {                /* from the newest back                           */
+        what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
+        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ ? 1 : 2;
+        if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
+            entries = 3;
+        i += entries;
+        whole += what != 0 && i <= r->ring_events;
+    }
+    return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
+}
+
+/* Called with the lock held.  What somebody is reading stays as it is, for ever. */
+PERF_COLD_FN_ void perf_retired_forget_(perf_registry_ *r)
+{
+    perf_retired_ *old = r->retired, *next;
+    int            k;
+
+    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
+    for (; old && !r->reading; old = next) {
+        next = old->next;
+        for (k = 0; PERF_RETIRED_ROOM_(k) < old->count * sizeof(perf_event_); k++) {
+        }
+        old->next = r->unused[k];
+        r->unused[k] = old;
+    }
+}
+
+/* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
+PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
+{
+    uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
+    uint64_t       i;
+    perf_retired_ *old = PERF_NULL_;
+    char          *to;
+    int            sent = perf_stream_flush_(r, t), k = 0;
+
+    if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
+        r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
+    if (bytes > size) {
+        if (!sent)
+            r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
+        bytes = size;
+    }
+    while (PERF_RETIRED_ROOM_(k) < bytes)
+        k++;
+    if (bytes && r->retired_bytes < PERF_RETIRED_MAX_) {
+        old = r->reading ? PERF_NULL_ : r->unused[k];
+        if (old)
+            r->unused[k] = old->next;
+        else
+            old = PERF_CAST_(perf_retired_ *,
+                             perf_pool_(&r->pool, &r->pool_end,
+                                        sizeof *old + PERF_CAST_(size_t, PERF_RETIRED_ROOM_(k)),
+                                        65536, 0));
+    }
+    if (old) {
+        old->thread = t->thread;
+        old->number = t->number;
+        old->count = bytes / sizeof(perf_event_);
+        PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
+        to = PERF_PTR_(char *, old + 1);
+        for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
+            PERF_LIBC_(memcpy)(to + (i - (t->ring_head - bytes)),
+                               PERF_PTR_(char *, t->ring) + (i & (size - 1)), sizeof(perf_event_));
+        old->next = r->retired;
+        PERF_REL_(&r->retired, old);
+        r->retired_bytes += PERF_RETIRED_ROOM_(k);
+    } else if (!sent) {
+        r->retired_lost += bytes / sizeof(perf_event_);
+    }
+    PERF_SET_(&t->ring_head, UINT64_C(0));
+    t->ring_lost = t->ring_more = t->ring_sent = 0;
+    if (t->ring_limit)
+        perf_ring_set_(r, t);
+}
+
+/* Scopes that are open in a thread, with recursive calls. */
+PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
+{
+    uint64_t          extra = PERF_GET_(&t->extra_tag) >> 56;
+    const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
+
+    return open->depth + PERF_CAST_(uint32_t, extra);
+}
+
+/* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
+ * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
+PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
+{
+    perf_cell_ *c = t->open;
+    uint64_t    n = 0;
+
+    for (; c != to; c = c->parent) {
+        n += 1u + c->again_open;
+        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        c->again_open = c->held = 0;
+        if (c->inside > c->sum) {
+            PERF_ADD_(c->parent->inside, c->inside - c->sum);
+            PERF_SET_(&c->inside, c->sum);
+        }
+    }
+    PERF_REL_(&t->open, to);
+    return n;
+}
+
+/* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
+ * all of them only when their number has doubled.                                                */
+PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
+{
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
+    perf_recorder_  *t;
+    perf_recorder_ **p;
+
+    if (r->alive >= r->scan_at) {
+        for (t = r->recorders; t; t = t->next)
+            if (!t->gone && !t->foreign_track &&
+                perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, r->process),
+                              PERF_CAST_(long, t->thread), 0L)) {
+                t->gone = 1;
+                r->alive--;
+            }
+        r->scan_at = 2 * r->alive + 64;
+    }
+    if (r->alive == r->threads)                 /* none has ever gone                             */
+        return PERF_NULL_;
+    for (t = r->recorders; t && !t->gone; t = t->next) {
+    }
+    if (!t)
+        return PERF_NULL_;
+    perf_recorder_retire_(r, t);
+    for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
+    }
+    if (*p)
+        *p = t->next_same;
+    t->gone = 0;
+    (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
+    t->ranges = t->strayed = 0;
+    t->thread = thread;
+    t->name[0] = '\0';
+    t->number = ++r->threads;
+    r->alive++;
+    t->made = perf_scope_ticks_(r);
+    t->next_same = r->by_thread[thread % 256];
+    r->by_thread[thread % 256] = t;
+    return t;
+#else
+    (void)r;
+    (void)thread;
+    return PERF_NULL_;
+#endif
+}
+
+/* Empty; its place in the tree and its memory stay. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
+{
+    uint32_t i;
+
+    PERF_SET_(&c->count, UINT64_C(0));
+    PERF_SET_(&c->sum, UINT64_C(0));
+    PERF_SET_(&c->inside, UINT64_C(0));
+    PERF_SET_(&c->again, UINT64_C(0));
+    PERF_SET_(&c->within, UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->span, UINT64_C(0));
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    PERF_SET_(&c->max, UINT64_C(0));
+    for (i = 0; c->buckets && i < c->buckets->room; i++)
+        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
+}
+
+/* Scopes that are open now will count from here on: their ends are cold ones. */
+PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
+{
+    perf_cell_ *c, *first;
+    uint32_t    i;
+
+    for (i = 0; i < t->room; i++) {
+        first = c = t->cell[i];
+        if (c)
+            do
+                perf_cell_clear_(c);
+            while ((c = c->kin) != first);
+    }
+    for (c = t->open; c->parent; c = c->parent)
+        c->held = 1;
+    PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->late_cell, &t->blank);
+    PERF_SET_(&t->late, UINT64_C(1));
+}
+
+/* What other threads have asked for, done by the owner when it next begins a scope. */
+PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
+{
+    perf_registry_ *r = t->home;
+    uint32_t        ask;
+
+    do {
+        do
+            ask = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, ask, 0));
+        if (ask & PERF_ASK_RESET_) {
+            perf_recorder_clear_(t);
+            PERF_SET_(&t->ring_lost, t->ring_head);
+            PERF_SET_(&t->ring_more, UINT64_C(0));
+            PERF_SET_(&t->ring_sent, t->ring_head);
+            PERF_SET_(&t->abandoned, UINT64_C(0));
+            PERF_SET_(&t->disordered, UINT64_C(0));
+            PERF_SET_(&t->foreign, UINT64_C(0));
+            PERF_SET_(&t->orphans, UINT64_C(0));
+            PERF_SET_(&t->lost, UINT64_C(0));
+            PERF_SET_(&t->misused, UINT64_C(0));
+            t->birth = perf_scope_ticks_(r);
+        }
+        if (ask & PERF_ASK_TRACE_)
+            perf_ring_set_(r, t);
+        PERF_SET_(&t->cells, r->clock || PERF_ACQ_(&r->sink) ? 0 : t->room);
+    } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
+}
+
+/* The calling thread's recorder; NULL without memory. */
+PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
+{
+    perf_registry_ *r;
+    perf_recorder_ *t = PERF_SELF_;
+    uint32_t        thread;
+
+    if (t && t->home)
+        return t;
+    r = perf_registry_get_();
+    if (!r || !perf_lock_(r))
+        return PERF_NULL_;
+    thread = perf_thread_id_();
+    if (t) {                                    /* wiped by a fork: start over in the same place  */
+        perf_recorder_start_(r, t, thread);
+        perf_unlock_(r);
+        return t;
+    }
+    for (t = r->by_thread[thread % 256]; t && t->thread != thread; t = t->next_same) {
+    }
+    if (t && t->gone) {                         /* the system has given the id to a new thread    */
+        t->gone = 0;
+        r->alive++;
+    }
+    if (!t)
+        t = perf_recorder_adopt_(r, thread);
+    if (!t) {
+        t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+        if (t)
+            perf_recorder_start_(r, t, thread);
+    }
+    perf_unlock_(r);
+#if !PERF_TCC_
+    perf_self_v1_ = t;
+#endif
+    if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
+        perf_recorder_serve_(t);
+    if (!t) {
+        r->lost++;
+        perf_fail_(r, PERF_ENOMEM);
+    }
+    return t;
+}
+
+/* Makes room for a name's cell; 0: no memory. */
+PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
+{
+    uint32_t     room = t->room ? t->room : 64;
+    perf_cell_ **table;
+
+    while (room <= id)
+        room *= 2;
+    if (room == t->room)
+        return 1;
+    table = PERF_CAST_(perf_cell_ **,
+                       perf_pool_(&t->pool, &t->pool_end, room * sizeof *table, 262144, 1));
+    if (!table)
+        return 0;
+    if (t->room)
+        PERF_LIBC_(memcpy)(table, t->cell, t->room * sizeof *table);
+    PERF_REL_(&t->cell, table);                 /* readers take `room` first, then the table      */
+    PERF_REL_(&t->room, room);
+    return 1;
+}
+
+/* An entry of the table of cells: what `id` is when `caller` is open.  A name that is open further
+ * out has an entry too, with that cell, which is no child of the caller.                         */
+typedef struct perf_slot_ {
+    perf_cell_ *caller, *cell;
+} perf_slot_;
+
+PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
+                                          uint32_t id)
+{
+    uint64_t h = (PERF_PTR_(uintptr_t, caller) >> 6) * UINT64_C(0x9e3779b97f4a7c15);
+    uint32_t at = PERF_CAST_(uint32_t, h >> 40) ^ id * UINT32_C(0x9e3779b1) >> 8;
+
+    for (;; at++) {
+        perf_slot_ *s = &t->slot[at & (t->slots - 1)];
+        if (!s->cell || (s->caller == caller && PERF_CELL_ID_(s->cell) == id))
+            return s;
+    }
+}
+
+/* The table is at most half full; the old one is not needed any more, but stays in the pool. */
+PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
+{
+    perf_slot_ *old = t->slot;
+    uint32_t    n = t->slots, i;
+
+    if (2 * (t->slots_used + 1) <= n)
+        return 1;
+    t->slot = PERF_CAST_(perf_slot_ *, perf_pool_(&t->pool, &t->pool_end,
+                                                  (n ? 2 * n : 128) * sizeof *old, 262144, 1));
+    if (!t->slot) {
+        t->slot = old;
+        return 0;
+    }
+    t->slots = n ? 2 * n : 128;
+    for (i = 0; i < n; i++)
+        if (old[i].cell)
+            *perf_slot_at_(t, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
+    return 1;
+}
+
+/* A new cell of `id` under `caller`, or the open one of that name. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_cell_ *c, *kin;
+    perf_slot_ *slot;
+
+    if (!id || !perf_cells_room_(t, id) || !perf_slots_room_(t))
+        return PERF_NULL_;
+    for (c = caller; c && PERF_CELL_ID_(c) != id; c = c->parent) {
+    }
+    if (!c) {
+        c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
+        if (!c)
+            return PERF_NULL_;
+        perf_cell_clear_(c);
+        c->parent = caller;
+        c->depth = caller->depth + 1;
+        c->tag = PERF_CAST_(uint64_t, id) << 32 | PERF_CAST_(uint64_t, c->depth) << 56;
+        kin = t->cell[id];
+        c->kin = kin ? kin->kin : c;
+        if (kin)
+            PERF_REL_(&kin->kin, c);
+        PERF_REL_(&t->cell[id], c);
+    }
+    slot = perf_slot_at_(t, caller, id);
+    slot->caller = caller;
+    slot->cell = c;
+    t->slots_used++;
+    return c;
+}
+
+/* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
+PERF_OUTLINE_FN_ perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+{
+    perf_slot_ *s = t->slots ? perf_slot_at_(t, caller, id) : PERF_CAST_(perf_slot_ *, PERF_NULL_);
+
+    if (!s || !s->cell)
+        return perf_cell_make_(t, caller, id);
+    if (s->cell->parent == caller)
+        PERF_SET_(&t->cell[id], s->cell);
+    return s->cell;
+}
+
+PERF_HOT_FN_ perf_cell_ *perf_cell_find_(perf_recorder_ *t, uint32_t id)
+{
+    perf_slot_ *s = t->slots ? perf_slot_at_(t, t->open, id) : PERF_CAST_(perf_slot_ *, PERF_NULL_);
+
+    if (PERF_UNLIKELY_(!s || !s->cell || s->cell->parent != t->open))
+        return perf_cell_under_(t, t->open, id);
+    PERF_SET_(&t->cell[id], s->cell);
+    return s->cell;
+}
+
+/* The cell of what has no caller: counters, instants, spans of several threads, device times. */
+PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
+{
+    return perf_cell_under_(t, &t->root, id);
+}
+
+/* Counters for the indexes from..to beside those there are; 0: no memory. */
+PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
+{
+    perf_buckets_ *old = c->buckets, *b;
+    uint32_t       room = 7, i, first;          /* with the header 64 bytes                       */
+
+    if (old && from >= old->first && to < old->first + old->room)
+        return 1;
+    if (old && old->first < from)
+        from = old->first;
+    if (old && old->first + old->room - 1 > to)
+        to = old->first + old->room - 1;
+    while (room < to - from + 1)
+        room = 2 * room + 1;
+    first = from - (room - (to - from + 1)) / 2;
+    b = PERF_CAST_(perf_buckets_ *,
+                   perf_pool_(&t->pool, &t->pool_end, 8 * (room + 1), 262144, 1));
+    if (!b)
+        return 0;
+    b->first = first;
+    b->room = room;
+    for (i = 0; old && i < old->room; i++)
+        b->n[old->first - first + i] = old->n[i];
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
+    PERF_REL_(&c->buckets, b);
+    return 1;
+}
+
+/* ---- sink ---- */
+
+/* Asks every thread for something; each does it when it next begins a scope. */
+PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
+{
+    perf_recorder_ *t, *mine = PERF_SELF_;
+
+    for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
+        uint32_t before;
+        do
+            before = PERF_GET_(&t->request);
+        while (!perf_claim_(&t->request, before, before | what));
+        PERF_SET_(&t->cells, 0u);
+    }
+    if (mine && mine->home)
+        perf_recorder_serve_(mine);
+}
+
+PERF_COLD_FN_ void perf_image_hears_(perf_search_ *s, perf_anchor_ *a)
+{
+    (void)s;
+    PERF_SET_(&a->deaf, 0u);
+}
+
+/* Changes the sink from `old` to `now`, NULL for none; PERF_ESTATE: it is not `old` any more. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_search_    s;
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_image_hears_;
+    perf_images_(&s);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
+PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
+{
+    perf_label_ l;
+
+    l.text = n->site.name;
+    l.name = n;
+    l.kind = n->kind;
+    l.type = type;
+    l.bits = bits;
+    return l;
+}
+
+/* The payload of a scope is the number of calls before it, of this name in this thread. */
+PERF_COLD_FN_ void perf_sink_begin_(perf_recorder_ *t, perf_name_ *n, uint64_t calls,
+                                    uint32_t depth)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l = perf_label_of_(n, 1, calls);
+
+    if (sink)
+        sink->begin(t, &l, depth);
+}
+
+PERF_COLD_FN_ void perf_sink_end_(perf_recorder_ *t, uint32_t depth)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+
+    if (sink)
+        sink->end(t, depth);
+}
+
+/* A moment: counters and laps with a value, instants without. */
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type, double value)
+{
+    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
+    perf_label_       l;
+
+    if (sink && !t->sinking) {
+        l = perf_label_of_(PERF_ACQ_(&t->home->names)[id], type, perf_bits_(value));
+        sink->mark(&l);
+    }
+}
+
+/* ---- what is not the common case of a mark ---- */
+
+/* An entry that belongs to the event after it. */
+PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
+{
+    PERF_ADD_(t->ring_more, 1);
+    perf_event_put_(t, bits, 0);
+}
+
+PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
+
+/* The same where the ring may be due to be written to a file. */
+PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_event_put_(t, start, what);
+    if (t->ring_head >= t->ring_limit)
+        perf_ring_due_(t);
+}
+
+/* The event of the scope in `late` where the ring is off or due; that way the hot path need not
+ * make up the arguments. */
+PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start)
+{
+    perf_event_add_(t, start, t->late | (t->late_cell->tag + t->extra_tag));
+}
+
+/* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
+ * moved into the range of the buckets, or 0 where there is no memory for one.                    */
+PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1, in = d == 0 ? 1 : d > most ? most : d;
+    uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
+    uint64_t low, high;
+
+    if (!perf_buckets_room_(t, c, index, index))
+        return 0;
+    if (d < c->min)
+        PERF_SET_(&c->min, d);
+    if (d > c->max)
+        PERF_SET_(&c->max, d);
+    low = c->min ? c->min : 1;
+    high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
+    if (low <= high && !c->held && !c->again_open) {
+        PERF_SET_(&c->low, low);
+        PERF_SET_(&c->span, high - low);
+    }
+    return in;
+}
+
+/* Counts a duration of an own cell `weight` times, at once: the cold twin of perf_end_at_(). */
+PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, uint64_t weight)
+{
+    uint64_t in = perf_cell_extend_(t, c, d);
+
+    PERF_ADD_(c->count, weight);
+    PERF_ADD_(c->sum, d * weight);
+    if (in) {
+        PERF_ADD_(PERF_BUCKET_(c, in), weight);
+    } else {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+    }
+}
+
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, uint64_t start, uint64_t d, uint64_t tag)
+{
+    if (!t->ring_limit)
+        return;
+    if (d >= PERF_EVENT_MORE_)
+        perf_event_more_(t, d);
+    perf_event_add_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | tag);
+}
+
+/* Leaves the cell of a scope that ends: `outer` is what was open before.  0: it is not open any
+ * more, the scope around it has ended first.                                                     */
+PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
+{
+    perf_cell_ *p = t->open;
+    uint64_t    dropped;
+    uint32_t    strayed, known;
+
+    while (p && p != (again ? outer : c))
+        p = p->parent;
+    if (!p)
+        return 0;
+    dropped = perf_open_drop_(t, p);
+    if (again && c->again_open) {
+        c->again_open--;
+        PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+    } else if (!again) {
+        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        dropped += c->again_open;
+        c->again_open = c->held = 0;
+        PERF_REL_(&t->open, outer);
+    }
+    do {
+        strayed = PERF_GET_(&t->strayed);
+        known = strayed < dropped ? strayed : PERF_CAST_(uint32_t, dropped);
+    } while (known && !perf_claim_(&t->strayed, strayed, strayed - known));
+    PERF_ADD_(t->abandoned, dropped - known);
+    return 1;
+}
+
+/* Everything that is not the common case of a scope's end. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
+{
+    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                  */
+    perf_registry_ *r;
+    perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
+    int             ours = t == s->rec, again = outer != c->parent, ordered = 0;
+    uint64_t        d, within, tag;
+    uint32_t        before;
+
+    if (!t)
+        return;
+    r = t->home;
+    if (r->clock)
+        end = perf_scope_ticks_(r);
+    if (ours && s->start < t->made) {
+        PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
+        return;
+    }
+    if (ours && s->start <= t->birth)           /* begun before a reset: counts from there        */
+        s->start = t->birth;
+    if (ours) {
+        ordered = perf_open_end_(t, c, outer, again);
+        if (t->ranges)
+            perf_sink_end_(t, perf_depth_(t) + 1);
+    } else {
+        PERF_ADD_(t->foreign, 1);
+        do                                      /* its own thread will find it not ended          */
+            before = PERF_GET_(&s->rec->strayed);
+        while (!perf_claim_(&s->rec->strayed, before, before + 1));
+        c = perf_cell_get_(t, PERF_CELL_ID_(c));
+    }
+    if (ours && !ordered) {                     /* that other end took it for abandoned           */
+        c = perf_cell_find_(t, PERF_CELL_ID_(c));   /* stands beside it, without self time        */
+        again = c && c->parent != t->open;
+        PERF_ADD_(t->disordered, 1);
+        PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
+        perf_fail_(r, PERF_ESTATE);
+    }
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, PERF_ENOMEM);
+        return;
+    }
+    d = end - s->start;
+    if (d >> 63) {
+        d = 0;
+        r->warnings |= PERF_CLOCK_BACKWARDS;
+    }
+    tag = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t) + 1) << 56;
+    perf_cell_add_(t, c, d, weight);
+    within = ordered && again ? outer->inside - s->inside : 0;
+    within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
+    PERF_ADD_(c->within, within);
+    if (ordered)
+        PERF_ADD_(outer->inside, d * weight - within);
+    if (ours && again)                          /* the outermost call has this time already       */
+        PERF_ADD_(c->again, d * weight);
+    if (ours && !ordered)
+        PERF_ADD_(c->inside, d * weight);
+    perf_event_scope_(t, s->start, d, tag);
+}
+
+/* Everything that is not the common case of a begin; `notify_sink` 0 keeps the profiler out. */
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, int notify_sink)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_registry_ *r;
+    uint32_t        id;
+    int             cold, again;
+
+    s->rec = PERF_NULL_;
+    if (!t || PERF_GET_(&perf_anchor_v1_.off))
+        return PERF_NULL_;
+    r = t->home;
+    id = perf_site_id_(r, site);
+    s->cell = perf_cell_find_(t, id);
+    if (!s->cell) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
+        return PERF_NULL_;
+    }
+    if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    cold = r->clock != 0;
+    again = s->cell->parent != t->open;
+    s->outer = t->open;
+    s->inside = t->open->inside;
+    if (again) {                                /* open already: ends of that cell are cold now   */
+        s->cell->again_open++;
+        PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
+        PERF_SET_(&s->cell->low, PERF_NO_LOW_);
+        PERF_SET_(&s->cell->span, UINT64_C(0));
+    } else {
+        PERF_REL_(&t->open, s->cell);
+    }
+    s->depth = perf_depth_(t);
+    if (PERF_ACQ_(&r->sink)) {
+        if (notify_sink)
+            perf_sink_begin_(t, PERF_ACQ_(&r->names)[id], s->cell->count, s->depth);
+        cold |= t->ranges != 0;
+    }
+    s->rec = t;
+    s->open = cold || again ? PERF_CAST_(perf_cell_ *, PERF_NULL_) : s->cell;
+    s->start = perf_scope_ticks_(r);
+    return s;
+}
+
+/* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
+ * no other scope's self time. */
+PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
+{
+    static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
+    perf_registry_   *r = t->home;
+    perf_span_        s, *open;
+    int               on;
+
+    t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
+    open = perf_begin_slow_(&s, &site, 1);
+    if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
+        on = perf_stream_flush_(r, t);
+        perf_unlock_(r);
+        if (!on)
+            t->ring_limit = ~UINT64_C(0);
+    }
+    if (open)
+        perf_end_slow_(&s, perf_scope_ticks_(r), 1);
+}
+
+/* Of a sampled scope: random, n/2 .. 3n/2, so that no rhythm of the program is in step. */
+PERF_COLD_FN_ void perf_core_draw_(perf_skip_ *skip, uint32_t n)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    if (!t)
+        return;
+    n = n > 1u << 30 ? 1u << 30 : n;
+    t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
+    skip->gap = n / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) * (n + 1)) >> 32);
+    skip->gap += !skip->gap;
+}
+
+PERF_COLD_FN_ void perf_misuse_(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    if (t) {
+        PERF_ADD_(t->misused, 1);
+        perf_fail_(t->home, PERF_ESTATE);
+    }
+}
+
+/* The site of a name that is no static object: a small table by address in front of the interned
+ * names; the text is compared, so the caller may use its buffer again.  NULL: no room.           */
+PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
+{
+    perf_recorder_ *t = PERF_SELF_ && PERF_SELF_->home ? PERF_SELF_ : perf_recorder_get_();
+    uintptr_t       at = PERF_PTR_(uintptr_t, name);
+    perf_known_    *k;
+    perf_site_      site = PERF_ZERO;
+    perf_name_     *n;
+
+    if (!t)
+        return PERF_NULL_;
+    k = &t->known[(at ^ at >> 6) % 64];
+    if (k->key == name && k->name && k->name->kind == kind &&
+        !PERF_LIBC_(strcmp)(k->name->site.name, name))
+        return &k->name->site;
+    site.name = name;
+    site.line = kind << 24;
+    n = perf_name_find_(t->home, &site);
+    if (!n) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ELIMIT);
+        return PERF_NULL_;
+    }
+    k->key = name;
+    k->name = name ? n : PERF_CAST_(perf_name_ *, PERF_NULL_);
+    return &n->site;
+}
+
+PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    l->rec = t;
+    l->open = t ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    l->inside = t ? t->open->inside : 0;
+    l->start = t ? perf_scope_ticks_(t->home) : 0;
+}
+
+/* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
+ * when it is over: as a mark whose payload is the length in ns.                                  */
+PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_cell_     *c;
+    uint64_t        d, within;
+
+    if (!t)
+        return;
+    if (l->rec != t || l->start < t->made) {    /* another thread's, or begun before a fork       */
+        PERF_ADD_(t->orphans, l->rec == t);
+        PERF_ADD_(t->foreign, l->rec != t);
+    }
+    c = perf_cell_find_(t, perf_site_id_(t->home, site));
+    if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    if (!c) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ELIMIT);
+    }
+    if (!c || l->start < t->made) {
+        perf_core_lap_begin_(l);
+        return;
+    }
+    if (t->home->clock)
+        now = perf_scope_ticks_(t->home);
+    within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
+    if (l->rec == t && l->start <= t->birth) {
+        l->start = t->birth;
+        within = t->open->inside;
+    }
+    d = now - l->start;
+    if (d >> 63)
+        d = 0;
+    within = within < d ? within : d;
+    perf_cell_add_(t, c, d, 1);
+    if (c->parent == t->open && l->open == t->open) {
+        PERF_ADD_(c->inside, within);
+        PERF_ADD_(t->open->inside, d - within);
+    } else {                                    /* its caller has ended, or is itself: no time    */
+        PERF_ADD_(c->inside, d);
+        PERF_ADD_(c->again, d);
+    }
+    perf_event_scope_(t, l->start, d, PERF_TAG_NAME_(c->tag) |
+                                          PERF_CAST_(uint64_t, perf_depth_(t) + 1) << 56);
+    perf_sink_mark_(t, PERF_CELL_ID_(c), 2,
+                    PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
+    l->rec = t;
+    l->open = t->open;
+    l->inside = t->open->inside;
+    l->start = now;
+}
+
+PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+
+    *c = t ? perf_cell_get_(t, perf_site_id_(t->home, site)) : PERF_NULL_;
+    if (t && PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    return *c ? t : PERF_NULL_;
+}
+
+PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
+{
+    perf_gauge_    *g;
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+    uint64_t        now;
+
+    if (!t)
+        return;
+    if (perf_is_nan_(value)) {
+        perf_misuse_();
+        return;
+    }
+    now = perf_scope_ticks_(t->home);
+    if (!c->gauge)
+        PERF_REL_(&c->gauge, PERF_CAST_(perf_gauge_ *, perf_pool_(&t->pool, &t->pool_end,
+                                                                  sizeof *c->gauge, 262144, 1)));
+    g = c->gauge;
+    if (!g) {
+        PERF_ADD_(t->lost, 1);
+        perf_fail_(t->home, PERF_ENOMEM);
+        return;
+    }
+    if (!c->count || value < perf_from_bits_(g->least))
+        PERF_SET_(&g->least, perf_bits_(value));
+    if (!c->count || value > perf_from_bits_(g->most))
+        PERF_SET_(&g->most, perf_bits_(value));
+    PERF_SET_(&g->last, perf_bits_(value));
+    PERF_SET_(&g->values, perf_bits_(c->count ? perf_from_bits_(g->values) + value : value));
+    PERF_SET_(&g->at, now);
+    PERF_ADD_(c->count, 1);
+    if (t->ring_limit) {
+        perf_event_more_(t, perf_bits_(value));
+        perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
+    }
+    perf_sink_mark_(t, site->id, 2, value);
+}
+
+PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site)
+{
+    perf_cell_     *c;
+    perf_recorder_ *t = perf_at_site_(site, &c);
+
+    if (!t)
+        return;
+    PERF_ADD_(c->count, 1);
+    if (t->ring_limit)
+        perf_event_add_(t, perf_scope_ticks_(t->home), c->tag);
+    perf_sink_mark_(t, site->id, 0, 0.0);
+}
+
+PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
+{
+    perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+    const perf_sink_ *sink;
+
+    if (!t)
+        return;
+    sink = PERF_ACQ_(&t->home->sink);
+    a->name = site->id;
+    a->open = 1;
+    a->id = id;
+    if (!id && perf_lock_(t->home)) {
+        a->id = ++t->home->async_ids;
+        perf_unlock_(t->home);
+    }
+    if (sink && !t->sinking) {
+        perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
+        a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range));
+    }
+    a->start = perf_scope_ticks_(t->home);
+}
+
+PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
+{
+    perf_recorder_   *t;
+    perf_cell_       *c;
+    const perf_sink_ *sink;
+    uint64_t          d;
+    int               ranged;
+
+    if (!span->open) {
+        if (PERF_ON_())
+            perf_misuse_();
+        return;
+    }
+    ranged = span->open == 2;
+    if (span->open == PERF_SPAN_OFF_) {
+        span->open = 0;
+        return;
+    }
+    span->open = 0;
+    t = perf_recorder_get_();
+    sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    if (sink)
+        sink->close(span->range);
+    c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
+    if (!c)
+        return;
+    if (PERF_GET_(&t->request))
+        perf_recorder_serve_(t);
+    d = perf_scope_ticks_(t->home) - span->start;
+    if (d >> 63)
+        d = 0;
+    perf_cell_add_(t, c, d, 1);
+    if (t->ring_limit) {
+        perf_event_more_(t, span->id);
+        perf_event_more_(t, d);
+        perf_event_add_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
+{
+    perf_recorder_   *t = perf_recorder_get_();
+    const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    uint32_t          i = 0, n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
+
+    for (; i < n; i++)
+        t->name[i] = name[i];
+    if (t)
+        t->name[i] = '\0';
+    if (sink && !t->sinking)
+        sink->thread(t->name);
+}
+
+/* ---- the core for files that only mark ---- */
+
+PERF_COLD_FN_ int perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r)
+        perf_clock_agrees_(r, counter);
+    return perf_begin_slow_(s, site, 1) != PERF_NULL_;
+}
+
+#if PERF_ONE_CORE_
+PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
+#endif
+
+PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
+{
+    static const perf_core_ table = {
+        PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
+#if PERF_ONE_CORE_
+        perf_core_join_,
+#else
+        PERF_NULL_,
+#endif
+        perf_core_begin_, perf_cell_find_, perf_core_draw_, perf_end_slow_, perf_event_last_,
+        perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
+        perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
+        perf_misuse_};
+
+    return &table;
+}
+
+#if PERF_ONE_CORE_
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+
+PERF_COLD_FN_ void perf_core_image_(perf_search_ *s, perf_anchor_ *a)
+{
+    if (a == &perf_anchor_v1_ && s->image)
+        s->found = PERF_PTR_(void *, PERF_PTR_(uintptr_t, s->image));
+}
+
+/* Other images call into this one from now on, so it stays loaded.  The program itself has no name,
+ * and without dlopen in the process nothing is ever unloaded.                                    */
+PERF_COLD_FN_ void perf_core_pin_(void)
+{
+    perf_search_ s;
+    const char  *name;
+
+    if (!perf_dlopen_ || !perf_claim_(&perf_anchor_v1_.reserved, 0, 1))
+        return;
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_core_image_;
+    perf_images_(&s);
+    name = PERF_CAST_(const char *, s.found);
+    if (name && *name)
+        (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
+}
+
+PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
+{
+    const perf_core_ *none = PERF_NULL_;
+    perf_registry_   *r = perf_registry_get_();
+
+    if (a != &perf_anchor_v1_)
+        perf_core_pin_();
+    (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
+                                      __ATOMIC_ACQUIRE);
+    PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
+}
+
+PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
+{
+    const perf_core_ *none = PERF_NULL_;
+
+    if (__atomic_compare_exchange_n(&a->core, &none, s->core, 0, __ATOMIC_ACQ_REL,
+                                    __ATOMIC_ACQUIRE)) {
+        (void)__atomic_fetch_and(&a->off, ~PERF_OFF_NO_CORE_, __ATOMIC_ACQ_REL);
+        s->there |= a != &perf_anchor_v1_;
+    }
+}
+
+/* Runs before the constructors of the program, once for each file that holds a core. */
+PERF_COLD_FN_ void perf_core_install_(void)
+{
+    perf_search_ s;
+
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_core_give_;
+    s.core = perf_core_table_();
+    perf_images_(&s);
+    if (s.there)
+        perf_core_pin_();
+}
+
+/* The registry for who reads or switches recordings.  Whatever file uses this function gets the
+ * core and a constructor that hands it out: priority 101, the first that a program may have.     */
+PERF_OUTLINE_FN_ perf_registry_ *perf_registry_read_(void)
+{
+#if defined(__aarch64__)
+    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
+                         ".balign 8\n.quad %0\n.popsection" : : "S"(perf_core_install_));
+#else
+    __asm__ __volatile__(".pushsection .init_array.00101,\"aw\",%%init_array\n"
+                         ".balign 8\n.quad %c0\n.popsection" : : "i"(perf_core_install_));
+#endif
+    return perf_registry_get_();
+}
+#else
+PERF_OUTLINE_FN_ const perf_core_ *perf_core_get_(void)
+{
+    return perf_core_table_();
+}
+
+PERF_FN perf_registry_ *perf_registry_read_(void)
+{
+    return perf_registry_get_();
+}
+#endif
+
+/* ---- sources ---- */
+
+struct perf_out_;
+
+/* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
+ * by now, before each report and trace; report writes its own lines under the table; reset forgets.
+ * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
+typedef struct perf_source_ {
+    struct perf_source_ *next;
+    void (*collect)(perf_registry_ *);
+    void (*report)(struct perf_out_ *);
+    void (*reset)(void);
+} perf_source_;
+
+/* ---- switches ---- */
+
+PERF_FN perf_status perf_error(void)
+{
+    perf_registry_ *r = perf_registry_read_();
+
+    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
+{
+    PERF_SET_(&a->off, s->value);
+}
+
+PERF_FN void perf_enable(int on)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_search_    s;
+
+    if (!r)
+        return;
+    PERF_SET_(&r->off, on ? 0u : PERF_OFF_SWITCHED_);   /* images to come ask the registry        */
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
+    s.visit = perf_image_switch_;
+    s.value = on ? 0u : PERF_OFF_SWITCHED_;
+    perf_images_(&s);
+}
+
+PERF_FN void perf_trace_enable(int on)
+{
+    perf_registry_ *r = perf_registry_read_();
+
+    if (!r || !perf_lock_(r))
+        return;
+    PERF_SET_(&r->trace_off, on ? 0u : 1u);
+    perf_ask_(r, PERF_ASK_TRACE_);
+    perf_unlock_(r);
+}
+
+PERF_FN void perf_reset(void)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_source_   *source;
+
+    if (!r || !perf_lock_(r))
+        return;
+    perf_ask_(r, PERF_ASK_RESET_);
+    PERF_SET_(&r->lost, UINT64_C(0));
+    PERF_SET_(&r->cut_names, UINT64_C(0));
+    PERF_SET_(&r->retired_lost, UINT64_C(0));
+    perf_retired_forget_(r);
+    PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
+    r->retired_bytes = 0;
+    PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
+    perf_unlock_(r);
+    for (source = PERF_ACQ_(&r->sources); source; source = source->next)
+        if (source->reset)
+            source->reset();
+}
+/* ---- the clock's quality ---- */
+
+#define PERF_CLOCK_TEXT_(name, bit, text)                                                         \
+    if (warning & bit)                                                                            \
+        return text;
+PERF_FN const char *perf_clock_warning_text(uint32_t warning)
+{
+    PERF_CLOCK_LIST_(PERF_CLOCK_TEXT_)
+    return "no warning";
+}
+#undef PERF_CLOCK_TEXT_
+
+#if PERF_ARCH_X86_
+#define PERF_COUNTER_NAME_ "tsc"
+#elif defined(__aarch64__)
+#define PERF_COUNTER_NAME_ "cntvct"
+#else
+#define PERF_COUNTER_NAME_ "rdtime"
+#endif
+#if defined(_WIN32)
+#define PERF_SYSTEM_CLOCK_NAME_ "qpc"
+#else
+#define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
+#endif
+
+/* Smallest step between successive readings, and the cost of one, of what scopes use. */
+PERF_FN perf_clock_info perf_clock(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+    perf_clock_info c;
+    uint64_t        first, last, step = ~UINT64_C(0), best = ~UINT64_C(0);
+    int             i, k, counter = r ? !r->clock : PERF_COUNTER_;
+
+    PERF_LIBC_(memset)(&c, 0, sizeof c);
+    for (k = 0; k < 16; k++) {
+        first = last = counter ? perf_ticks() : perf_now();
+        for (i = 0; i < 32; i++) {
+            uint64_t t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < step)
+                step = t - last;
+            if (t < last)
+                c.warnings |= PERF_CLOCK_BACKWARDS;
+            last = t;
+        }
+        if (last - first < best)
+            best = last - first;
+    }
+    c.tick_ns = counter ? perf_tick_ns_() : 1.0;
+    c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
+    c.hz = 1e9 / c.tick_ns;
+    c.resolution_ns = step == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step) * c.tick_ns;
+    c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
+    if (c.error_ppm > 1000)
+        c.warnings |= PERF_CLOCK_ROUGH;
+    if (r)
+        c.warnings |= PERF_GET_(&r->warnings);
+    if (counter)
+        c.warnings |= PERF_GET_(&perf_anchor_v1_.clock.warnings);
+#if defined(PERF_CLOCK_FN)
+    c.name = "custom";
+#else
+    c.name = counter ? PERF_COUNTER_NAME_ : PERF_SYSTEM_CLOCK_NAME_;
+#endif
+    return c;
+}
+
+/* ---- durations from elsewhere: a device, another clock ---- */
+
+/* Adds it once; later calls with the same object do nothing. */
+PERF_COLD_FN_ void perf_source_add_(perf_registry_ *r, perf_source_ *s)
+{
+    perf_source_ *p;
+
+    if (!perf_lock_(r))
+        return;
+    for (p = r->sources; p && p != s; p = p->next) {
+    }
+    if (!p) {
+        s->next = r->sources;
+        PERF_REL_(&r->sources, s);
+    }
+    perf_unlock_(r);
+}
+
+PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
+{
+    perf_source_ *s;
+
+    for (s = PERF_ACQ_(&r->sources); s; s = s->next)
+        if (s->collect)
+            s->collect(r);
+}
+
+/* A recorder that belongs to no thread: one line of the trace, `name` its title.  Whoever makes it
+ * sees to it that one thread at a time writes.  NULL without memory.                             */
+PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
+{
+    perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
+    size_t          i;
+
+    if (!t || !perf_lock_(r))
+        return PERF_NULL_;
+    perf_recorder_empty_(t);
+    t->home = r;
+    t->foreign_track = 1;
+    t->number = ++r->threads;
+    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
+    r->alive++;
+    t->made = t->birth = perf_scope_ticks_(r);
+    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
+        t->name[i] = name[i];
+    perf_ring_set_(r, t);
+    t->next = r->recorders;
+    PERF_REL_(&r->recorders, t);
+    perf_unlock_(r);
+    return t;
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+#if PERF_DISABLE
+#define perf_enable(on)       PERF_OFF_((perf_enable)(on))
+#define perf_trace_enable(on) PERF_OFF_((perf_trace_enable)(on))
+#define perf_reset()          PERF_OFF_((perf_reset)())
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_H_RECORDS */

@@ -1,0 +1,49 @@
+/* Lines of a log around content of our choice: a stored block, its checksum, base64. */
+#ifndef PERF_TESTS_FORMATS_LINES_H
+#define PERF_TESTS_FORMATS_LINES_H
+
+#include "perf_hlog.h"
+
+/* n bytes of `raw` as base64 with padding; returns the characters. */
+static size_t line_base64(char *out, const unsigned char *raw, size_t n)
+{
+    size_t i, k = 0;
+
+    for (i = 0; i < n; i += 3, k += 4) {
+        uint64_t v = raw[i];
+        v |= i + 1 < n ? PERF_CAST_(uint64_t, raw[i + 1]) << 8 : 0;
+        v |= i + 2 < n ? PERF_CAST_(uint64_t, raw[i + 2]) << 16 : 0;
+        perf_base64_(out + k, v);
+        if (i + 1 >= n)
+            out[k + 2] = '=';
+        if (i + 2 >= n)
+            out[k + 3] = '=';
+    }
+    return k;
+}
+
+static unsigned char *line_be(unsigned char *p, uint64_t v, int bytes)
+{
+    while (bytes-- > 0)
+        *p++ = PERF_CAST_(unsigned char, v >> (8 * bytes) & 255);
+    return p;
+}
+
+/* A compressed stream of n <= 60000 bytes; `raw` has room for 24 more.  Returns its size. */
+static size_t line_stored(unsigned char *raw, uint32_t cookie, const unsigned char *content, size_t n)
+{
+    unsigned char *p = line_be(raw, cookie, 4);
+
+    p = line_be(p, n + 11, 4);
+    p = line_be(p, 0x7801, 2);
+    *p++ = 1;
+    *p++ = PERF_CAST_(unsigned char, n & 255);
+    *p++ = PERF_CAST_(unsigned char, n >> 8);
+    *p++ = PERF_CAST_(unsigned char, ~n & 255);
+    *p++ = PERF_CAST_(unsigned char, ~n >> 8 & 255);
+    memcpy(p, content, n);
+    p = line_be(p + n, perf_adler32_(1, content, n), 4);
+    return PERF_CAST_(size_t, p - raw);
+}
+
+#endif

@@ -1,0 +1,288 @@
+/* files.c DIR: what is written lands where it should and nowhere else, keeps its permissions, and takes
+ * the place of an old file only when it is whole; what is read is left alone.                      */
+#define _DEFAULT_SOURCE 1
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#define PERF_TRACE_EVENTS 1024
+#include "perf.h"
+#include "perf_export.h"
+
+#include "check.h"
+
+static char dir[400], path[500], other[500];
+
+/* Stands before the C library's: counts, and fails when told to. */
+static int syncs, syncs_fail;
+int        fsync(int fd);
+int        fsync(int fd)
+{
+    (void)fd;
+    syncs++;
+    errno = EIO;
+    return syncs_fail ? -1 : 0;
+}
+
+static const char *in(char *to, const char *name)
+{
+    snprintf(to, sizeof path, "%s/%s", dir, name);
+    return to;
+}
+
+static void put(const char *file, const char *text, size_t n)
+{
+    FILE *f = fopen(file, "wb");
+
+    if (!f || fwrite(text, 1, n, f) != n || fclose(f))
+        abort();
+}
+
+static int holds(const char *file, const char *text, size_t n)
+{
+    static char buffer[65536];
+    FILE       *f = fopen(file, "rb");
+    size_t      got = f ? fread(buffer, 1, sizeof buffer, f) : 0;
+
+    if (f)
+        (void)fclose(f);
+    return f && got == n && !memcmp(buffer, text, n);
+}
+
+static unsigned mode_of(const char *file)
+{
+    struct stat s;
+
+    return lstat(file, &s) ? 0 : S_ISREG(s.st_mode) ? s.st_mode & 07777 : 1;
+}
+
+/* Files whose names end in ".part". */
+static int leftovers(const char *folder)
+{
+    DIR           *d = opendir(folder);
+    struct dirent *e;
+    int            n = 0;
+
+    while (d && (e = readdir(d)) != NULL)
+        n += strlen(e->d_name) > 5 && !strcmp(e->d_name + strlen(e->d_name) - 5, ".part");
+    if (d)
+        (void)closedir(d);
+    return n;
+}
+
+/* Every way to write a file. */
+enum { WAYS = 8 };
+static perf_status way(int i, const char *to)
+{
+    perf_trace_part part = {PERF_NULL_, PERF_NULL_, 0, 0};
+    perf_status     status;
+
+    switch (i) {
+    case 0: return perf_results_save(to, NULL);
+    case 1: return perf_baseline_save(to, NULL);
+    case 2: return perf_export_save(to, PERF_EXPORT_OPENMETRICS, NULL);
+    case 3: return perf_export_save(to, PERF_EXPORT_FLAME, NULL);
+    case 4: return perf_trace_save(to);
+    case 5: return perf_trace_save_perfetto(to);
+    case 6: part.path = in(other, "part.pftrace"); return perf_trace_merge(to, &part, 1, NULL);
+    default:
+        status = perf_trace_stream(to, NULL);
+        return status == PERF_OK ? perf_trace_stream_end() : status;
+    }
+}
+
+static void links_and_modes(void)
+{
+    char target[500], planted[600];
+    int  i, k;
+
+    for (i = 0; i < WAYS; i++) {
+        /* nothing there: as the umask has it */
+        (void)remove(in(path, "out"));
+        CHECK(way(i, path) == PERF_OK && mode_of(path) == 0644, "way %d: mode %o", i, mode_of(path));
+        /* an old file keeps its permissions */
+        CHECK(chmod(path, 0640) == 0 && way(i, path) == PERF_OK && mode_of(path) == 0640,
+              "way %d: mode %o", i, mode_of(path));
+        (void)remove(path);
+        put(path, "", 0);
+        CHECK(chmod(path, 0606) == 0 && way(i, path) == PERF_OK && mode_of(path) == 0606,
+              "way %d: mode %o", i, mode_of(path));
+        /* a planted link is replaced, what it leads to is not touched */
+        put(in(target, "target"), "precious", 8);
+        (void)remove(path);
+        CHECK(symlink(target, path) == 0 && way(i, path) == PERF_OK, "way %d", i);
+        CHECK(holds(target, "precious", 8) && mode_of(path) == 0644, "way %d: link followed", i);
+        /* nor one with the name that older releases gave the file while it was written */
+        for (k = 0; k < 40; k++) {
+            snprintf(planted, sizeof planted, "%s.%ld.part", path, (long)getpid() - 20 + k);
+            if (symlink(target, planted))
+                abort();
+        }
+        CHECK(way(i, path) == PERF_OK && holds(target, "precious", 8), "way %d: planted", i);
+        for (k = 0; k < 40; k++) {
+            snprintf(planted, sizeof planted, "%s.%ld.part", path, (long)getpid() - 20 + k);
+            (void)remove(planted);
+        }
+        CHECK(leftovers(dir) == 0, "way %d: %d left", i, leftovers(dir));
+    }
+}
+
+/* A disk that is full, as far as a process without rights can have one. */
+static void full_disk(const char *folder)
+{
+    struct rlimit limit, old;
+    char          to[500];
+    perf_status   status;
+    int           i;
+
+    (void)signal(SIGXFSZ, SIG_IGN);
+    snprintf(to, sizeof to, "%s/perf_files_%ld", folder, (long)getpid());
+    for (i = 0; i < WAYS - 1; i++) {
+        put(to, "{\"perf_results\":1}\n", 19);
+        getrlimit(RLIMIT_FSIZE, &old);
+        limit = old;
+        limit.rlim_cur = 20;
+        setrlimit(RLIMIT_FSIZE, &limit);
+        status = way(i, to);
+        setrlimit(RLIMIT_FSIZE, &old);
+        CHECK(status == PERF_EIO, "way %d: %s", i, perf_status_text(status));
+        CHECK(holds(to, "{\"perf_results\":1}\n", 19), "%s, way %d: the old file is gone", folder, i);
+        CHECK(leftovers(folder) == 0, "way %d: %d left", i, leftovers(folder));
+    }
+    (void)remove(to);
+}
+
+static void durable(void)
+{
+    perf_status status;
+    int         i;
+
+    (void)remove(in(path, "durable.json"));
+    for (i = 0; i < 2; i++) {
+        syncs = 0;
+        status = i ? perf_baseline_add(path, NULL) : perf_baseline_save(path, NULL);
+        CHECK(status == PERF_OK && syncs == 2, "%s, %d: the file and its folder",
+              perf_status_text(status), syncs);
+    }
+    syncs = 0;
+    CHECK(perf_results_save(path, NULL) == PERF_OK && syncs == 0, "%d", syncs);
+    put(path, "{\"perf_results\":1}\n", 19);
+    syncs_fail = 1;
+    CHECK(perf_baseline_add(path, NULL) == PERF_EIO, "the disk failed");
+    CHECK(perf_baseline_save(path, NULL) == PERF_EIO, "the disk failed");
+    syncs_fail = 0;
+    CHECK(holds(path, "{\"perf_results\":1}\n", 19) && leftovers(dir) == 0, "old file");
+}
+
+static void damaged(void)
+{
+    static const char *const text[] = {"{\"perf_results\":1,\"benchm", "not a baseline\n", "\x1f\x8b"};
+    perf_baseline            b;
+    perf_status              status;
+    char                     aside[600];
+    int                      i;
+
+    in(path, "broken.json");
+    for (i = 0; i < 3; i++) {
+        put(path, text[i], strlen(text[i]));
+        status = perf_baseline_add(path, NULL);
+        CHECK(status == PERF_EFORMAT && holds(path, text[i], strlen(text[i])), "add: %s",
+              perf_status_text(status));
+        status = perf_baseline_save(path, NULL);
+        CHECK(status == PERF_OK, "save: %s", perf_status_text(status));
+        b = perf_baseline_check(path, NULL);
+        CHECK(b.status == PERF_OK && b.runs == 1, "%s", perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    for (i = 0; i < 3; i++) {
+        snprintf(aside, sizeof aside, i ? "%s.damaged.%d" : "%s.damaged", path, i + 1);
+        CHECK(holds(aside, text[i], strlen(text[i])), "%s", aside);
+    }
+    snprintf(aside, sizeof aside, "%s.damaged.4", path);
+    CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "a good one is replaced");
+    put(path, "", 0);
+    CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "an empty one is no loss");
+}
+
+/* Merging what is no trace changes nothing. */
+static void merged(void)
+{
+    static const struct {
+        const char *text;
+        size_t      n;
+    } c[] = {{"", 0}, {"\n", 1}, {"\nA letter.\n", 11}, {"\n\x7fshort", 7}, {"\n\x05xxxxx", 7},
+             {"\n\x05xxxxx\n\x05xxxxx", 14}, {"[", 1}, {"[\n", 2}, {"[\nhello", 7}, {"[\n]\n", 4},
+             {"{\"a\":1}\n", 8}, {"{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n", 40},
+             {"{\"displayTimeUnit\" is what I write about.\n", 42}, {"#!/bin/sh\n", 10}};
+    size_t i, bad;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_trace_part part = {PERF_NULL_, PERF_NULL_, 0, 0};
+        perf_status     status;
+        part.path = in(path, "letter.txt");
+        put(path, c[i].text, c[i].n);
+        status = perf_trace_merge(path, &part, 1, &bad);
+        CHECK(status == PERF_EFORMAT && bad == 0, "%lu: %s", (unsigned long)i,
+              perf_status_text(status));
+        CHECK(holds(path, c[i].text, c[i].n), "%lu: the file has changed", (unsigned long)i);
+    }
+}
+
+static void devices(void)
+{
+    char text[8192], link[64];
+    long n;
+    int  end[2], fd;
+
+    CHECK(perf_results_save("/dev/null", NULL) == PERF_OK, "null");
+    CHECK(perf_baseline_save("/dev/null", NULL) == PERF_OK, "null");
+    if (!access("/dev/full", W_OK))
+        CHECK(perf_results_save("/dev/full", NULL) == PERF_EIO, "full");
+    CHECK(perf_results_save(dir, NULL) == PERF_EIO, "a folder");
+    CHECK(perf_results_save(in(path, "no/such"), NULL) == PERF_EIO, "no folder");
+    if (access("/proc/self/fd", R_OK) || pipe(end))
+        return;
+    snprintf(link, sizeof link, "/proc/self/fd/%d", end[1]);
+    CHECK(perf_export_save(link, PERF_EXPORT_GO, NULL) == PERF_OK, "a pipe");
+    n = (long)read(end[0], text, sizeof text);
+    CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through a pipe", n);
+    (void)remove(in(path, "redirected"));
+    fd = open(path, O_RDWR | O_CREAT, 0600);
+    snprintf(link, sizeof link, "/dev/fd/%d", fd);
+    CHECK(perf_export_save(link, PERF_EXPORT_GO, NULL) == PERF_OK, "/dev/fd");
+    n = (long)read(fd, text, sizeof text);
+    CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through /dev/fd", n);
+    (void)close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    int i;
+
+    if (argc > 1 && !strcmp(argv[1], "machine")) {      /* for secure.sh: what PERF_MACHINE does   */
+        char text[65536];
+        (void)perf_results_text(text, sizeof text, NULL);
+        return strstr(text, "\"machine\":\"of the environment\"") ? 10 : 11;
+    }
+    if (argc > 1 && !strcmp(argv[1], "uid"))
+        return printf("%ld\n", (long)geteuid()) < 0;
+    snprintf(dir, sizeof dir, "%s", argc > 1 ? argv[1] : ".");
+    (void)umask(022);
+    for (i = 0; i < 100; i++) {
+        PERF_SCOPE("work");
+    }
+    CHECK(perf_trace_save_perfetto(in(path, "part.pftrace")) == PERF_OK, "a part to merge");
+    links_and_modes();
+    full_disk(dir);
+    if (!access("/dev/shm", W_OK))
+        full_disk("/dev/shm");
+    durable();
+    damaged();
+    merged();
+    devices();
+    return check_done();
+}

@@ -1,0 +1,198 @@
+/* The call tree of the whole run: it agrees with the table to the tick whatever the program does, and
+ * a model that keeps its own stack knows every number.  The clock only moves when the test says so.
+ * argv[1]: seed of the random programs.                                                          */
+#include <stdint.h>
+static uint64_t now_ns = 1000;
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#include "rows.h"
+
+#define NAMES 6
+#define DEPTH 40
+
+static const char *const name[NAMES] = {"n0", "n1", "n2", "n3", "n4", "n5"};
+static uint64_t          seed;
+
+static unsigned dice(unsigned n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (unsigned)(seed >> 33) % n;
+}
+
+/* What the model knows of a name. */
+static struct {
+    uint64_t calls, total, self;
+    int      open;
+} model[NAMES];
+
+static struct {
+    perf_scope scope;
+    int        name;
+    uint64_t   start, inside;
+} stack[DEPTH];
+
+static uint64_t top_level;
+
+static void push(int depth, int n)
+{
+    stack[depth].name = n;
+    stack[depth].start = now_ns;
+    stack[depth].inside = 0;
+    stack[depth].scope = perf_scope_begin(name[n]);
+    model[n].open++;
+}
+
+static void pop(int depth)
+{
+    int      n = stack[depth].name;
+    uint64_t d = now_ns - stack[depth].start;
+
+    perf_scope_end(&stack[depth].scope);
+    model[n].calls++;
+    model[n].open--;
+    model[n].total += model[n].open ? 0 : d;
+    model[n].self += d - stack[depth].inside;
+    if (depth)
+        stack[depth - 1].inside += d;
+    else
+        top_level += d;
+}
+
+/* Sums over the nodes of the tree against the rows of the table and the model. */
+static void agree(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_tree_     *tree = perf_tree_make_(r);
+    uint64_t        self = 0;
+    uint32_t        i, k;
+
+    for (k = 0; k < NAMES; k++) {
+        uint64_t calls = 0, total = 0, own = 0;
+        row      t = row_of(name[k], "scope");
+        for (i = 1; tree && i < tree->count; i++) {
+            if (strcmp(r->names[tree->node[i].name]->site.name, name[k]))
+                continue;
+            calls += tree->node[i].calls;
+            total += tree->node[i].total;
+            own += tree->node[i].self;
+        }
+        CHECK(calls == model[k].calls && (double)calls == t.calls, "%s: %.0f calls, tree %.0f, model %.0f",
+              name[k], t.calls, (double)calls, (double)model[k].calls);
+        CHECK(total == model[k].total && (double)total == t.total, "%s: total %.0f, tree %.0f, model %.0f",
+              name[k], t.total, (double)total, (double)model[k].total);
+        CHECK(own == model[k].self && (double)own == t.self, "%s: self %.0f, tree %.0f, model %.0f",
+              name[k], t.self, (double)own, (double)model[k].self);
+        self += own;
+    }
+    CHECK(self == top_level, "all self %.0f, outermost scopes %.0f", (double)self, (double)top_level);
+    for (i = 1; tree && i < tree->count; i++) {
+        uint32_t up = tree->node[i].parent;
+        CHECK(!up || tree->node[i].total <= tree->node[up].total, "node %u exceeds its parent", i);
+        for (k = up; k; k = tree->node[k].parent)
+            CHECK(tree->node[k].name != tree->node[i].name, "a name below itself");
+    }
+    perf_tree_free_(tree);
+}
+
+/* Any nesting of six names, recursion through others included. */
+static void random_programs(void)
+{
+    int depth = 0, step;
+
+    for (step = 0; step < 30000; step++) {
+        now_ns += dice(50);
+        if (depth < DEPTH && (depth == 0 || dice(2)))
+            push(depth, (int)dice(NAMES)), depth++;
+        else
+            pop(--depth);
+        if (step % 10000 == 9999) {
+            while (depth)
+                pop(--depth);
+            agree();
+        }
+    }
+}
+
+/* More events than the ring has: what came first is still in the tree. */
+static void whole_run(void)
+{
+    char *text;
+    long  i;
+
+    perf_reset();
+    {
+        PERF_SCOPE("load");
+        now_ns += 1000000;
+    }
+    for (i = 0; i < 3 * PERF_TRACE_EVENTS; i++) {
+        PERF_SCOPE("tail");
+        now_ns += 1;
+    }
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, "  load\n") && strstr(text, "  tail\n"), "%s", text);
+    CHECK(strstr(text, "83.6 %"), "load took 1000000 of 1196608: %s", text);
+    free(text);
+}
+
+/* Crossing ends: nothing is negative, nothing exceeds what is around it. */
+static void crossing(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_tree_     *tree;
+    perf_scope      s[3];
+    uint32_t        i;
+    int             k, n;
+
+    perf_reset();
+    for (k = 0; k < 2000; k++) {
+        PERF_SCOPE("around");
+        for (n = 0; n < 3; n++) {
+            s[n] = perf_scope_begin(name[n]);
+            now_ns += dice(20);
+        }
+        for (n = 0; n < 3; n++) {
+            unsigned which = dice(3);
+            perf_scope_end(&s[which]);          /* some twice, some never                         */
+            now_ns += dice(20);
+        }
+    }
+    tree = perf_tree_make_(r);
+    for (i = 1; tree && i < tree->count; i++) {
+        uint32_t up = tree->node[i].parent;
+        CHECK(tree->node[i].self <= tree->node[i].total, "self beyond the total");
+        CHECK(!up || tree->node[i].total <= tree->node[up].total, "%s exceeds %s",
+              r->names[tree->node[i].name]->site.name, r->names[tree->node[up].name]->site.name);
+    }
+    perf_tree_free_(tree);
+}
+
+/* An id inside a name: memory stays small. */
+static void many_names(void)
+{
+    char text[32];
+    long i;
+
+    perf_reset();
+    for (i = 0; i < 100000; i++) {
+        perf_scope s;
+        snprintf(text, sizeof text, "request %ld", i);
+        s = perf_scope_begin(text);
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    CHECK(row_of("request 99999", "scope").total > 4.99, "the last name");
+}
+
+int main(int argc, char **argv)
+{
+    seed = argc > 1 ? strtoull(argv[1], NULL, 0) : perf_cpu_now();
+    printf("seed %llu\n", (unsigned long long)seed);
+    random_programs();
+    whole_run();
+    crossing();
+    many_names();
+    return check_done();
+}

@@ -1,0 +1,223 @@
+#!/usr/bin/env python3
+"""perf-ab run: races, parameters, what runs around the commands, what they use, and that nothing of
+them is left behind.  Nothing here depends on how fast the machine is.
+
+    running.py TOOL
+"""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import time
+
+from tool import Checks
+
+
+def figure(c, name, value):
+    """A command that reports a figure near `value`, with a spread of 1 % that comes from a file."""
+    n = c.work / f"n{name}"
+    return ("--", f"n=$(cat {n} 2>/dev/null || echo 0); echo $((n + 1)) > {n}; echo {name} >> {c.work}/log; "
+                  f"echo $(( {value} * (1000 + (n * 7919 % 21) - 10) / 1000 ))")
+
+
+def fresh(c):
+    for f in c.work.glob("n*"):
+        f.unlink()
+    (c.work / "log").write_text("")
+
+
+def logged(c):
+    return (c.work / "log").read_text().split()
+
+
+def report(c, status, *args):
+    got, out, err = c.run("run", "--json", "-", *args)
+    c.check(got == status, f"run {args}: status {got}, not {status}\n{out}{err}")
+    return json.loads(out) if out else {"benchmarks": []}
+
+
+def race(c):
+    fresh(c)
+    r = report(c, 1, "--shell", "--reported", "--unit", "ns", "--pairs", "20", "--seed", "7", "--save", c.work / "kept.json",
+               *figure(c, "A", 100000), *figure(c, "B", 50000), *figure(c, "C", 76923), *figure(c, "D", 150000))
+    verdicts = [b["decision"] for b in r["benchmarks"]]
+    c.check(verdicts[0] == "ACCEPT" and verdicts[2] == "REJECT", f"race: {verdicts}")
+    # Every round is a permutation of who is left; who is decided takes no further part.
+    log, orders = logged(c)[4:], set()
+    runs = [u["runs"] for u in r["commands"]]
+    for k in range(max(runs)):
+        left = [name for name, n in zip("ABCD", runs) if n > k]
+        turn, log = log[:len(left)], log[len(left):]
+        c.check(sorted(turn) == left, f"round {k}: {turn} of {left}")
+        orders.add("".join(turn))
+    c.check(not log and len(orders) > 4, f"orders of the rounds: {orders}")
+    c.check(runs[0] == max(runs) and runs[1] < runs[2], f"runs of each: {runs}")
+    kept = json.loads((c.work / "kept.json").read_text())["benchmarks"]
+    c.check([len(b["baseline"]) for b in kept] == runs[1:], "kept pairs")
+    c.check("geometric_mean" not in r, "the mean of rivals")
+    # Two that look the same are two.
+    fresh(c)
+    out = c.status(1, "run", "--shell", "--reported", *figure(c, "A", 1000000), *figure(c, "A", 1000000)[:1], "echo 9000000",
+                   "--", "echo 9000000", has="2 benchmarks, 0 ACCEPT, 2 REJECT")
+    c.check(out.count("echo 9000000") >= 4, out)
+
+
+def family(c):
+    """All verdicts of a race together are wrong in 5 % at most: so each takes more than one alone."""
+    pairs = []
+    for rivals in (1, 3, 7):
+        commands = [w for i in range(rivals) for w in ("--", "echo", str(5000 + i))]
+        r = report(c, 0, "--reported", "--", "echo", "9999", *commands)
+        pairs.append([u["runs"] for u in r["commands"]])
+    c.check([p[0] for p in pairs] == [7, 9, 10] and all(set(p) == {p[0]} for p in pairs), f"pairs: {pairs}")
+
+
+def parameters(c):
+    r = report(c, 1, "--shell", "--reported", "--parameter", "n=1,2", "--parameter", "x=ab,cd", "--", "echo 100{n} #{x}",
+               "--", "echo 200{n} #{x}{y}{")
+    c.check([b["name"] for b in r["benchmarks"]] == ["n=1 x=ab", "n=2 x=ab", "n=1 x=cd", "n=2 x=cd"], f"{r}")
+    c.check([b["rules"][0]["after"] for b in r["benchmarks"]] == [2001, 2002, 2001, 2002], f"{r}")
+    c.check([u["command"] for u in r["commands"]][-1] == "echo 2002 #cd{y}{", f"{r['commands']}")
+    c.check(abs(r["geometric_mean"][0]["ratio"]["estimate"] - 2) < 0.01, "the mean over parameters")
+    # One command: its values compete with the first one.
+    for text, want in (("4,2,1", "421"), ("1..3", "123"), ("2..8:3", "258"), ("0.5..1:0.25", ["0.50", "0.75", "1.00"]),
+                       ("7", None), ("1..1", None)):
+        done = c.run("run", "--reported", "--json", "-", "--parameter", f"p={text}", "--", "echo", "{p}")
+        if want is None:
+            c.check(done[0] == 3 and "nothing to compare" in done[2], f"p={text}: {done}")
+            continue
+        got = [u["command"] for u in json.loads(done[1])["commands"]]
+        c.check(got == [f"echo {v}" for v in want], f"p={text}: {got}")
+    for bad in ("p", "=1", "p="):
+        c.status(3, "run", "--parameter", bad, "--", "echo", "{p}", has="expected NAME=1,2,3")
+    c.status(3, "run", "--parameter", "p=1,2", "--", "echo", "--", "echo", "x", has="no command holds {p}")
+    c.status(3, "run", "--parameter", "p=1..5000", "--", "echo", "{p}", has="more than 1000 values")
+    c.status(3, "run", "--parameter", "p=1..40", "--parameter", "q=1..40", "--", "echo", "{p}{q}", has="more than 1000")
+
+
+def around(c):
+    """Set up once, prepared before each run, cleaned up at the end, whatever the end."""
+    def say(what):
+        return f"echo {what} >> {c.work}/log"
+    helpers = ("--setup", say("setup"), "--prepare", say("pA"), "--prepare", say("pB"), "--cleanup", say("clean"))
+    fresh(c)
+    c.status(2, "run", "--shell", "--pairs", "3", "--seed", "1", *helpers, "--", say("A"), "--", say("B"))
+    log = logged(c)
+    c.check(log[0] == "setup" and log[-1] == "clean" and log.count("setup") == log.count("clean") == 1, f"{log}")
+    c.check(log[1:5] == ["pA", "A", "pB", "B"] and len(log) == 2 + 4 * 4, f"{log}")
+    c.check(all(log[i] == "p" + log[i + 1] for i in range(1, len(log) - 1, 2)), f"{log}")
+    fresh(c)
+    c.status(3, "run", "--shell", *helpers, "--", "false", "--", "true", has="ended with status 1")
+    c.check(logged(c) == ["setup", "pA", "clean"], f"after a failure: {logged(c)}")
+    fresh(c)
+    report(c, 1, "--reported", "--parameter", "n=3,8", "--setup", say("s{n}"), "--prepare", say("p{n}"), "--cleanup",
+           say("c{n}"), "--", "echo", "{n}")
+    log = logged(c)
+    c.check(log[:2] == ["s3", "s8"] and log[-2:] == ["c3", "c8"] and log.count("p3") == log.count("p8"), f"{log}")
+    c.status(3, "run", "--setup", "exit 4", "--", "true", "--", "true", has="--setup: 'exit 4' ended with status 4")
+    c.status(3, "run", "--prepare", "kill -9 $$", "--", "true", "--", "true", has="killed by signal 9")
+    c.status(2, "run", "--pairs", "1", "--cleanup", "exit 5", "--", "true", "--", "true",
+             has="--cleanup: 'exit 5' ended with status 5")
+    c.status(3, "run", *["--prepare", "true"] * 3, "--", "true", "--", "true", has="once for all commands, or once")
+    # Untimed: with its preparation A would take a hundred times as long as B.
+    c.status(1, "run", "--accept", "speedup >= 5", "--prepare", "sleep 0.1", "--prepare", ":", "--", "true", "--", "true")
+
+
+def failures_ignored(c):
+    run = ("run", "--ignore-failure", "--shell", "--reported", "--unit", "ns")
+    c.status(0, *run, "--", "echo 1000; exit 3", "--", "echo 500", has="failed")
+    r = report(c, 0, *run[1:], "--", "echo 1000; kill $$", "--", "echo 500")
+    c.check(r["commands"][0]["failed"] == r["commands"][0]["runs"] > 5 and r["commands"][1]["failed"] == 0, f"{r}")
+    c.status(3, *run, "--", "exit 3", "--", "echo 500", has="printed no such number")
+
+
+def used(c):
+    """Processor time and memory are those of the command and of the children it waited for."""
+    busy = "i=0; while [ $i -lt 30000 ]; do i=$((i + 1)); done"
+    r = report(c, 0, "--measure", "cpu", "--shell", "--", f"sh -c '{busy}'; true", "--", "sleep 0.001")
+    a, b = r["commands"]
+    c.check(a["user_ns"] > b["user_ns"] and a["wall_ns"] >= 0.5 * a["user_ns"] and a["memory_bytes"] > 1e5, f"{r}")
+    c.check(r["benchmarks"][0]["unit"] == "ns" and r["benchmarks"][0]["rules"][0]["before"] > 1e6, f"{r}")
+    big = "x=$(head -c 4000000 /dev/zero | tr '\\0' x)"
+    memory = ("run", "--shell", "--accept", "memory down >= 50 %")
+    if "sanitized" not in c.tool:
+        c.status(0, *memory, "--", big, "--", "true", has="ACCEPT")
+        c.status(1, *memory, "--", "true", "--", big, has="REJECT")
+        c.status(1, "run", "--shell", "--measure", "memory", "--accept", "no regression beyond 10 %", "--", "true", "--", big,
+                 has="peak memory")
+    # What the kernel's ticks cannot tell apart is not decided.
+    for rule in ("speedup >= 1", "no regression beyond 20 %"):
+        c.status(2, "run", "--measure", "system", "--pairs", "12", "--accept", rule, "--", "true", "--", "true",
+                 has="the values come in steps of 10.00 ms")
+    c.status(3, "run", "--measure", "joules", "--", "true", "--", "true", has="is measured, not")
+    c.status(3, "run", "--reported", "--unit", "MB/s", "--metric", "p95", "--", "echo", "5", "--", "echo", "6",
+             has="its metric is throughput")
+    c.status(0, "run", "--reported", "--unit", "MB/s", "--", "echo", "5", "--", "echo", "9", has="1.80x")
+
+
+def alive(pid):
+    try:
+        state = pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+        return state not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(c, file, what):
+    """All processes whose numbers are in the file have ended, at once or very soon."""
+    pids = [int(p) for p in file.read_text().split()]
+    for _ in range(500):
+        left = [p for p in pids if alive(p)]
+        if not left:
+            break
+        time.sleep(0.02)
+    c.check(pids and not left, f"{what}: {len(left)} of {len(pids)} are still running")
+    for p in left:
+        os.kill(p, signal.SIGKILL)
+    file.unlink()
+
+
+def left_behind(c):
+    pids = c.work / "pids"
+    many = f"sleep 300 & echo $! >> {pids}; sleep 301 & echo $! >> {pids}; echo $$ >> {pids}; "
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for stubborn in ("", "trap '' INT TERM HUP; "):
+            p = subprocess.Popen([c.tool, "run", "--shell", "--warmup", "0", "--cleanup", f"echo clean >> {c.work}/ended",
+                                  "--", stubborn + many + "wait", "--", "true"], stdout=subprocess.PIPE,
+                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+            while p.poll() is None and (not pids.exists() or pids.read_text().count("\n") < 3):
+                time.sleep(0.01)
+            p.send_signal(number)
+            _, err = p.communicate(timeout=60)
+            c.check(p.returncode == -number, f"signal {number}: ended with {p.returncode} {err}")
+            gone(c, pids, f"signal {number} {stubborn}")
+            c.check((c.work / "ended").exists(), f"signal {number}: no cleanup")
+            (c.work / "ended").unlink(missing_ok=True)
+    c.status(3, "run", "--shell", "--timeout", "0.5", "--warmup", "0", "--", many + "wait", "--", many + "wait",
+             has="did not end before the timeout")
+    gone(c, pids, "timeout")
+    c.status(3, "run", "--shell", "--timeout", "0.5", "--ignore-failure", "--", "trap '' TERM; " + many + "wait; wait",
+             "--", "true", has="did not end before the timeout")
+    gone(c, pids, "timeout, deaf")
+    # A child in the background holds the pipe: the number counts as soon as the command has ended.
+    began = time.monotonic()
+    c.status(0, "run", "--shell", "--reported", "--", f"sleep 300 & echo $! >> {pids}; echo 9", "--", "echo 5")
+    c.check(time.monotonic() - began < 250, "it waited for a child in the background")
+    gone(c, pids, "background")
+    # A server that --setup or --prepare starts lives as long as it is needed.
+    serve = f"sleep 300 > /dev/null & echo $! >> {pids}"
+    for how in ("--setup", "--prepare"):
+        c.status(2, "run", "--shell", "--pairs", "2", how, serve, "--", f"kill -0 $(tail -n 1 {pids})", "--",
+                 f"kill -0 $(tail -n 1 {pids})")
+        gone(c, pids, how)
+
+
+def main():
+    c = Checks("running")
+    for part in (race, family, parameters, around, failures_ignored, used, left_behind):
+        part(c)
+    c.finish()
+
+
+main()

@@ -1,0 +1,112 @@
+#!/bin/sh
+# Both README commands on a bare Debian, as a newcomer would type them: the last check of a release.
+#
+#     tools/fresh.sh [SUITE...]         SUITE: a Debian release; without one, bookworm and trixie
+#
+# Unpacks a minimal Debian (made by debootstrap, kept in ~/.cache/perfh/) into a scratch folder, puts a
+# clone of HEAD there, installs a C compiler and runs the two lines below "The two commands", showing
+# what they say.  Then makes the release archive in each of them: the bytes must be the same.
+# The exit status is 0 when all of it passed; a verdict of quickstart is no failure.
+# Needs: root, and apt-get install debootstrap git.
+#
+#     CI=true     environment: passed on to ./check
+#     KEEP=1      environment: the scratch folders stay and are named
+set -eu
+root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
+case ${1:-} in -*) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;; esac
+[ $# -gt 0 ] || set -- bookworm trixie
+[ "$(id -u)" -eq 0 ] || { echo "fresh.sh: debootstrap and chroot need root" >&2; exit 1; }
+cache=${XDG_CACHE_HOME:-$HOME/.cache}/perfh
+mkdir -p "$cache"
+
+# make_base SUITE: a tarball of its smallest system.  Delete it to get a newer one.
+make_base()
+{
+    [ ! -f "$cache/$1.tar" ] || return 0
+    made=$(mktemp -d)
+    debootstrap --variant=minbase "$1" "$made" >"$cache/$1.log" 2>&1 ||
+        { tail -n 5 "$cache/$1.log"; rm -rf "$made"; return 1; }
+    tar -C "$made" -cf "$cache/$1.tar.part" .
+    mv "$cache/$1.tar.part" "$cache/$1.tar"
+    rm -rf "$made"
+}
+
+# How this machine reaches the package registries: names, certificates, settings of apt-get and pip.
+copy_network()
+{
+    for file in /etc/resolv.conf /etc/hosts /etc/pip.conf /etc/ssl/certs/ca-certificates.crt \
+                /usr/local/share/ca-certificates/*.crt; do
+        [ ! -f "$file" ] || { mkdir -p "$1${file%/*}" && cp -L "$file" "$1$file"; }
+    done
+    apt-config dump | grep -E '^Acquire::(https?|Check-[^ ]*)[: ]' >"$1/etc/apt/apt.conf.d/99host" || true
+}
+
+# The commands, out of the first block of code below that heading.
+commands()
+{
+    sed -n '/^## The two commands/,/^## [^T]/p' "$root/README.md" | sed -n '/^```sh/,/^```$/{/^```/!p;}'
+}
+
+# The script that runs the commands in there.
+inside()
+{
+    cat <<'END'
+cd /root/perfh
+apt-get update -qq && apt-get install -qq -y --no-install-recommends gcc libc6-dev >/root/apt.log 2>&1 ||
+    { tail /root/apt.log; exit 1; }
+while read -r line; do
+    echo "\$ $line"
+    { sh -c "$line" </dev/null 2>&1; echo $? >/root/status; } | tee /root/output
+    status=$(cat /root/status)
+    case "$status $line" in                     # a verdict is an answer
+    [12]*quickstart*) ! grep -Eqw 'REJECT|INCONCLUSIVE' /root/output || status=0 ;;
+    esac
+    [ "$status" -eq 0 ] || exit 1
+done </root/commands
+tools/release.sh /root/release
+END
+}
+
+# fresh SUITE: 0 when both commands did what the README says
+fresh()
+{
+    echo "== $1"
+    make_base "$1" || return 1
+    place=$(mktemp -d)
+    tar -C "$place" -xf "$cache/$1.tar"
+    copy_network "$place"
+    git clone -q --no-hardlinks "$root" "$place/root/perfh"
+    commands >"$place/root/commands"
+    inside >"$place/root/inside"
+    # Mounts and processes of its own: both are gone when the last command ends.
+    status=0
+    # shellcheck disable=SC2016,SC2046
+    unshare --mount --pid --fork --kill-child sh -c '
+        mount -t proc proc "$0/proc"
+        mount -t tmpfs tmpfs "$0/dev/shm"
+        exec chroot "$0" /usr/bin/env -i "$@" sh /root/inside' "$place" \
+        HOME=/root TERM=dumb LANG=C.UTF-8 CI="${CI:-}" DEBIAN_FRONTEND=noninteractive \
+        PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+        $(env | grep -iE '^(https?|no)_proxy=' || true) </dev/null || status=$?
+    [ $status -ne 0 ] || cat "$place/root/release/SHA256SUMS" >>"$sums"
+    if [ "${KEEP:-0}" = 1 ]; then
+        echo "fresh.sh: $1 is in $place"
+    else
+        rm -rf --one-file-system "$place"
+    fi
+    return $status
+}
+
+[ -z "$(git -C "$root" status --porcelain)" ] || echo "fresh.sh: takes HEAD, without uncommitted changes"
+[ -n "$(commands)" ] || { echo "fresh.sh: found no commands in README.md" >&2; exit 1; }
+sums=$(mktemp)
+trap 'rm -f "$sums"' EXIT
+failed=
+for suite; do
+    before=$(date +%s)
+    fresh "$suite" || failed="$failed $suite"
+    echo "== $suite: $((($(date +%s) - before + 30) / 60)) minutes"
+done
+[ "$(sort -u "$sums" | wc -l)" -le 1 ] || failed="$failed: the release archives differ"
+[ -z "$failed" ] || { echo "fresh.sh: failed on$failed"; exit 1; }
+echo "fresh.sh: both commands pass on $*"

@@ -1,0 +1,336 @@
+/* process.h - one command at a time: started in a process group of its own, timed, and gone with
+ * all of its children when it ends, takes too long, or perf-ab is interrupted.
+ *
+ * The leader stays a zombie until its group has been signalled: so long nobody else can get its id.
+ * SPDX-License-Identifier: MIT (full text in LICENSE)                                            */
+#ifndef PERF_TOOLS_PROCESS_H
+#define PERF_TOOLS_PROCESS_H
+
+#include "ab.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/types.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct ab_spawn_opts {
+    int    capture;                     /* standard output is read, see ab_ended.text             */
+    int    show;                        /* let output through to standard error, not to nowhere   */
+    double timeout;                     /* seconds; 0: none                                       */
+} ab_spawn_opts;
+
+typedef struct ab_ended {               /* how a command ended, and what it took                  */
+    double wall, user, system;          /* ns; user and system with the children it waited for    */
+    double memory;                      /* bytes, the most that one process had resident          */
+    int    status, signal;              /* exit status, or the signal that killed it              */
+    int    late;                        /* 1: it was ended because of the timeout                 */
+    char  *text;                        /* captured output, the caller frees it; or NULL          */
+} ab_ended;
+
+PERF_FN double ab_seconds_(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- signals ---- */
+
+static volatile sig_atomic_t ab_signal_;            /* the one that interrupted us, 0: none       */
+static volatile sig_atomic_t ab_child_, ab_alarms_; /* the running group; alarms it has had       */
+static volatile double       ab_ended_at_;
+static int                   ab_wake_[2] = {-1, -1};
+
+static const int ab_signals_[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD};
+
+/* The group gets the signal, and a second to act on it. */
+static void ab_on_signal_(int number)
+{
+    ab_signal_ = number;
+    if (ab_child_ > 0) {
+        kill((pid_t)-ab_child_, number);
+        ab_alarms_ = 1;
+        alarm(1);
+    }
+}
+
+static void ab_on_alarm_(int number)
+{
+    (void)number;
+    if (ab_child_ > 0)
+        kill((pid_t)-ab_child_, ab_alarms_ ? SIGKILL : SIGTERM);
+    if (ab_alarms_ < 100)
+        ab_alarms_ = ab_alarms_ + 1;
+    alarm(1);
+}
+
+static void ab_on_child_(int number)
+{
+    int was = errno;
+
+    (void)number;
+    ab_ended_at_ = ab_seconds_();
+    if (write(ab_wake_[1], "", 1) < 0)              /* full: it wakes up all the same             */
+        errno = was;
+    errno = was;
+}
+
+/* Must be called before the first command.  -1 without a pipe. */
+PERF_FN int ab_catch(void)
+{
+    struct sigaction a;
+    size_t           i;
+    int              k;
+
+    if (pipe(ab_wake_) != 0)
+        return -1;
+    for (k = 0; k < 2; k++) {
+        fcntl(ab_wake_[k], F_SETFD, FD_CLOEXEC);
+        fcntl(ab_wake_[k], F_SETFL, O_NONBLOCK);
+    }
+    memset(&a, 0, sizeof a);
+    sigemptyset(&a.sa_mask);
+    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
+        sigaddset(&a.sa_mask, ab_signals_[i]);
+    a.sa_flags = SA_NOCLDSTOP;
+    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++) {
+        a.sa_handler = ab_signals_[i] == SIGALRM   ? ab_on_alarm_
+                       : ab_signals_[i] == SIGCHLD ? ab_on_child_ : ab_on_signal_;
+        sigaction(ab_signals_[i], &a, NULL);
+    }
+    return 0;
+}
+
+/* Ends the way a shell expects from a program that was interrupted. */
+PERF_FN void ab_run_leave(void)
+{
+    if (!ab_signal_)
+        return;
+    signal((int)ab_signal_, SIG_DFL);
+    raise((int)ab_signal_);
+}
+
+PERF_FN void ab_set_timer_(double seconds)
+{
+    struct itimerval t;
+
+    memset(&t, 0, sizeof t);
+    t.it_value.tv_sec = (time_t)seconds;
+    t.it_value.tv_usec = (suseconds_t)((seconds - (double)t.it_value.tv_sec) * 1e6);
+    setitimer(ITIMER_REAL, &t, NULL);
+}
+
+/* ---- one command ---- */
+
+/* Starts it as the leader of a group.  Returns the process, or -1 and errno; *from: its output. */
+PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *o, int *from)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t          attr;
+    sigset_t                   all, old;
+    extern char              **environ;
+    pid_t                      child = -1;
+    int                        end[2] = {-1, -1}, r;
+    size_t                     i;
+
+    *from = -1;
+    if (o->capture && pipe(end) != 0)
+        return -1;
+    sigemptyset(&all);
+    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
+        sigaddset(&all, ab_signals_[i]);
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+    if (o->capture) {
+        fcntl(end[0], F_SETFD, FD_CLOEXEC);
+        posix_spawn_file_actions_adddup2(&files, end[1], 1);
+        posix_spawn_file_actions_addclose(&files, end[1]);
+    } else if (o->show) {
+        posix_spawn_file_actions_adddup2(&files, 2, 1);     /* the report owns standard output    */
+    } else {
+        posix_spawn_file_actions_addopen(&files, 1, "/dev/null", O_WRONLY, 0);
+    }
+    if (!o->show)
+        posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+    sigprocmask(SIG_BLOCK, &all, &old);                     /* until the handlers know the child  */
+    posix_spawnattr_init(&attr);
+    posix_spawnattr_setpgroup(&attr, 0);
+    posix_spawnattr_setsigmask(&attr, &old);
+    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
+                                        POSIX_SPAWN_SETSIGDEF);
+    r = posix_spawnp(&child, word[0], &files, &attr, word, environ);
+    ab_alarms_ = 0;
+    ab_child_ = r ? 0 : (sig_atomic_t)child;
+    if (!r && o->timeout > 0.0)
+        ab_set_timer_(o->timeout);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    posix_spawnattr_destroy(&attr);
+    posix_spawn_file_actions_destroy(&files);
+    if (end[1] >= 0)
+        close(end[1]);
+    if (r && end[0] >= 0)
+        close(end[0]);
+    errno = r;
+    *from = r ? -1 : end[0];
+    return r ? -1 : child;
+}
+
+typedef struct ab_output {              /* what comes out of a pipe, at most its last 8 to 16 MB  */
+    char  *text;
+    size_t n, cap;
+} ab_output;
+
+/* Reads what is there; closes *from at the end. */
+PERF_FN void ab_take_output_(ab_output *t, int *from)
+{
+    enum { MOST = 1 << 24 };
+    ssize_t got;
+
+    for (;;) {
+        if (t->n + 1 >= t->cap && t->cap < MOST) {
+            t->cap = 2 * t->cap + 4096;
+            t->text = (char *)ab_grow(t->text, t->cap, 1);
+        } else if (t->n + 1 >= t->cap) {
+            memmove(t->text, t->text + t->n / 2, t->n - t->n / 2);
+            t->n -= t->n / 2;
+        }
+        got = read(*from, t->text + t->n, t->cap - 1 - t->n);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
+            return;
+        if (got <= 0)
+            break;
+        t->n += (size_t)got;
+    }
+    close(*from);
+    *from = -1;
+}
+
+/* Until the leader has ended, who stays a zombie.  What its children still hold open or print does
+ * not count.                                                                                     */
+PERF_FN void ab_await_(pid_t child, int from, ab_output *t)
+{
+    struct pollfd on[2];
+    siginfo_t     info;
+    char          bytes[64];
+
+    if (from >= 0)
+        fcntl(from, F_SETFL, O_NONBLOCK);
+    for (;;) {
+        memset(&info, 0, sizeof info);
+        if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+            break;
+        on[0].fd = ab_wake_[0];
+        on[1].fd = from;
+        on[0].events = on[1].events = POLLIN;
+        on[1].revents = 0;
+        if (poll(on, 2, -1) > 0 && on[1].revents)
+            ab_take_output_(t, &from);
+        while (read(ab_wake_[0], bytes, sizeof bytes) > 0)
+            continue;
+    }
+    if (from >= 0)
+        ab_take_output_(t, &from);
+    if (from >= 0)
+        close(from);
+}
+
+/* Runs it to its end, and ends what it leaves behind in its group.  -1 and errno: cannot be run. */
+PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
+{
+    double        began = ab_seconds_();
+    ab_output     t;
+    struct rusage used;
+    int           from, status = 0;
+    pid_t         child;
+
+    memset(out, 0, sizeof *out);
+    memset(&t, 0, sizeof t);
+    child = ab_start_(word, o, &from);
+    if (child < 0)
+        return -1;
+    ab_await_(child, from, &t);
+    ab_set_timer_(0.0);
+    out->wall = (ab_ended_at_ - began) * 1e9;
+    out->late = ab_alarms_ && !ab_signal_;
+    kill((pid_t)-child, ab_alarms_ ? SIGKILL : SIGTERM);
+    ab_child_ = 0;
+    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
+        continue;
+    out->user = (double)used.ru_utime.tv_sec * 1e9 + (double)used.ru_utime.tv_usec * 1e3;
+    out->system = (double)used.ru_stime.tv_sec * 1e9 + (double)used.ru_stime.tv_usec * 1e3;
+#ifdef __APPLE__
+    out->memory = (double)used.ru_maxrss;
+#else
+    out->memory = (double)used.ru_maxrss * 1024.0;
+#endif
+    out->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    out->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    if (o->capture) {
+        t.text = (char *)ab_grow(t.text, t.n + 1, 1);
+        t.text[t.n] = '\0';
+    }
+    out->text = t.text;
+    return 0;
+}
+
+/* ---- helpers: untimed, by sh, and what they leave running may go on until ab_helper_end ---- */
+
+/* Runs the text.  Returns the process, whose group goes on; -1: it failed, out and errno say how
+ * (a status of 0 and no signal: it cannot be run).                                               */
+PERF_FN pid_t ab_helper(const char *text, int show, ab_ended *out)
+{
+    static char   sh[] = "sh", dash_c[] = "-c";
+    char         *word[4], *copy = ab_copy(text, strlen(text));
+    ab_spawn_opts o;
+    ab_output     none;
+    siginfo_t     info;
+    pid_t         child;
+    int           from;
+
+    memset(&o, 0, sizeof o);
+    memset(out, 0, sizeof *out);
+    memset(&none, 0, sizeof none);
+    o.show = show;
+    word[0] = sh;
+    word[1] = dash_c;
+    word[2] = copy;
+    word[3] = NULL;
+    child = ab_start_(word, &o, &from);
+    free(copy);
+    if (child < 0)
+        return -1;
+    ab_await_(child, from, &none);
+    ab_child_ = 0;
+    ab_set_timer_(0.0);
+    memset(&info, 0, sizeof info);
+    waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT);
+    out->status = info.si_code == CLD_EXITED ? info.si_status : 0;
+    out->signal = info.si_code == CLD_EXITED ? 0 : info.si_status;
+    if (!out->status && !out->signal)
+        return child;
+    kill((pid_t)-child, SIGKILL);
+    waitpid(child, NULL, 0);
+    return -1;
+}
+
+PERF_FN void ab_helper_end(pid_t *child)
+{
+    if (*child <= 0)
+        return;
+    kill((pid_t)-*child, SIGTERM);
+    while (waitpid(*child, NULL, 0) < 0 && errno == EINTR)
+        continue;
+    *child = 0;
+}
+
+#endif
