@@ -312,6 +312,15 @@ typedef struct perf_registry_ {
     uint64_t        spare[3];
 } perf_registry_;
 
+/* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
+PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, perf_anchor_ *))
+{
+    s->visit = visit;
+    perf_images_walk_(s);
+    s->image = PERF_CAST_(const char *, PERF_NULL_);
+    visit(s, &perf_anchor_v1_);
+}
+
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
@@ -504,15 +513,13 @@ PERF_COLD_FN_ void perf_calibrate_from_(const perf_registry_ *r)
 /* The registry of the process, made by whoever asks first; NULL without memory. */
 PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
-    perf_search_    s;
+    perf_search_    s = PERF_ZERO;
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry), *mine;
     perf_anchor_   *leader;
 
     if (r)
         return r;
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_image_leads_;
-    perf_images_(&s);
+    perf_images_(&s, perf_image_leads_);
     r = PERF_CAST_(perf_registry_ *, s.found);
     if (!r) {
         (void)perf_calibrate_();
@@ -689,15 +696,13 @@ PERF_COLD_FN_ void perf_image_is_there_(perf_search_ *s, perf_anchor_ *a)
 PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_stream_ *stream = PERF_ACQ_(&r->stream);
-    perf_search_  s;
+    perf_search_  s = PERF_ZERO;
 
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
     if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        PERF_LIBC_(memset)(&s, 0, sizeof s);
-        s.visit = perf_image_is_there_;
         s.is_there = stream->image;
-        perf_images_(&s);
+        perf_images_(&s, perf_image_is_there_);
         if (!s.there) {
             stream->status = PERF_ESTATE;
             PERF_SET_(&stream->state, PERF_STREAM_FAILED_);
@@ -1107,25 +1112,27 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
 }
 
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
-PERF_OUTLINE_FN_ perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
+PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
-    perf_slot_ *s = t->slots ? perf_slot_at_(t, caller, id) : PERF_CAST_(perf_slot_ *, PERF_NULL_);
+    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell
+                             : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 
-    if (!s || !s->cell)
+    if (PERF_UNLIKELY_(!c))
         return perf_cell_make_(t, caller, id);
-    if (s->cell->parent == caller)
-        PERF_SET_(&t->cell[id], s->cell);
-    return s->cell;
+    if (PERF_LIKELY_(c->parent == caller))
+        PERF_SET_(&t->cell[id], c);
+    return c;
 }
 
-PERF_HOT_FN_ perf_cell_ *perf_cell_find_(perf_recorder_ *t, uint32_t id)
+/* For a scope that begins in thread t: NULL also where that is not to be as simple as that. */
+PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_recorder_ *t, uint32_t id)
 {
-    perf_slot_ *s = t->slots ? perf_slot_at_(t, t->open, id) : PERF_CAST_(perf_slot_ *, PERF_NULL_);
+    perf_cell_ *c;
 
-    if (PERF_UNLIKELY_(!s || !s->cell || s->cell->parent != t->open))
-        return perf_cell_under_(t, t->open, id);
-    PERF_SET_(&t->cell[id], s->cell);
-    return s->cell;
+    if (!t || id >= t->cells)
+        return PERF_NULL_;
+    c = perf_cell_under_(t, t->open, id);
+    return c && c->parent == t->open ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -1190,7 +1197,7 @@ PERF_COLD_FN_ void perf_image_hears_(perf_search_ *s, perf_anchor_ *a)
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
-    perf_search_    s;
+    perf_search_    s = PERF_ZERO;
     int             ours;
 
     if (!r || !perf_lock_(r))
@@ -1201,9 +1208,7 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_image_hears_;
-    perf_images_(&s);
+    perf_images_(&s, perf_image_hears_);
     return ours ? PERF_OK : PERF_ESTATE;
 }
 
@@ -1386,7 +1391,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* that other end took it for abandoned           */
-        c = perf_cell_find_(t, PERF_CELL_ID_(c));   /* stands beside it, without self time        */
+        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));   /* stands beside it, without self time        */
         again = c && c->parent != t->open;
         PERF_ADD_(t->disordered, 1);
         PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
@@ -1429,7 +1434,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, int 
         return PERF_NULL_;
     r = t->home;
     id = perf_site_id_(r, site);
-    s->cell = perf_cell_find_(t, id);
+    s->cell = perf_cell_under_(t, t->open, id);
     if (!s->cell) {
         PERF_ADD_(t->lost, 1);
         perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
@@ -1558,7 +1563,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         PERF_ADD_(t->orphans, l->rec == t);
         PERF_ADD_(t->foreign, l->rec != t);
     }
-    c = perf_cell_find_(t, perf_site_id_(t->home, site));
+    c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
     if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
     if (!c) {
@@ -1759,7 +1764,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_cell_find_, perf_core_draw_, perf_end_slow_, perf_event_last_,
+        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_last_,
         perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
@@ -1780,14 +1785,12 @@ PERF_COLD_FN_ void perf_core_image_(perf_search_ *s, perf_anchor_ *a)
  * and without dlopen in the process nothing is ever unloaded.                                    */
 PERF_COLD_FN_ void perf_core_pin_(void)
 {
-    perf_search_ s;
+    perf_search_ s = PERF_ZERO;
     const char  *name;
 
     if (!perf_dlopen_ || !perf_claim_(&perf_anchor_v1_.reserved, 0, 1))
         return;
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_core_image_;
-    perf_images_(&s);
+    perf_images_(&s, perf_core_image_);
     name = PERF_CAST_(const char *, s.found);
     if (name && *name)
         (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
@@ -1819,12 +1822,10 @@ PERF_COLD_FN_ void perf_core_give_(perf_search_ *s, perf_anchor_ *a)
 /* Runs before the constructors of the program, once for each file that holds a core. */
 PERF_COLD_FN_ void perf_core_install_(void)
 {
-    perf_search_ s;
+    perf_search_ s = PERF_ZERO;
 
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_core_give_;
     s.core = perf_core_table_();
-    perf_images_(&s);
+    perf_images_(&s, perf_core_give_);
     if (s.there)
         perf_core_pin_();
 }
@@ -1843,7 +1844,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_read_(void)
     return perf_registry_get_();
 }
 #else
-PERF_OUTLINE_FN_ const perf_core_ *perf_core_get_(void)
+PERF_FN const perf_core_ *perf_core_get_(void)
 {
     return perf_core_table_();
 }
@@ -1885,15 +1886,13 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 PERF_FN void perf_enable(int on)
 {
     perf_registry_ *r = perf_registry_read_();
-    perf_search_    s;
+    perf_search_    s = PERF_ZERO;
 
     if (!r)
         return;
     PERF_SET_(&r->off, on ? 0u : PERF_OFF_SWITCHED_);   /* images to come ask the registry        */
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_image_switch_;
     s.value = on ? 0u : PERF_OFF_SWITCHED_;
-    perf_images_(&s);
+    perf_images_(&s, perf_image_switch_);
 }
 
 PERF_FN void perf_trace_enable(int on)

@@ -374,7 +374,7 @@ typedef struct perf_recorder_ {
     perf_cell_   root;                          /* of the call tree                               */
     perf_cell_   blank;                         /* the first `late_cell`                          */
     uint64_t     waste;                         /* its only bucket                                */
-    struct perf_slot_ *slot;                    /* cells by caller and name, see perf_cell_find_  */
+    struct perf_slot_ *slot;                    /* cells by caller and name, see perf_cell_under_  */
     uint32_t     slots, slots_used;
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
@@ -383,12 +383,12 @@ typedef struct perf_recorder_ {
 /* ---- all images of the process ---- */
 
 /* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
- * image that uses scopes carries an ELF note with the distance to its anchor.  perf_images_ walks
- * the notes of all images and calls `visit` for each anchor, for our own a second time.          */
+ * image that uses scopes carries an ELF note with the distance to its anchor.  perf_images_walk_
+ * goes through the notes of all images.                                                          */
 typedef struct perf_search_ {
-    void (*visit)(struct perf_search_ *, perf_anchor_ *);
+    void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
     const char              *image;     /* file name of the image visited; NULL: not known        */
-    const struct perf_core_ *core;      /* the visitor's: found, or to give                       */
+    const struct perf_core_ *core;      /* found, or to give                                      */
     const void              *is_there;  /* an anchor, looked for                                  */
     void                    *found;
     uint32_t                 value;
@@ -406,43 +406,45 @@ struct perf_image_info_ {
     const struct perf_segment_ *segment;
     uint16_t                    segments;
 };
+struct perf_note_ {             /* Elf64_Nhdr and what follows it in ours: "perf.h", distance     */
+    uint32_t name, data, type, text[2], low;
+    int32_t  high;
+};
 extern int perf_dl_iterate_phdr_(int (*)(struct perf_image_info_ *, size_t, void *),
                                  void *) __asm__(PERF_SYM_("dl_iterate_phdr"));
 
 PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size, void *search)
 {
-    perf_search_ *w = PERF_CAST_(perf_search_ *, search);
-    uint16_t      i;
+    perf_search_               *w = PERF_CAST_(perf_search_ *, search);
+    const struct perf_segment_ *s = image->segment, *last = s + image->segments;
 
     (void)size;
-    for (i = 0; i < image->segments; i++) {
-        const struct perf_segment_ *s = &image->segment[i];
-        uint64_t                    at = image->base + s->vaddr, end = at + s->memsz;
-        uint64_t                    pad = s->align == 8 ? 7 : 3;
+    for (; s != last; s++) {
+        uint64_t at = image->base + s->vaddr, end = at + s->memsz;
 
-        while (s->type == 4 && at + 28 <= end) {        /* PT_NOTE: sizes of name and data, type  */
-            uint32_t head[3];
-            int64_t  distance;
-            uint64_t data;
-            PERF_LIBC_(memcpy)(head, PERF_PTR_(const void *, at), sizeof head);
-            data = at + ((12 + head[0] + pad) & ~pad);
-            if (head[0] == 7 && head[1] == 8 && head[2] == 0x50455246 && data + 8 <= end &&
-                !PERF_LIBC_(memcmp)(PERF_PTR_(const char *, at + 12), "perf.h", 7)) {
-                PERF_LIBC_(memcpy)(&distance, PERF_PTR_(const void *, data), sizeof distance);
+        while (s->type == 4 && at + sizeof(struct perf_note_) <= end) {         /* PT_NOTE        */
+            const struct perf_note_ *n = PERF_PTR_(const struct perf_note_ *, at);
+            if (n->type == 0x50455246 && n->text[0] == 0x66726570 && n->text[1] == 0x682e) {
+                perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
+                                            (PERF_CAST_(uint64_t, n->high) << 32));
                 w->image = image->name;
-                w->visit(w, PERF_PTR_(perf_anchor_ *, data + PERF_CAST_(uint64_t, distance)));
+                if (w->visit)
+                    w->visit(w, a);
+                else if (!w->core)
+                    w->core = PERF_ACQ_(&a->core);
                 break;
             }
-            at = data + ((head[1] + pad) & ~pad);
+            at += 12 + ((n->name + UINT64_C(3)) & ~UINT64_C(3)) +
+                  ((n->data + UINT64_C(3)) & ~UINT64_C(3));
         }
     }
     return 0;
 }
 #endif
 
-/* Every image that takes part.  The note is written here, into whatever file uses this function:
- * a file that only includes the header gets none.                                                */
-PERF_COLD_FN_ void perf_images_(perf_search_ *s)
+/* The note is written here, into whatever file uses this function: one that only includes the
+ * header gets none.                                                                              */
+PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 {
 #if PERF_NOTES_
     __asm__ __volatile__(".ifndef perf_note_v1_\n"
@@ -458,9 +460,9 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s)
                          ".popsection\n"
                          ".endif\n");
     (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
+#else
+    (void)s;
 #endif
-    s->image = PERF_CAST_(const char *, PERF_NULL_);
-    s->visit(s, &perf_anchor_v1_);
 }
 
 /* ---- the core: what a file that only marks has done elsewhere ----
@@ -472,7 +474,7 @@ typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
     int         (*begin)(perf_span_ *, perf_site_ *, int counter);      /* 0: not recording       */
-    perf_cell_ *(*cell)(perf_recorder_ *, uint32_t id); /* of `id` under what is open             */
+    perf_cell_ *(*cell)(perf_recorder_ *, uint32_t id); /* under what is open; NULL: call begin   */
     void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
     void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
     void        (*event)(perf_recorder_ *, uint64_t start);     /* of the scope in `late`         */
@@ -488,33 +490,27 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
-PERF_COLD_FN_ void perf_core_seen_(perf_search_ *s, perf_anchor_ *a)
-{
-    if (!s->core)
-        s->core = PERF_ACQ_(&a->core);
-}
-
 /* Looks in all images.  Without one this image's marks do nothing from now on: whoever brings a
  * core later clears that bit.  The second look is for one that came since the first.             */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
     perf_search_ s;
+    int          look;
 
     PERF_LIBC_(memset)(&s, 0, sizeof s);
-    s.visit = perf_core_seen_;
-    perf_images_(&s);
-    if (!s.core) {
-        (void)__atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
-        perf_images_(&s);
+    for (look = 0; look < 2 && !s.core; look++) {
+        if (look)
+            (void)__atomic_fetch_or(&perf_anchor_v1_.off, PERF_OFF_NO_CORE_, __ATOMIC_SEQ_CST);
+        perf_images_walk_(&s);
     }
     if (s.core)
         s.core->join(&perf_anchor_v1_);
     return s.core;
 }
 
-/* Not marked cold, nor the next one: gcc takes a function that is bound to call a cold one for
- * cold, and would compile the user's loop around it for size.                                    */
-PERF_OUTLINE_FN_ const perf_core_ *perf_core_get_(void)
+/* Not marked cold: gcc takes a function that is bound to call a cold one for cold, and would
+ * compile the user's loop around it for size.                                                    */
+PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
 
@@ -587,37 +583,28 @@ PERF_INLINE_FN_ perf_span_ *perf_own_(perf_span_ *s)
     return s;
 }
 
-PERF_COLD_FN_ perf_span_ *perf_begin_cold_(perf_span_ *s, perf_site_ *site)
+/* The core where something has been recorded already: it is known then. */
+PERF_INLINE_FN_ const perf_core_ *perf_core_known_(void)
 {
-    const perf_core_ *core = perf_core_get_();
-
-    return core && core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
+#if PERF_ONE_CORE_
+    return PERF_GET_(&perf_anchor_v1_.core);
+#else
+    return perf_core_get_();
+#endif
 }
 
-PERF_COLD_FN_ void perf_end_cold_(perf_span_ *s, uint64_t end, uint64_t weight)
+/* The trace's event, where the ring has room; else the core sees to it. */
+PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                     uint64_t d)
 {
-    const perf_core_ *core = perf_core_get_();
+    const perf_core_ *core;
 
-    if (core)
-        core->end(s, end, weight);
-}
-
-PERF_COLD_FN_ void perf_event_cold_(perf_recorder_ *t, uint64_t start)
-{
-    const perf_core_ *core = perf_core_get_();
-
-    if (core)
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit))) {
+        perf_event_put_(t, start, d | (c->tag + t->extra_tag));
+    } else if (PERF_PEEK_(t->ring_mask)) {
+        core = perf_core_known_();
         core->event(t, start);
-}
-
-/* Of a name that was last called from elsewhere. */
-PERF_OUTLINE_FN_ perf_cell_ *perf_cell_other_(perf_recorder_ *t, uint32_t id)
-{
-    const perf_core_ *core = PERF_GET_(&perf_anchor_v1_.core);
-
-    if (PERF_UNLIKELY_(!core))
-        core = perf_core_get_();
-    return core ? core->cell(t, id) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    }
 }
 
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
@@ -628,7 +615,8 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     uint64_t        d = end - s->start;
 
     if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
-        perf_end_cold_(s, end, 1);
+        const perf_core_ *core = perf_core_known_();
+        core->end(s, end, 1);
         return;
     }
     outer = c->parent;
@@ -639,10 +627,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
     PERF_SET_(&t->late, d);
     PERF_SET_(&t->late_cell, c);
-    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
-        perf_event_put_(t, s->start, d | (c->tag + t->extra_tag));
-    else if (PERF_PEEK_(t->ring_mask))
-        perf_event_cold_(t, s->start);
+    perf_event_hot_(t, c, s->start, d);
 }
 
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
@@ -657,45 +642,57 @@ PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
 
 PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
 {
-    perf_end_cold_(s, perf_ticks(), s->weight);
+    const perf_core_ *core = perf_core_known_();
+
+    core->end(s, perf_ticks(), s->weight);
 }
 
-PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+PERF_INLINE_FN_ perf_span_ *perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+{
+    PERF_SET_(&s->open, c);
+    PERF_SET_(&s->rec, t);
+    PERF_REL_(&t->open, c);
+    s->start = perf_ticks();
+    return s;
+}
+
+/* A name that was last called from elsewhere, or is new, or open already: recursion. */
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
+{
+    const perf_core_ *core = perf_core_get_();
+    perf_recorder_   *t = PERF_SELF_;
+    perf_cell_       *c;
+
+    if (!core)
+        return PERF_NULL_;
+    c = core->cell(t, PERF_GET_(&site->id));
+    if (c)
+        return perf_opened_(s, t, c);
+    return core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
+}
+
+/* All calls stand at the end of a path, so this needs no frame: six instructions. */
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        id = PERF_GET_(&site->id);
     perf_cell_     *c;
 
     if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
-        return 0;
+        return perf_begin_other_(s, site);
     c = t->cell[id];
-    if (PERF_UNLIKELY_(!c))
-        return 0;
-    if (PERF_UNLIKELY_(c->parent != t->open)) {
-        c = perf_cell_other_(t, id);
-        if (!c || c->parent != t->open)         /* it is open already: recursion                  */
-            return 0;
-    }
-    PERF_SET_(&s->open, c);
-    PERF_SET_(&s->rec, t);
-    PERF_REL_(&t->open, c);
-    return 1;
-}
-
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
-{
-    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
-        return perf_begin_cold_(s, site);
-    s->start = perf_ticks();
-    return s;
+    if (PERF_UNLIKELY_(!c || c->parent != t->open))
+        return perf_begin_other_(s, site);
+    return perf_opened_(s, t, c);
 }
 
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
 {
-    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
-        return perf_begin_cold_(s, site);
-    s->start = perf_ticks_precise();
-    return s;
+    perf_span_ *on = perf_begin_(s, site);
+
+    if (on && s->open)                          /* else by another clock, or recursive            */
+        s->start = perf_ticks_precise();
+    return on;
 }
 
 /* One call in n, at random distances of n/2 .. 3n/2: no rhythm of the program is in step. */
@@ -803,12 +800,14 @@ PERF_FN perf_scope perf_wait_begin(const char *name)
 
 PERF_FN void perf_scope_end(perf_scope *scope)
 {
+    const perf_core_ *core;
+
     if (!scope)
         return;
     if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
         perf_end_(scope);
-    else if (scope->rec)
-        perf_end_cold_(scope, perf_ticks(), 1);
+    else if (scope->rec && (core = perf_core_get_()) != PERF_NULL_)
+        core->end(scope, perf_ticks(), 1);
     else if (scope->depth != ~UINT32_C(0))
         perf_misuse_cold_();
     scope->rec = PERF_NULL_;
@@ -863,10 +862,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
             PERF_SET_(&t->late, d);
             PERF_SET_(&t->late_cell, c);
-            if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
-                perf_event_put_(t, start, d | (c->tag + t->extra_tag));
-            else if (PERF_PEEK_(t->ring_mask))
-                perf_event_cold_(t, start);
+            perf_event_hot_(t, c, start, d);
             return;
         }
     }
