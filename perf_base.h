@@ -4,7 +4,7 @@
  *     puts(perf_status_text(PERF_ENODATA));          // "no data"
  *
  * It includes <stddef.h> and <stdint.h> only.  You rarely need it by itself: perf.h brings it.
- * Sections (search for ">>"):  config  compiler  types  system  >>internal: numbers, text
+ * Sections (search for ">>"):  config  compiler  types  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
 #ifndef PERF_BASE_H
 #define PERF_BASE_H
@@ -405,99 +405,6 @@ PERF_FN double perf_sqrt(double x)
         y = 0.5 * (y + x / y);
     return y * scale;
 #endif
-}
-
-/* ---- text: a bounded writer.  No printf: no locale, no stdio, and fast enough for traces ---- */
-
-typedef struct perf_out_ {
-    char  *p;           /* where to write; NULL with cap 0 only counts                            */
-    size_t len;         /* characters asked for so far, also past the end                         */
-    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
-} perf_out_;
-
-PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
-{
-    perf_out_ o = PERF_ZERO;
-
-    o.p = out;
-    o.cap = out ? cap : 0;
-    if (o.cap)
-        *out = '\0';
-    return o;
-}
-
-PERF_FN void perf_put_char_(perf_out_ *o, char c)
-{
-    if (o->len + 1 < o->cap) {
-        o->p[o->len] = c;
-        o->p[o->len + 1] = '\0';
-    }
-    o->len++;
-}
-
-PERF_FN void perf_put_(perf_out_ *o, const char *s)
-{
-    while (*s)
-        perf_put_char_(o, *s++);
-}
-
-PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
-{
-    char   digits[20];
-    size_t n = 0;
-
-    do {
-        digits[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
-        v /= 10;
-    } while (v);
-    while (n)
-        perf_put_char_(o, digits[--n]);
-}
-
-/* x with `decimals` (0..9) digits after the point, rounded to nearest; "nan", "inf" spelled out. */
-PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
-{
-    uint64_t scale = 1, whole, frac;
-    int      i;
-
-    if (perf_is_nan_(x)) {
-        perf_put_(o, "nan");
-        return;
-    }
-    if (perf_bits_(x) >> 63) {
-        perf_put_char_(o, '-');
-        x = -x;
-    }
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, "inf");
-        return;
-    }
-    for (i = 0; i < decimals; i++)
-        scale *= 10;
-    if (x >= 1e18) {                            /* too large for the split below                  */
-        int e = 0;
-        while (x >= 10.0) {
-            x /= 10.0;
-            e++;
-        }
-        perf_put_fixed_(o, x, decimals > 6 ? 6 : decimals < 2 ? 2 : decimals);
-        perf_put_char_(o, 'e');
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
-        return;
-    }
-    whole = PERF_CAST_(uint64_t, x);
-    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
-    if (frac >= scale) {
-        whole++;
-        frac -= scale;
-    }
-    perf_put_u64_(o, whole);
-    if (decimals > 0) {
-        perf_put_char_(o, '.');
-        while ((scale /= 10) > 1 && frac < scale)
-            perf_put_char_(o, '0');
-        perf_put_u64_(o, frac);
-    }
 }
 
 PERF_END_DECLS

@@ -9,10 +9,9 @@
 #ifndef PERF_FILE_H
 #define PERF_FILE_H
 
-#include "perf_base.h"
+#include "perf_text.h"
 
 #include <stdio.h>
-#include <string.h>
 
 /* >>system: what POSIX has beyond <stdio.h>, without its feature macros ---------------------- */
 

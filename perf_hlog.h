@@ -17,6 +17,7 @@
 #define PERF_HLOG_H
 
 #include "perf_hist.h"
+#include "perf_text.h"
 
 PERF_BEGIN_DECLS
 

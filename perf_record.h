@@ -81,12 +81,6 @@ PERF_FN perf_status perf_error(void);
 
 /* ---- calibration ---- */
 
-/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
- * the same place, so what differs between two narrow brackets is the step of the counter.        */
-typedef struct perf_pair_ {
-    uint64_t ticks, ns, width;
-} perf_pair_;
-
 /* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
 PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 {
@@ -112,10 +106,7 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
     perf_calibration_ *c = &perf_anchor_v1_.clock;
 
     if (PERF_ACQ_(&c->state) != 2 && perf_claim_(&c->state, 0, 1)) {
-        perf_pair_ p = perf_pair_read_();
-        PERF_SET_(&c->ticks, p.ticks);
-        PERF_SET_(&c->ns, p.ns);
-        PERF_SET_(&c->width, p.width);
+        c->first = perf_pair_read_();
         PERF_REL_(&c->state, 2u);
     }
     return PERF_ACQ_(&c->state) == 2 ? c : PERF_NULL_;
@@ -135,28 +126,24 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
 
     if (!c) {                                   /* another thread is at it this microsecond       */
         PERF_LIBC_(memset)(&mine, 0, sizeof mine);
-        p = perf_pair_read_();
-        mine.ticks = p.ticks;
-        mine.ns = p.ns;
-        mine.width = p.width;
+        mine.first = perf_pair_read_();
         c = &mine;
     }
     length = PERF_GET_(&c->length);
-    if (length && perf_ticks() - PERF_GET_(&c->ticks) < 2 * length)
+    if (length && perf_ticks() - c->first.ticks < 2 * length)
         return perf_from_bits_(PERF_GET_(&c->tick_ns));
     first = perf_ticks();
     do
         p = perf_pair_read_();
-    while (p.ns < PERF_GET_(&c->ns) + 1000 && p.ticks - first < PERF_CLOCK_PATIENCE_);
-    if (p.ns < PERF_GET_(&c->ns) + 1000) {
+    while (p.ns < c->first.ns + 1000 && p.ticks - first < PERF_CLOCK_PATIENCE_);
+    if (p.ns < c->first.ns + 1000) {
         PERF_SET_(&c->warnings, PERF_CAST_(uint32_t, PERF_CLOCK_STANDS));
         return 1.0;
     }
     PERF_SET_(&c->warnings, 0u);
-    length = p.ticks - PERF_GET_(&c->ticks);
-    rate = PERF_CAST_(double, p.ns - PERF_GET_(&c->ns)) / PERF_CAST_(double, length);
-    slack = p.width > PERF_GET_(&c->width) ? p.width - PERF_GET_(&c->width)
-                                           : PERF_GET_(&c->width) - p.width;
+    length = p.ticks - c->first.ticks;
+    rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
+    slack = p.width > c->first.width ? p.width - c->first.width : c->first.width - p.width;
     /* Each reading may sit anywhere in a step of either clock: 10 ns at most (measured: 108 ppm
      * after 100 us, 11 after 1 ms). */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
@@ -297,7 +284,7 @@ typedef struct perf_registry_ {
     uint64_t      (*custom)(void);
     perf_retired_  *retired;
     perf_mark_     *marks;      /* newest first                                                   */
-    uint64_t        ticks, ns;  /* when it was made: the origin of the trace                      */
+    perf_pair_      made;       /* when that was: the origin of the trace                         */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
     uint32_t        bad_variant;        /* PERF_VARIANT named one that does not exist             */
@@ -306,10 +293,7 @@ typedef struct perf_registry_ {
     struct perf_source_ *sources;       /* who else has durations to tell                         */
     perf_retired_  *unused[32]; /* of retired traces that a reset forgot, by class                */
     uint32_t        reading;    /* who goes through `retired` now                                 */
-    uint64_t        width;      /* of the reading behind `ticks` and `ns`                         */
     uint32_t        hash_room;
-    uint32_t        reserved;
-    uint64_t        spare[3];
 } perf_registry_;
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -320,6 +304,35 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     s->image = PERF_CAST_(const char *, PERF_NULL_);
     visit(s, &perf_anchor_v1_);
 }
+
+#if PERF_NOTES_
+extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+
+PERF_COLD_FN_ void perf_image_name_(perf_search_ *s, perf_anchor_ *a)
+{
+    if (a == &perf_anchor_v1_ && s->image)
+        s->found = PERF_PTR_(void *, PERF_PTR_(uintptr_t, s->image));
+}
+
+/* For an image that others call into from now on: it stays loaded.  The program itself has no name,
+ * and without dlopen in the process nothing is ever unloaded.                                    */
+PERF_COLD_FN_ void perf_image_pin_(void)
+{
+    perf_search_ s = PERF_ZERO;
+    const char  *name;
+
+    if (!perf_dlopen_ || !perf_claim_(&perf_anchor_v1_.pinned, 0, 1))
+        return;
+    perf_images_(&s, perf_image_name_);
+    name = PERF_CAST_(const char *, s.found);
+    if (name && *name)
+        (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
+}
+#else
+PERF_FN void perf_image_pin_(void)
+{
+}
+#endif
 
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
@@ -365,6 +378,17 @@ PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t ste
     return p;
 }
 
+/* The same from the registry, with its lock held, or from the calling thread's recorder. */
+PERF_FN void *perf_keep_(perf_registry_ *r, size_t bytes)
+{
+    return perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0);
+}
+
+PERF_FN void *perf_room_(perf_recorder_ *t, size_t bytes)
+{
+    return perf_pool_(&t->pool, &t->pool_end, bytes, 262144, 1);
+}
+
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 {
@@ -391,6 +415,13 @@ PERF_COLD_FN_ uint32_t perf_process_id_(void)
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
+PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
+{
+    PERF_ADD_(t->losses[loss], 1);
+    perf_fail_(t->home, why);
 }
 
 /* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
@@ -457,9 +488,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->process = perf_process_id_();
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
-    r->ticks = perf_anchor_v1_.clock.ticks;
-    r->ns = perf_anchor_v1_.clock.ns;
-    r->width = perf_anchor_v1_.clock.width;
+    r->made = perf_anchor_v1_.clock.first;
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
@@ -502,11 +531,9 @@ PERF_COLD_FN_ void perf_calibrate_from_(const perf_registry_ *r)
 {
     perf_calibration_ *c = &perf_anchor_v1_.clock;
 
-    if (!r->width || !perf_claim_(&c->state, 0, 1))
+    if (!r->made.width || !perf_claim_(&c->state, 0, 1))
         return;
-    PERF_SET_(&c->ticks, r->ticks);
-    PERF_SET_(&c->ns, r->ns);
-    PERF_SET_(&c->width, r->width);
+    c->first = r->made;
     PERF_REL_(&c->state, 2u);
 }
 
@@ -555,10 +582,8 @@ PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
 {
     uint32_t     room = r->room ? r->room * 2 : 256, i;
     size_t       bytes = room * sizeof(perf_name_ *);
-    perf_name_ **table = PERF_CAST_(
-        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0));
-    perf_name_ **hash = PERF_CAST_(
-        perf_name_ **, perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0));
+    perf_name_ **table = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
+    perf_name_ **hash = PERF_CAST_(perf_name_ **, perf_keep_(r, bytes));
 
     if (!table || !hash)
         return 0;
@@ -621,8 +646,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
-    n = PERF_CAST_(perf_name_ *,
-                   perf_pool_(&r->pool, &r->pool_end, sizeof *n + length + 1, 65536, 0));
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1));
     if (!n)
         return PERF_NULL_;
     text = PERF_PTR_(char *, n + 1);
@@ -686,59 +710,40 @@ PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
                                                             : ~UINT64_C(0));
 }
 
-PERF_COLD_FN_ void perf_image_is_there_(perf_search_ *s, perf_anchor_ *a)
-{
-    s->there |= s->is_there == a;
-}
-
-/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream.  The
- * code may lie in another shared object, which may be gone.                                      */
+/* Hands what a ring holds to the streamed file, with the lock held; 0: there is no stream. */
 PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
 {
     perf_stream_ *stream = PERF_ACQ_(&r->stream);
-    perf_search_  s = PERF_ZERO;
 
     if (!stream || PERF_GET_(&stream->state) != PERF_STREAM_ON_)
         return 0;
-    if (stream->image != PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        s.is_there = stream->image;
-        perf_images_(&s, perf_image_is_there_);
-        if (!s.there) {
-            stream->status = PERF_ESTATE;
-            PERF_SET_(&stream->state, PERF_STREAM_FAILED_);
-            return 0;
-        }
-    }
     stream->flush(r, stream, t);
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-/* The tree of a recorder that is all zero. */
-PERF_COLD_FN_ void perf_recorder_empty_(perf_recorder_ *t)
-{
-    t->open = &t->root;
-    t->blank.bucket = PERF_PTR_(uintptr_t, &t->waste) -
-                      8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(1u));
-    t->late_cell = &t->blank;
-    t->late = 1;
-}
-
-/* Sets up a recorder that is new, or that a fork has wiped. */
+/* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
 PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
 {
     perf_recorder_ **same = &r->by_thread[thread % 256];
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
-    perf_recorder_empty_(t);
+    t->open = &t->root;                         /* the tree, empty                                */
+    t->blank.bucket = PERF_PTR_(uintptr_t, &t->waste) -
+                      8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(1u));
+    t->late_cell = &t->blank;
+    t->late = 1;
     t->home = r;
-    t->thread = thread;
-    t->dice = thread * UINT32_C(2654435761) | 1;
     t->number = ++r->threads;
+    t->foreign_track = !thread;
+    t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
+    t->dice = thread * UINT32_C(2654435761) | 1;
     r->alive++;
     t->made = t->birth = perf_scope_ticks_(r);
     perf_ring_set_(r, t);
-    t->next_same = *same;
-    PERF_REL_(same, t);
+    if (thread) {
+        t->next_same = *same;
+        PERF_REL_(same, t);
+    }
     t->next = r->recorders;
     PERF_REL_(&r->recorders, t);
 }
@@ -807,9 +812,8 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
             r->unused[k] = old->next;
         else
             old = PERF_CAST_(perf_retired_ *,
-                             perf_pool_(&r->pool, &r->pool_end,
-                                        sizeof *old + PERF_CAST_(size_t, PERF_RETIRED_ROOM_(k)),
-                                        65536, 0));
+                             perf_keep_(r, sizeof *old +
+                                           PERF_CAST_(size_t, PERF_RETIRED_ROOM_(k))));
     }
     if (old) {
         old->thread = t->thread;
@@ -950,7 +954,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
 {
     perf_registry_ *r = t->home;
-    uint32_t        ask;
+    uint32_t        ask, i;
 
     do {
         do
@@ -961,12 +965,8 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->ring_lost, t->ring_head);
             PERF_SET_(&t->ring_more, UINT64_C(0));
             PERF_SET_(&t->ring_sent, t->ring_head);
-            PERF_SET_(&t->abandoned, UINT64_C(0));
-            PERF_SET_(&t->disordered, UINT64_C(0));
-            PERF_SET_(&t->foreign, UINT64_C(0));
-            PERF_SET_(&t->orphans, UINT64_C(0));
-            PERF_SET_(&t->lost, UINT64_C(0));
-            PERF_SET_(&t->misused, UINT64_C(0));
+            for (i = 0; i < PERF_LOSSES_; i++)
+                PERF_SET_(&t->losses[i], UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
         }
         if (ask & PERF_ASK_TRACE_)
@@ -1029,8 +1029,7 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
         room *= 2;
     if (room == t->room)
         return 1;
-    table = PERF_CAST_(perf_cell_ **,
-                       perf_pool_(&t->pool, &t->pool_end, room * sizeof *table, 262144, 1));
+    table = PERF_CAST_(perf_cell_ **, perf_room_(t, room * sizeof *table));
     if (!table)
         return 0;
     if (t->room)
@@ -1062,17 +1061,15 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_ce
 /* The table is at most half full; the old one is not needed any more, but stays in the pool. */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
 {
-    perf_slot_ *old = t->slot;
+    perf_slot_ *old = t->slot, *fresh;
     uint32_t    n = t->slots, i;
 
     if (2 * (t->slots_used + 1) <= n)
         return 1;
-    t->slot = PERF_CAST_(perf_slot_ *, perf_pool_(&t->pool, &t->pool_end,
-                                                  (n ? 2 * n : 128) * sizeof *old, 262144, 1));
-    if (!t->slot) {
-        t->slot = old;
+    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, (n ? 2 * n : 128) * sizeof *old));
+    if (!fresh)
         return 0;
-    }
+    t->slot = fresh;
     t->slots = n ? 2 * n : 128;
     for (i = 0; i < n; i++)
         if (old[i].cell)
@@ -1091,7 +1088,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
     for (c = caller; c && PERF_CELL_ID_(c) != id; c = c->parent) {
     }
     if (!c) {
-        c = PERF_CAST_(perf_cell_ *, perf_pool_(&t->pool, &t->pool_end, sizeof *c, 262144, 1));
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, sizeof *c));
         if (!c)
             return PERF_NULL_;
         perf_cell_clear_(c);
@@ -1129,7 +1126,7 @@ PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ *c;
 
-    if (!t || id >= t->cells)
+    if (!t || id >= PERF_PEEK_(t->cells))
         return PERF_NULL_;
     c = perf_cell_under_(t, t->open, id);
     return c && c->parent == t->open ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
@@ -1156,8 +1153,7 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
     while (room < to - from + 1)
         room = 2 * room + 1;
     first = from - (room - (to - from + 1)) / 2;
-    b = PERF_CAST_(perf_buckets_ *,
-                   perf_pool_(&t->pool, &t->pool_end, 8 * (room + 1), 262144, 1));
+    b = PERF_CAST_(perf_buckets_ *, perf_room_(t, 8 * (room + 1)));
     if (!b)
         return 0;
     b->first = first;
@@ -1187,9 +1183,10 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-PERF_COLD_FN_ void perf_image_hears_(perf_search_ *s, perf_anchor_ *a)
+/* What an image has found out about sinks does not hold any more either. */
+PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
-    (void)s;
+    PERF_SET_(&a->off, s->value);
     PERF_SET_(&a->deaf, 0u);
 }
 
@@ -1208,7 +1205,8 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    perf_images_(&s, perf_image_hears_);
+    s.value = PERF_GET_(&r->off);
+    perf_images_(&s, perf_image_switch_);
     return ours ? PERF_OK : PERF_ESTATE;
 }
 
@@ -1222,25 +1220,6 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t 
     l.type = type;
     l.bits = bits;
     return l;
-}
-
-/* The payload of a scope is the number of calls before it, of this name in this thread. */
-PERF_COLD_FN_ void perf_sink_begin_(perf_recorder_ *t, perf_name_ *n, uint64_t calls,
-                                    uint32_t depth)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
-    perf_label_       l = perf_label_of_(n, 1, calls);
-
-    if (sink)
-        sink->begin(t, &l, depth);
-}
-
-PERF_COLD_FN_ void perf_sink_end_(perf_recorder_ *t, uint32_t depth)
-{
-    const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
-
-    if (sink)
-        sink->end(t, depth);
 }
 
 /* A moment: counters and laps with a value, instants without. */
@@ -1314,18 +1293,33 @@ PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, 
     if (in) {
         PERF_ADD_(PERF_BUCKET_(c, in), weight);
     } else {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ENOMEM);
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
     }
 }
 
-PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, uint64_t start, uint64_t d, uint64_t tag)
+/* The same for what took from `start` to `end`; returns its length. */
+PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
+                                        uint64_t end, uint64_t weight)
+{
+    uint64_t d = end - start;
+
+    if (d >> 63) {
+        d = 0;
+        t->home->warnings |= PERF_CLOCK_BACKWARDS;
+    }
+    perf_cell_add_(t, c, d, weight);
+    return d;
+}
+
+PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                     uint64_t d, uint32_t depth)
 {
     if (!t->ring_limit)
         return;
     if (d >= PERF_EVENT_MORE_)
         perf_event_more_(t, d);
-    perf_event_add_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) | tag);
+    perf_event_add_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) |
+                                  PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before.  0: it is not open any
@@ -1354,7 +1348,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
         strayed = PERF_GET_(&t->strayed);
         known = strayed < dropped ? strayed : PERF_CAST_(uint32_t, dropped);
     } while (known && !perf_claim_(&t->strayed, strayed, strayed - known));
-    PERF_ADD_(t->abandoned, dropped - known);
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped - known);
     return 1;
 }
 
@@ -1363,10 +1357,11 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
     perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                  */
     perf_registry_ *r;
+    const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
     int             ours = t == s->rec, again = outer != c->parent, ordered = 0;
-    uint64_t        d, within, tag;
-    uint32_t        before;
+    uint64_t        d, within;
+    uint32_t        before, depth;
 
     if (!t)
         return;
@@ -1374,41 +1369,36 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     if (r->clock)
         end = perf_scope_ticks_(r);
     if (ours && s->start < t->made) {
-        PERF_ADD_(t->orphans, 1);               /* begun before a fork                            */
+        perf_lose_(t, PERF_LOSS_ORPHANS_, PERF_OK);     /* begun before a fork                    */
         return;
     }
     if (ours && s->start <= t->birth)           /* begun before a reset: counts from there        */
         s->start = t->birth;
     if (ours) {
         ordered = perf_open_end_(t, c, outer, again);
-        if (t->ranges)
-            perf_sink_end_(t, perf_depth_(t) + 1);
+        sink = PERF_ACQ_(&r->sink);
+        if (t->ranges && sink)
+            sink->end(t, perf_depth_(t) + 1);
     } else {
-        PERF_ADD_(t->foreign, 1);
+        perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
         do                                      /* its own thread will find it not ended          */
             before = PERF_GET_(&s->rec->strayed);
         while (!perf_claim_(&s->rec->strayed, before, before + 1));
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* that other end took it for abandoned           */
-        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));   /* stands beside it, without self time        */
+        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, without self time   */
         again = c && c->parent != t->open;
-        PERF_ADD_(t->disordered, 1);
-        PERF_ADD_(t->abandoned, t->abandoned ? ~UINT64_C(0) : 0);
-        perf_fail_(r, PERF_ESTATE);
+        if (t->losses[PERF_LOSS_ABANDONED_])
+            PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
+        perf_lose_(t, PERF_LOSS_DISORDERED_, PERF_ESTATE);
     }
     if (!c) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(r, PERF_ENOMEM);
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
         return;
     }
-    d = end - s->start;
-    if (d >> 63) {
-        d = 0;
-        r->warnings |= PERF_CLOCK_BACKWARDS;
-    }
-    tag = PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, perf_depth_(t) + 1) << 56;
-    perf_cell_add_(t, c, d, weight);
+    depth = perf_depth_(t) + 1;
+    d = perf_cell_close_(t, c, s->start, end, weight);
     within = ordered && again ? outer->inside - s->inside : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
@@ -1418,16 +1408,18 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         PERF_ADD_(c->again, d * weight);
     if (ours && !ordered)
         PERF_ADD_(c->inside, d * weight);
-    perf_event_scope_(t, s->start, d, tag);
+    perf_event_scope_(t, c, s->start, d, depth);
 }
 
-/* Everything that is not the common case of a begin; `notify_sink` 0 keeps the profiler out. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, int notify_sink)
+/* Everything that is not the common case of a begin. */
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
-    perf_recorder_ *t = perf_recorder_get_();
-    perf_registry_ *r;
-    uint32_t        id;
-    int             cold, again;
+    perf_recorder_   *t = perf_recorder_get_();
+    perf_registry_   *r;
+    const perf_sink_ *sink;
+    perf_label_       label;
+    uint32_t          id;
+    int               cold, again;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
@@ -1436,8 +1428,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, int 
     id = perf_site_id_(r, site);
     s->cell = perf_cell_under_(t, t->open, id);
     if (!s->cell) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(r, id ? PERF_ENOMEM : PERF_ELIMIT);
+        perf_lose_(t, PERF_LOSS_LOST_, id ? PERF_ENOMEM : PERF_ELIMIT);
         return PERF_NULL_;
     }
     if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
@@ -1455,9 +1446,10 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, int 
         PERF_REL_(&t->open, s->cell);
     }
     s->depth = perf_depth_(t);
-    if (PERF_ACQ_(&r->sink)) {
-        if (notify_sink)
-            perf_sink_begin_(t, PERF_ACQ_(&r->names)[id], s->cell->count, s->depth);
+    sink = PERF_ACQ_(&r->sink);
+    if (sink) {                                 /* payload: calls before this one in this thread  */
+        label = perf_label_of_(PERF_ACQ_(&r->names)[id], 1, s->cell->count);
+        sink->begin(t, &label, s->depth);
         cold |= t->ranges != 0;
     }
     s->rec = t;
@@ -1476,7 +1468,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     int               on;
 
     t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
-    open = perf_begin_slow_(&s, &site, 1);
+    open = perf_begin_slow_(&s, &site);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
         perf_unlock_(r);
@@ -1494,7 +1486,6 @@ PERF_COLD_FN_ void perf_core_draw_(perf_skip_ *skip, uint32_t n)
 
     if (!t)
         return;
-    n = n > 1u << 30 ? 1u << 30 : n;
     t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
     skip->gap = n / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) * (n + 1)) >> 32);
     skip->gap += !skip->gap;
@@ -1505,8 +1496,7 @@ PERF_COLD_FN_ void perf_misuse_(void)
     perf_recorder_ *t = perf_recorder_get_();
 
     if (t) {
-        PERF_ADD_(t->misused, 1);
-        perf_fail_(t->home, PERF_ESTATE);
+        perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
     }
 }
 
@@ -1530,8 +1520,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     site.line = kind << 24;
     n = perf_name_find_(t->home, &site);
     if (!n) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ELIMIT);
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
         return PERF_NULL_;
     }
     k->key = name;
@@ -1560,15 +1549,13 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     if (!t)
         return;
     if (l->rec != t || l->start < t->made) {    /* another thread's, or begun before a fork       */
-        PERF_ADD_(t->orphans, l->rec == t);
-        PERF_ADD_(t->foreign, l->rec != t);
+        perf_lose_(t, l->rec == t ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
     }
     c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
     if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
     if (!c) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ELIMIT);
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
     }
     if (!c || l->start < t->made) {
         perf_core_lap_begin_(l);
@@ -1581,11 +1568,8 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         l->start = t->birth;
         within = t->open->inside;
     }
-    d = now - l->start;
-    if (d >> 63)
-        d = 0;
+    d = perf_cell_close_(t, c, l->start, now, 1);
     within = within < d ? within : d;
-    perf_cell_add_(t, c, d, 1);
     if (c->parent == t->open && l->open == t->open) {
         PERF_ADD_(c->inside, within);
         PERF_ADD_(t->open->inside, d - within);
@@ -1593,8 +1577,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         PERF_ADD_(c->inside, d);
         PERF_ADD_(c->again, d);
     }
-    perf_event_scope_(t, l->start, d, PERF_TAG_NAME_(c->tag) |
-                                          PERF_CAST_(uint64_t, perf_depth_(t) + 1) << 56);
+    perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
     perf_sink_mark_(t, PERF_CELL_ID_(c), 2,
                     PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
     l->rec = t;
@@ -1628,12 +1611,10 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     }
     now = perf_scope_ticks_(t->home);
     if (!c->gauge)
-        PERF_REL_(&c->gauge, PERF_CAST_(perf_gauge_ *, perf_pool_(&t->pool, &t->pool_end,
-                                                                  sizeof *c->gauge, 262144, 1)));
+        PERF_REL_(&c->gauge, PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *c->gauge)));
     g = c->gauge;
     if (!g) {
-        PERF_ADD_(t->lost, 1);
-        perf_fail_(t->home, PERF_ENOMEM);
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
         return;
     }
     if (!c->count || value < perf_from_bits_(g->least))
@@ -1715,10 +1696,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    d = perf_scope_ticks_(t->home) - span->start;
-    if (d >> 63)
-        d = 0;
-    perf_cell_add_(t, c, d, 1);
+    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home), 1);
     if (t->ring_limit) {
         perf_event_more_(t, span->id);
         perf_event_more_(t, d);
@@ -1748,7 +1726,7 @@ PERF_COLD_FN_ int perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
 
     if (r)
         perf_clock_agrees_(r, counter);
-    return perf_begin_slow_(s, site, 1) != PERF_NULL_;
+    return perf_begin_slow_(s, site) != PERF_NULL_;
 }
 
 #if PERF_ONE_CORE_
@@ -1773,36 +1751,13 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 }
 
 #if PERF_ONE_CORE_
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
-
-PERF_COLD_FN_ void perf_core_image_(perf_search_ *s, perf_anchor_ *a)
-{
-    if (a == &perf_anchor_v1_ && s->image)
-        s->found = PERF_PTR_(void *, PERF_PTR_(uintptr_t, s->image));
-}
-
-/* Other images call into this one from now on, so it stays loaded.  The program itself has no name,
- * and without dlopen in the process nothing is ever unloaded.                                    */
-PERF_COLD_FN_ void perf_core_pin_(void)
-{
-    perf_search_ s = PERF_ZERO;
-    const char  *name;
-
-    if (!perf_dlopen_ || !perf_claim_(&perf_anchor_v1_.reserved, 0, 1))
-        return;
-    perf_images_(&s, perf_core_image_);
-    name = PERF_CAST_(const char *, s.found);
-    if (name && *name)
-        (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
-}
-
 PERF_COLD_FN_ void perf_core_join_(perf_anchor_ *a)
 {
     const perf_core_ *none = PERF_NULL_;
     perf_registry_   *r = perf_registry_get_();
 
     if (a != &perf_anchor_v1_)
-        perf_core_pin_();
+        perf_image_pin_();
     (void)__atomic_compare_exchange_n(&a->core, &none, perf_core_table_(), 0, __ATOMIC_ACQ_REL,
                                       __ATOMIC_ACQUIRE);
     PERF_SET_(&a->off, r ? PERF_GET_(&r->off) : PERF_OFF_NO_CORE_);
@@ -1827,7 +1782,7 @@ PERF_COLD_FN_ void perf_core_install_(void)
     s.core = perf_core_table_();
     perf_images_(&s, perf_core_give_);
     if (s.there)
-        perf_core_pin_();
+        perf_image_pin_();
 }
 
 /* The registry for who reads or switches recordings.  Whatever file uses this function gets the
@@ -1876,11 +1831,6 @@ PERF_FN perf_status perf_error(void)
     perf_registry_ *r = perf_registry_read_();
 
     return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
-}
-
-PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
-{
-    PERF_SET_(&a->off, s->value);
 }
 
 PERF_FN void perf_enable(int on)
@@ -2028,18 +1978,9 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
 
     if (!t || !perf_lock_(r))
         return PERF_NULL_;
-    perf_recorder_empty_(t);
-    t->home = r;
-    t->foreign_track = 1;
-    t->number = ++r->threads;
-    t->thread = 5000000 + t->number;            /* above the ids that Linux gives to threads      */
-    r->alive++;
-    t->made = t->birth = perf_scope_ticks_(r);
+    perf_recorder_start_(r, t, 0);
     for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
         t->name[i] = name[i];
-    perf_ring_set_(r, t);
-    t->next = r->recorders;
-    PERF_REL_(&r->recorders, t);
     perf_unlock_(r);
     return t;
 }

@@ -125,8 +125,10 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
     double      last, least, most, values;      /* of a counter                                   */
 } perf_row_;
 
-typedef struct perf_losses_ {   /* what is missing from the numbers, and why                      */
-    uint64_t abandoned, disordered, foreign, orphans, lost, misused, overwritten, cut, unsent;
+/* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
+enum { PERF_LOSS_CUT_ = PERF_LOSSES_, PERF_LOSS_OVERWRITTEN_, PERF_LOSS_UNSENT_, PERF_LOSS_ALL_ };
+typedef struct perf_losses_ {
+    uint64_t n[PERF_LOSS_ALL_];
 } perf_losses_;
 
 /* All that was recorded under one name, summed up; times in ticks. */
@@ -181,6 +183,24 @@ PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
     uint64_t self = sum > inside ? sum - inside : 0;
 
     return self < total ? self : total;
+}
+
+/* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
+ * A thread that is yet to forget what it has recorded shows nothing.                             */
+PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
+{
+    perf_cell_ **table;
+
+    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+        return PERF_NULL_;
+    table = PERF_ACQ_(&t->cell);
+    return PERF_ACQ_(&table[id]);
+}
+
+PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
+{
+    c = PERF_ACQ_(&c->kin);
+    return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 }
 
 /* Adds the counters of a cell's durations, with the one that is still to be counted. */
@@ -243,25 +263,11 @@ PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_
     perf_sum_buckets_(sum, t, c);
 }
 
-/* Adds what thread t has recorded for a name, whoever called it. */
-PERF_COLD_FN_ void perf_sum_thread_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, uint32_t id)
-{
-    perf_cell_ *first, *c, **table;
-
-    if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return;
-    table = PERF_ACQ_(&t->cell);
-    first = c = PERF_ACQ_(&table[id]);
-    if (c)
-        do
-            perf_sum_cell_(sum, row, t, c);
-        while ((c = PERF_ACQ_(&c->kin)) != first);
-}
-
 PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id, perf_sum_ *sum)
 {
     perf_name_    **table = PERF_ACQ_(&r->names);
     perf_recorder_ *t;
+    perf_cell_     *first, *c;
     uint64_t        calls = 0;
     uint32_t        i;
 
@@ -271,7 +277,8 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_sum_thread_(sum, row, t, id);
+        for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+            perf_sum_cell_(sum, row, t, c);
     row->count = sum->count;
     if (!row->count || PERF_KIND_POINT_(row->kind))
         return;
@@ -292,28 +299,23 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     perf_losses_    l = PERF_ZERO;
     perf_recorder_ *t;
     perf_stream_   *stream = PERF_ACQ_(&r->stream);
-    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_;
+    int             failed = stream && PERF_GET_(&stream->state) == PERF_STREAM_FAILED_, i;
 
-    if (stream)
-        l.unsent = PERF_GET_(&stream->unsent);
-    l.lost = PERF_GET_(&r->lost);
-    l.cut = PERF_GET_(&r->cut_names);
-    l.overwritten = PERF_GET_(&r->retired_lost);
+    l.n[PERF_LOSS_UNSENT_] = stream ? PERF_GET_(&stream->unsent) : 0;
+    l.n[PERF_LOSS_LOST_] = PERF_GET_(&r->lost);
+    l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
+    l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost);
         if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
             continue;                           /* forgotten, though its thread sleeps or is gone */
         if (failed)
-            l.unsent += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
+            l.n[PERF_LOSS_UNSENT_] += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
             from = PERF_GET_(&t->ring_sent);
-        l.abandoned += PERF_GET_(&t->abandoned);
-        l.disordered += PERF_GET_(&t->disordered);
-        l.foreign += PERF_GET_(&t->foreign);
-        l.orphans += PERF_GET_(&t->orphans);
-        l.lost += PERF_GET_(&t->lost);
-        l.misused += PERF_GET_(&t->misused);
-        l.overwritten += perf_ring_dropped_(r, t, from);
+        for (i = 0; i < PERF_LOSSES_; i++)
+            l.n[i] += PERF_GET_(&t->losses[i]);
+        l.n[PERF_LOSS_OVERWRITTEN_] += perf_ring_dropped_(r, t, from);
     }
     return l;
 }
@@ -391,136 +393,46 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
     return row;
 }
 
-/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s". */
-PERF_FN void perf_put_time_(perf_out_ *o, double ns)
+/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
+#define PERF_COLUMNS_ 9
+PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
 {
-    static const char *const unit[] = {" ns", " us", " ms", " s"};
-    double                   x = ns < 0 ? -ns : ns;
-    int                      u = 0;
-
-    while (u < 3 && x >= 999.5) {
-        x /= 1000;
-        ns /= 1000;
-        u++;
+    x[0] = PERF_CAST_(double, row->total) * tick;
+    x[1] = PERF_CAST_(double, row->self) * tick;
+    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
+    x[3] = PERF_CAST_(double, row->min) * tick;
+    x[4] = row->p50 * tick;
+    x[5] = row->p95 * tick;
+    x[6] = row->p99 * tick;
+    x[7] = PERF_CAST_(double, row->max) * tick;
+    x[8] = 0;
+    if (row->kind == PERF_KIND_COUNT_) {
+        memset(x, 0, PERF_COLUMNS_ * sizeof *x);
+        x[2] = row->values / PERF_CAST_(double, row->count);
+        x[3] = row->least;
+        x[7] = row->most;
+        x[8] = row->last;
     }
-    perf_put_fixed_(o, ns, x < 9.995 ? 2 : x < 99.95 ? 1 : 0);
-    perf_put_(o, unit[u]);
-}
-
-PERF_FN void perf_put_spaces_(perf_out_ *o, size_t n)
-{
-    while (n--)
-        perf_put_char_(o, ' ');
-}
-
-/* Right-aligned cells of a table. */
-PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
-{
-    size_t n = strlen(text);
-
-    perf_put_spaces_(o, n < width ? width - n : 1);
-    perf_put_(o, text);
-}
-
-PERF_COLD_FN_ void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
-{
-    char      text[48];
-    perf_out_ t = PERF_ZERO;
-
-    t.p = text;
-    t.cap = sizeof text;
-    perf_put_time_(&t, ns);
-    perf_put_cell_(o, text, width);
-}
-
-PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, const char *unit,
-                                         size_t width)
-{
-    char      text[48];
-    perf_out_ t = PERF_ZERO;
-
-    t.p = text;
-    t.cap = sizeof text;
-    perf_put_fixed_(&t, x, decimals);
-    perf_put_(&t, unit);
-    perf_put_cell_(o, text, width);
-}
-
-/* Length of the UTF-8 character at s, 0 if it is not one. */
-PERF_COLD_FN_ int perf_utf8_(const char *s)
-{
-    unsigned char c = PERF_CAST_(unsigned char, *s), second;
-    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
-    int           i;
-
-    for (i = 1; i < n; i++)
-        if ((s[i] & 0xc0) != 0x80)
-            return 0;
-    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
-    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
-        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
-        return 0;
-    return n;
-}
-
-/* A name in at most `width` columns, one a character: control characters, those of UTF-8 too, and
- * bytes that are not UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.    */
-PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
-{
-    size_t      columns = 0, shown;
-    const char *s;
-    int         n;
-
-    for (s = name; *s; s += n ? n : 1, columns++)
-        n = perf_utf8_(s);
-    for (shown = 0; *name && (columns <= width || shown + 3 < width); shown++) {
-        unsigned char c = PERF_CAST_(unsigned char, *name);
-        n = perf_utf8_(name);
-        if (n == 0 || c < 0x20 || c == 0x7f ||
-            (c == 0xc2 && PERF_CAST_(unsigned char, name[1]) < 0xa0)) {
-            perf_put_char_(o, '?');
-            name += n ? n : 1;
-        } else {
-            while (n--)
-                perf_put_char_(o, *name++);
-        }
-    }
-    if (columns > width)
-        perf_put_(o, "...");
-    return columns > width ? 0 : width - columns;
-}
-
-PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
-{
-    perf_put_spaces_(o, perf_put_cut_(o, name, width));
 }
 
 PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 {
     uint32_t bit;
 
-    perf_put_(o, "clock ");
-    perf_put_(o, c->name);
-    perf_put_(o, ": readings at least ");
-    perf_put_time_(o, c->resolution_ns);
-    perf_put_(o, " apart, ");
-    perf_put_time_(o, c->cost_ns);
-    perf_put_(o, " each, ");
+    perf_putf_(o, "clock %s: readings at least %g apart, %g each, ", c->name, c->resolution_ns,
+               c->cost_ns);
     perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
     perf_put_(o, " MHz within ");
     perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
     perf_put_(o, " ppm\n");
     for (bit = 1; bit <= c->warnings; bit <<= 1)
-        if (c->warnings & bit) {
-            perf_put_(o, "warning: ");
-            perf_put_(o, perf_clock_warning_text(bit));
-            perf_put_char_(o, '\n');
-        }
+        if (c->warnings & bit)
+            perf_putf_(o, "warning: %s\n", perf_clock_warning_text(bit));
 }
 
 #define PERF_DATA_BOUND_ 0.3   /* from this share of waiting on it pays to look at the data first */
 typedef struct perf_bound_ {
-    uint64_t    wait, all, most;       /* ticks: waiting for data, in scopes, in the longest wait */
+    uint64_t    wait, all, most;        /* ticks: waiting for data, in scopes, the longest wait  */
     uint64_t    sync;                   /* waiting for a device                                   */
     const char *where;
 } perf_bound_;
@@ -548,66 +460,54 @@ PERF_COLD_FN_ const char *perf_kind_text_(uint32_t kind)
     return kind < sizeof text / sizeof text[0] ? text[kind] : "unknown";
 }
 
-PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
-{
-    double calls = PERF_CAST_(double, row->count);
-
-    perf_put_name_(o, row->name, 28);
-    perf_put_number_cell_(o, calls, 0, "", 10);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->total) * s->tick, 10);
-    if (!PERF_KIND_HOST_(row->kind)) {
-        perf_put_cell_(o, perf_kind_text_(row->kind), 10);
-        perf_put_(o, "         ");
-    } else {
-        perf_put_time_cell_(o, PERF_CAST_(double, row->self) * s->tick, 10);
-        perf_put_number_cell_(o, PERF_CAST_(double, row->self) / s->self * 100, 1, " %", 9);
-    }
-    perf_put_time_cell_(o, PERF_CAST_(double, row->sum) / calls * s->tick, 10);
-    perf_put_time_cell_(o, row->p50 * s->tick, 10);
-    perf_put_time_cell_(o, row->p95 * s->tick, 10);
-    perf_put_time_cell_(o, row->p99 * s->tick, 10);
-    perf_put_time_cell_(o, PERF_CAST_(double, row->max) * s->tick, 10);
-    perf_put_char_(o, '\n');
-}
-
 /* Nanoseconds of one scope tick. */
 PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
 {
     return r && r->clock ? 1.0 : perf_tick_ns_();
 }
 
-PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_losses_ *l)
+PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
 {
-    const struct {
-        uint64_t    n;
-        const char *one, *many, *what;
-    } note[] = {
-        {l->abandoned, " scope was never ended (longjmp?): the scope around it has its time",
+    double x[PERF_COLUMNS_];
+
+    perf_row_numbers_(row, s->tick, x);
+    perf_putf_(o, "%-28s%10.0f%10g", row->name, PERF_CAST_(double, row->count), x[0]);
+    if (PERF_KIND_HOST_(row->kind))
+        perf_putf_(o, "%10g%7.1f %%", x[1], PERF_CAST_(double, row->self) / s->self * 100);
+    else
+        perf_putf_(o, "%10s         ", perf_kind_text_(row->kind));
+    perf_putf_(o, "%10g%10g%10g%10g%10g\n", x[2], x[4], x[5], x[6], x[7]);
+}
+
+/* What is missing, and what is not as asked. */
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
+{
+    static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
+        {" scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {l->disordered, " scope", " scopes", " ended after the scope around it: no self time"},
-        {l->foreign, " scope was", " scopes were", " ended by another thread: no self time"},
-        {l->orphans, " scope was", " scopes were",
-         " begun before a fork and not counted in the child"},
-        {l->misused, " end without a begin or NaN count was",
-         " ends without a begin or NaN counts were", " ignored"},
-        {l->lost, " scope was", " scopes were",
+        {" scope", " scopes", " ended after the scope around it: no self time"},
+        {" scope was", " scopes were", " ended by another thread: no self time"},
+        {" scope was", " scopes were", " begun before a fork and not counted in the child"},
+        {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
+         " ignored"},
+        {" scope was", " scopes were",
          " not counted: no memory, too many names, or new ones in a signal handler"},
-        {l->cut, " name was", " names were", " cut to 255 bytes"},
-        {l->overwritten, " older trace event was", " older trace events were",
+        {" name was", " names were", " cut to 255 bytes"},
+        {" older trace event was", " older trace events were",
          " overwritten: PERF_TRACE_EVENTS is the room"},
-        {l->unsent, " trace event is", " trace events are",
+        {" trace event is", " trace events are",
          " not in the streamed file: it is full, or cannot be written"},
     };
-    size_t i;
+    uint64_t n;
+    size_t   i;
 
-    for (i = 0; i < sizeof note / sizeof note[0]; i++)
-        if (note[i].n) {
-            perf_put_(o, "note: ");
-            perf_put_u64_(o, note[i].n);
-            perf_put_(o, note[i].n == 1 ? note[i].one : note[i].many);
-            perf_put_(o, note[i].what);
-            perf_put_char_(o, '\n');
-        }
+    for (i = 0; i < PERF_LOSS_ALL_; i++) {
+        n = s->losses.n[i];
+        if (n)
+            perf_putf_(o, "note: %.0f%s%s\n", PERF_CAST_(double, n), note[i][n != 1], note[i][2]);
+    }
+    if (PERF_GET_(&s->registry->bad_variant))
+        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
@@ -617,19 +517,16 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
+        double           n = PERF_CAST_(double, row->count);
         if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
             perf_put_(o, "counter                      updates      last      mean       min"
                          "       max\n");
-        perf_put_name_(o, row->name, 28);
-        perf_put_number_cell_(o, PERF_CAST_(double, row->count), 0, "", 8);
-        if (row->kind == PERF_KIND_COUNT_) {
-            perf_put_number_cell_(o, row->last, 2, "", 10);
-            perf_put_number_cell_(o, row->values / PERF_CAST_(double, row->count), 2, "", 10);
-            perf_put_number_cell_(o, row->least, 2, "", 10);
-            perf_put_number_cell_(o, row->most, 2, "", 10);
-        }
+        perf_putf_(o, "%-28s%8.0f", row->name, n);
+        if (row->kind == PERF_KIND_COUNT_)
+            perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last, row->values / n, row->least,
+                       row->most);
         perf_put_char_(o, '\n');
     }
 }
@@ -664,49 +561,35 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
     }
     if (!open)
         return;
-    perf_put_(o, "note: ");
-    perf_put_u64_(o, open);
-    perf_put_(o, open == 1 ? " scope is still open, its time so far not in the numbers"
-                           : " scopes are still open, their time so far not in the numbers");
-    for (i = 0; i < named; i++) {
-        perf_put_(o, i ? ", " : ": ");
-        (void)perf_put_cut_(o, name[i], 40);
-    }
-    if (named && named < open)
-        perf_put_(o, ", ...");
-    perf_put_char_(o, '\n');
+    perf_putf_(o, "note: %.0f %s still open, %s time so far not in the numbers",
+               PERF_CAST_(double, open), open == 1 ? "scope is" : "scopes are",
+               open == 1 ? "its" : "their");
+    for (i = 0; i < named; i++)
+        perf_putf_(o, "%s%.40s", i ? ", " : ": ", name[i]);
+    perf_put_(o, named && named < open ? ", ...\n" : "\n");
 }
 
-/* What the main thread (or the first that recorded) waits for data. */
+/* What a thread waits for data: the main one, or the first that recorded. */
 PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
 {
     perf_recorder_ *t, *main = PERF_NULL_;
-    perf_cell_    **table;
-    uint32_t        i, room;
+    perf_cell_     *first, *c;
+    uint32_t        i;
 
     memset(b, 0, sizeof *b);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
             main = t;
-    if (!main || (PERF_GET_(&main->request) & PERF_ASK_RESET_))
-        return;
-    room = PERF_ACQ_(&main->room);
-    table = PERF_ACQ_(&main->cell);
-    for (i = 1; i < room && i < PERF_ACQ_(&r->count); i++) {
-        uint32_t    kind = PERF_ACQ_(&r->names)[i]->kind;
-        uint64_t    self = 0;
-        perf_cell_ *first = PERF_ACQ_(&table[i]), *c = first;
-        if (!c || !PERF_KIND_HOST_(kind))
-            continue;
-        do
+    for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
+        uint32_t kind = PERF_ACQ_(&r->names)[i]->kind;
+        uint64_t self = 0;
+        first = PERF_KIND_HOST_(kind) ? perf_kin_(main, i) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+        for (c = first; c; c = perf_kin_next_(c, first))
             self += perf_cell_self_(c);
-        while ((c = PERF_ACQ_(&c->kin)) != first);
         b->all += self;
         b->sync += kind == PERF_KIND_SYNC_ ? self : 0;
-        if (kind != PERF_KIND_WAIT_)
-            continue;
-        b->wait += self;
-        if (self > b->most) {
+        b->wait += kind == PERF_KIND_WAIT_ ? self : 0;
+        if (kind == PERF_KIND_WAIT_ && self > b->most) {
             b->most = self;
             b->where = r->names[i]->site.name;
         }
@@ -717,38 +600,30 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
 PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 {
     const perf_bound_ *b = &s->bound;
-    double             share = PERF_CAST_(double, b->wait) / (PERF_CAST_(double, b->all) + 1e-9);
+    double             wait = PERF_CAST_(double, b->wait), all = PERF_CAST_(double, b->all) + 1e-9;
 
-    if (!b->wait)
-        return;
-    perf_put_(o, "data wait: ");
-    perf_put_fixed_(o, share * 100, 1);
-    perf_put_(o, " % of the main thread (");
-    perf_put_time_(o, PERF_CAST_(double, b->wait) * s->tick);
-    perf_put_(o, " of ");
-    perf_put_time_(o, PERF_CAST_(double, b->all) * s->tick);
-    perf_put_(o, " in scopes, ");
-    perf_put_time_(o, PERF_CAST_(double, b->most) * s->tick);
-    perf_put_(o, " of it in ");
-    (void)perf_put_cut_(o, b->where, 40);
-    perf_put_(o, share >= PERF_DATA_BOUND_ ? "): data-bound\n"
-                 : s->registry->gpu        ? ")\n"             /* the device's lines say by what */
-                                           : "): host-bound\n");
+    if (b->wait)
+        perf_putf_(o, "data wait: %.1f %% of the main thread (%g of %g in scopes, %g of it in "
+                      "%.40s%s", wait / all * 100, wait * s->tick, all * s->tick,
+                   PERF_CAST_(double, b->most) * s->tick, b->where,
+                   wait / all >= PERF_DATA_BOUND_ ? "): data-bound\n"
+                   : s->registry->gpu             ? ")\n"    /* the device's lines say by what */
+                                                  : "): host-bound\n");
 }
 
 static void perf_put_marks_(perf_out_ *o, perf_mark_ *const *m, size_t n) PERF_ATTR_((__nothrow__));
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    size_t   i, shown = 0, left = 0;
-    uint64_t wait = 0, sync = 0;
+    size_t i, shown = 0, left = 0;
+    double wait = 0, sync = 0;
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         if (row->kind == PERF_KIND_WAIT_)
-            wait += row->self;
+            wait += PERF_CAST_(double, row->self);
         if (row->kind == PERF_KIND_SYNC_)
-            sync += row->self;
+            sync += PERF_CAST_(double, row->self);
         if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
@@ -760,28 +635,16 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
                          "      mean       p50       p95       p99       max\n");
         perf_put_row_(o, row, s);
     }
-    if (left) {
-        perf_put_(o, "... and ");
-        perf_put_u64_(o, left);
-        perf_put_(o, " more\n");
-    }
-    if (wait) {
-        perf_put_(o, "waiting for data: ");
-        perf_put_fixed_(o, PERF_CAST_(double, wait) / s->self * 100, 1);
-        perf_put_(o, " % of the time in scopes\n");
-    }
-    if (sync) {
-        perf_put_(o, "waiting for a device: ");
-        perf_put_fixed_(o, PERF_CAST_(double, sync) / s->self * 100, 1);
-        perf_put_(o, " % of the time in scopes\n");
-    }
+    if (left)
+        perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
+    if (wait > 0)
+        perf_putf_(o, "waiting for data: %.1f %% of the time in scopes\n", wait / s->self * 100);
+    if (sync > 0)
+        perf_putf_(o, "waiting for a device: %.1f %% of the time in scopes\n",
+                   sync / s->self * 100);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     perf_put_marks_(o, s->mark, s->marks);
-    perf_put_open_(o, s->registry);
-    perf_put_losses_(o, &s->losses);
-    if (s->registry && PERF_GET_(&s->registry->bad_variant))
-        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* ---- report: tree ---- */
@@ -1025,19 +888,13 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
 /* Everything that a thread has recorded since the start or the last reset. */
 PERF_COLD_FN_ void perf_tree_thread_(perf_tree_ *tree, perf_recorder_ *t)
 {
-    uint32_t     id, room = PERF_ACQ_(&t->room);
-    perf_cell_ **table = PERF_ACQ_(&t->cell), *c, *first;
+    uint32_t    id;
+    perf_cell_ *c, *first;
 
-    if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
-        return;
-    for (id = 1; id < room && id < PERF_ACQ_(&tree->registry->count); id++) {
-        first = c = PERF_ACQ_(&table[id]);
-        if (!c || !PERF_KIND_HOST_(PERF_ACQ_(&tree->registry->names)[id]->kind))
-            continue;
-        do
-            perf_tree_cell_(tree, c);
-        while ((c = PERF_ACQ_(&c->kin)) != first);
-    }
+    for (id = 1; id < PERF_ACQ_(&tree->registry->count); id++)
+        if (PERF_KIND_HOST_(PERF_ACQ_(&tree->registry->names)[id]->kind))
+            for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+                perf_tree_cell_(tree, c);
 }
 
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
@@ -1113,21 +970,12 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
             break;
         for (depth = 0, node = n->parent; node; node = s->tree->node[node].parent)
             depth++;
-        perf_put_number_cell_(o, total / all * 100, 1, " %", 8);
-        perf_put_number_cell_(o, total / (around + 1e-9) * 100, 1, " %", 12);
-        perf_put_(o, " ");
-        perf_put_time_cell_(o, total * s->tick, 10);
-        perf_put_(o, " ");
-        perf_put_time_cell_(o, PERF_CAST_(double, n->self) * s->tick, 10);
-        perf_put_number_cell_(o, PERF_CAST_(double, n->calls), 0, "", 10);
-        perf_put_spaces_(o, 2 + 2 * depth);
-        (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name, 40);
-        perf_put_char_(o, '\n');
+        perf_putf_(o, "%6.1f %%%10.1f %% %10g %10g%10.0f  %-*s%.40s\n", total / all * 100,
+                   total / (around + 1e-9) * 100, total * s->tick,
+                   PERF_CAST_(double, n->self) * s->tick, PERF_CAST_(double, n->calls),
+                   PERF_CAST_(int, 2 * depth), "",
+                   PERF_ACQ_(&s->registry->names)[n->name]->site.name);
     }
-    perf_put_open_(o, s->registry);
-    perf_put_losses_(o, &s->losses);
-    if (s->registry && PERF_GET_(&s->registry->bad_variant))
-        perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
 /* Rewrites the nodes in the order of a walk from the root, largest child first. */
@@ -1167,107 +1015,31 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 
 /* ---- report: CSV and JSON ---- */
 
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
-PERF_COLD_FN_ void perf_put_json_(perf_out_ *o, const char *s)
-{
-    static const char hex[] = "0123456789abcdef";
-
-    perf_put_char_(o, '"');
-    while (*s) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        int           n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\\ufffd");
-            s++;
-        } else if (c < 0x20 || c == 0x7f) {
-            perf_put_(o, "\\u00");
-            perf_put_char_(o, hex[c >> 4]);
-            perf_put_char_(o, hex[c & 15]);
-            s++;
-        } else {
-            if (c == '"' || c == '\\')
-                perf_put_char_(o, '\\');
-            while (n--)
-                perf_put_char_(o, *s++);
-        }
-    }
-    perf_put_char_(o, '"');
-}
-
-/* A CSV field, always quoted: quotes doubled (RFC 4180); bytes that are not UTF-8 become U+FFFD. */
-PERF_COLD_FN_ void perf_put_csv_(perf_out_ *o, const char *s)
-{
-    perf_put_char_(o, '"');
-    while (*s) {
-        int n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
-            s++;
-        }
-        if (*s == '"' && n)
-            perf_put_char_(o, '"');
-        while (n-- > 0)
-            perf_put_char_(o, *s++);
-    }
-    perf_put_char_(o, '"');
-}
-
-/* The numbers of a row in the order of PERF_COLUMNS_, to a thousandth of a nanosecond. */
-#define PERF_COLUMNS_ 9
-PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *x)
-{
-    x[0] = PERF_CAST_(double, row->total) * tick;
-    x[1] = PERF_CAST_(double, row->self) * tick;
-    x[2] = PERF_CAST_(double, row->sum) * tick / PERF_CAST_(double, row->count);
-    x[3] = PERF_CAST_(double, row->min) * tick;
-    x[4] = row->p50 * tick;
-    x[5] = row->p95 * tick;
-    x[6] = row->p99 * tick;
-    x[7] = PERF_CAST_(double, row->max) * tick;
-    x[8] = 0;
-    if (row->kind == PERF_KIND_COUNT_) {
-        memset(x, 0, PERF_COLUMNS_ * sizeof *x);
-        x[2] = row->values / PERF_CAST_(double, row->count);
-        x[3] = row->least;
-        x[7] = row->most;
-        x[8] = row->last;
-    }
-}
-
 PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
     static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
                                                       "min_ns",   "p50_ns",  "p95_ns",
                                                       "p99_ns",   "max_ns",  "last"};
+    const uint64_t          *n = s->losses.n;
     double                   x[PERF_COLUMNS_];
     size_t                   i, k;
 
     if (json) {
-        perf_put_(o, "{\"clock\":{\"name\":\"");
-        perf_put_(o, s->clock.name);
-        perf_put_(o, "\",\"resolution_ns\":");
-        perf_put_fixed_(o, s->clock.resolution_ns, 3);
-        perf_put_(o, ",\"cost_ns\":");
-        perf_put_fixed_(o, s->clock.cost_ns, 3);
-        perf_put_(o, ",\"error_ppm\":");
-        perf_put_fixed_(o, s->clock.error_ppm, 3);
-        perf_put_(o, ",\"warnings\":");
-        perf_put_u64_(o, s->clock.warnings);
-        perf_put_(o, "},\n\"lost\":");
-        perf_put_u64_(o, s->losses.lost + s->losses.orphans);
-        perf_put_(o, ",\"overwritten_events\":");
-        perf_put_u64_(o, s->losses.overwritten);
-        perf_put_(o, ",\"data_wait_ns\":");
-        perf_put_fixed_(o, PERF_CAST_(double, s->bound.wait) * s->tick, 0);
-        perf_put_(o, ",\"main_thread_ns\":");
-        perf_put_fixed_(o, PERF_CAST_(double, s->bound.all) * s->tick, 0);
+        perf_putf_(o, "{\"clock\":{\"name\":\"%s\",\"resolution_ns\":%.3f,\"cost_ns\":%.3f,"
+                      "\"error_ppm\":%.3f,\"warnings\":%.0f},\n",
+                   s->clock.name, s->clock.resolution_ns, s->clock.cost_ns, s->clock.error_ppm,
+                   PERF_CAST_(double, s->clock.warnings));
+        perf_putf_(o, "\"lost\":%.0f,\"overwritten_events\":%.0f,\"data_wait_ns\":%.0f,"
+                      "\"main_thread_ns\":%.0f",
+                   PERF_CAST_(double, n[PERF_LOSS_LOST_] + n[PERF_LOSS_ORPHANS_]),
+                   PERF_CAST_(double, n[PERF_LOSS_OVERWRITTEN_]),
+                   PERF_CAST_(double, s->bound.wait) * s->tick,
+                   PERF_CAST_(double, s->bound.all) * s->tick);
         perf_put_(o, ",\n\"scopes\":[");
     } else {
         perf_put_(o, "name,kind,calls");
-        for (k = 0; k < PERF_COLUMNS_; k++) {
-            perf_put_char_(o, ',');
-            perf_put_(o, column[k]);
-        }
+        for (k = 0; k < PERF_COLUMNS_; k++)
+            perf_putf_(o, ",%s", column[k]);
         perf_put_char_(o, '\n');
     }
     for (i = 0; i < s->rows && (s->opts.rows < 0 || i < PERF_CAST_(size_t, s->opts.rows)); i++) {
@@ -1276,23 +1048,16 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         if (json) {
             perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
             perf_put_json_(o, row->name);
-            perf_put_(o, ",\"kind\":\"");
-            perf_put_(o, perf_kind_text_(row->kind));
-            perf_put_(o, "\",\"calls\":");
+            perf_putf_(o, ",\"kind\":\"%s\",\"calls\":", perf_kind_text_(row->kind));
         } else {
             perf_put_csv_(o, row->name);
-            perf_put_char_(o, ',');
-            perf_put_(o, perf_kind_text_(row->kind));
-            perf_put_char_(o, ',');
+            perf_putf_(o, ",%s,", perf_kind_text_(row->kind));
         }
         perf_put_u64_(o, row->count);
         for (k = 0; k < PERF_COLUMNS_; k++) {
             perf_put_char_(o, ',');
-            if (json) {
-                perf_put_char_(o, '"');
-                perf_put_(o, column[k]);
-                perf_put_(o, "\":");
-            }
+            if (json)
+                perf_putf_(o, "\"%s\":", column[k]);
             if (perf_is_finite_(x[k]))
                 perf_put_fixed_(o, x[k], 3);
             else
@@ -1394,8 +1159,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         return PERF_ENOMEM;
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
-    m = now.name ? PERF_CAST_(perf_mark_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *m, 65536, 0))
-                 : PERF_NULL_;
+    m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;
     if (m) {
         *m = now;
         m->next = r->marks;
@@ -1405,26 +1169,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
     return m ? PERF_OK : PERF_ENOMEM;
 }
 
-PERF_COLD_FN_ void perf_put_bytes_(perf_out_ *o, double bytes)
-{
-    static const char *const unit[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    double                   x = bytes < 0 ? -bytes : bytes;
-    int                      u = 0;
-
-    while (u < 4 && x >= 1023.5) {
-        x /= 1024;
-        bytes /= 1024;
-        u++;
-    }
-    perf_put_number_cell_(o, bytes, u && x < 99.95 ? 1 : 0, unit[u], 11);
-}
-
-PERF_FN void perf_put_since_(perf_out_ *o, uint64_t now, uint64_t before, size_t width)
-{
-    perf_put_number_cell_(o, PERF_CAST_(double, now - before), 0, "", width);
-}
-
-/* The marks so far, oldest first; *n of them, then NULL.  PERF_FREE the result. */
+/* The marks so far, oldest first; *n of them.  PERF_FREE the result. */
 PERF_COLD_FN_ perf_mark_ **perf_marks_(perf_registry_ *r, size_t *n)
 {
     perf_mark_ *newest = PERF_ACQ_(&r->marks), *m, **mark;
@@ -1434,8 +1179,6 @@ PERF_COLD_FN_ perf_mark_ **perf_marks_(perf_registry_ *r, size_t *n)
         i++;
     mark = PERF_CAST_(perf_mark_ **, PERF_MALLOC((i + 1) * sizeof *mark));
     *n = mark ? i : 0;
-    if (mark)
-        mark[i] = PERF_NULL_;
     for (m = newest; mark && m; m = m->next)
         mark[--i] = m;
     return mark;
@@ -1443,31 +1186,29 @@ PERF_COLD_FN_ perf_mark_ **perf_marks_(perf_registry_ *r, size_t *n)
 
 PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_mark_ *const *mark, size_t n)
 {
-    size_t i;
-    int    k;
+    perf_mark_ none;
+    size_t     i;
+    int        k;
 
+    memset(&none, 0, sizeof none);
     if (n)
         perf_put_(o, "memory phase                   time       cpu   resident     change"
                      "       peak       heap   faults   major   read blk  write blk       read"
                      "    calls    written    calls\n");
     for (i = 0; i < n; i++) {
-        const perf_mark_ *m = mark[i], *before = i ? mark[i - 1] : mark[n];
-        perf_put_name_(o, m->name->site.name, 25);
-        perf_put_time_cell_(o, before ? PERF_CAST_(double, m->ns - before->ns) : 0.0, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, m->cpu_ns - (before ? before->cpu_ns : 0)), 10);
-        perf_put_bytes_(o, PERF_CAST_(double, m->resident));
-        perf_put_bytes_(o, PERF_CAST_(double, m->resident) -
-                               (before ? PERF_CAST_(double, before->resident) : 0.0));
-        perf_put_bytes_(o, PERF_CAST_(double, m->peak));
-        perf_put_bytes_(o, PERF_CAST_(double, m->heap));
-        perf_put_since_(o, m->minor, before ? before->minor : 0, 9);
-        perf_put_since_(o, m->major, before ? before->major : 0, 8);
-        perf_put_since_(o, m->read_blocks, before ? before->read_blocks : 0, 11);
-        perf_put_since_(o, m->written_blocks, before ? before->written_blocks : 0, 11);
-        for (k = 0; k < 2; k++) {
-            perf_put_bytes_(o, PERF_CAST_(double, m->io[k] - (before ? before->io[k] : 0)));
-            perf_put_since_(o, m->io[2 + k], before ? before->io[2 + k] : 0, 9);
-        }
+        const perf_mark_ *m = mark[i], *b = i ? mark[i - 1] : &none;
+        perf_putf_(o, "%-25s%10g%10g%11e%11e%11e%11e", m->name->site.name,
+                   PERF_CAST_(double, i ? m->ns - b->ns : 0),
+                   PERF_CAST_(double, m->cpu_ns - b->cpu_ns), PERF_CAST_(double, m->resident),
+                   PERF_CAST_(double, m->resident) - PERF_CAST_(double, b->resident),
+                   PERF_CAST_(double, m->peak), PERF_CAST_(double, m->heap));
+        perf_putf_(o, "%9.0f%8.0f%11.0f%11.0f", PERF_CAST_(double, m->minor - b->minor),
+                   PERF_CAST_(double, m->major - b->major),
+                   PERF_CAST_(double, m->read_blocks - b->read_blocks),
+                   PERF_CAST_(double, m->written_blocks - b->written_blocks));
+        for (k = 0; k < 2; k++)
+            perf_putf_(o, "%11e%9.0f", PERF_CAST_(double, m->io[k] - b->io[k]),
+                       PERF_CAST_(double, m->io[2 + k] - b->io[2 + k]));
         perf_put_char_(o, '\n');
     }
 }
@@ -1494,20 +1235,12 @@ PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
 PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t width)
 {
     char      text[96];
-    perf_out_ t = PERF_ZERO;
+    perf_out_ t = perf_out_open_(text, sizeof text);
 
-    t.p = text;
-    t.cap = sizeof text;
-    perf_put_time_(&t, s->p50);
-    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)) {
-        perf_put_(&t, " [");
-        perf_put_time_(&t, s->p50_low);
-        perf_put_(&t, ", ");
-        perf_put_time_(&t, s->p50_high);
-        perf_put_(&t, "]");
-    } else {
-        perf_put_(&t, " [no interval]");
-    }
+    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high))
+        perf_putf_(&t, "%g [%g, %g]", s->p50, s->p50_low, s->p50_high);
+    else
+        perf_putf_(&t, "%g [no interval]", s->p50);
     perf_put_cell_(o, text, width);
 }
 
@@ -1515,13 +1248,9 @@ PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t widt
 PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
 {
     char      text[40];
-    perf_out_ t = PERF_ZERO;
+    perf_out_ t = perf_out_open_(text, sizeof text);
 
-    t.p = text;
-    t.cap = sizeof text;
-    if (!perf_is_finite_(high))
-        perf_put_char_(&t, '~');
-    perf_put_time_(&t, ns);
+    perf_putf_(&t, "%s%g", perf_is_finite_(high) ? "" : "~", ns);
     perf_put_cell_(o, text, 10);
 }
 
@@ -1529,19 +1258,14 @@ PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char
                                       const perf_summary *s, double first_ns)
 {
     char      label[140];
-    perf_out_ t = PERF_ZERO;
+    perf_out_ t = perf_out_open_(label, sizeof label);
 
-    t.p = label;
-    t.cap = sizeof label;
-    perf_put_(&t, name);
-    perf_put_(&t, arm);
-    perf_put_(o, "  ");
-    perf_put_name_(o, label, 30);
+    perf_putf_(&t, "%s%s", name, arm);
+    perf_putf_(o, "  %-30s", label);
     perf_put_estimate_(o, s, 34);
     perf_put_tail_cell_(o, s->p95, s->p95_high);
     perf_put_tail_cell_(o, s->p99, s->p99_high);
-    perf_put_time_cell_(o, first_ns, 10);
-    perf_put_(o, "\n");
+    perf_putf_(o, "%10g\n", first_ns);
 }
 
 /* Each warning between `lead` and `end`. */
@@ -1553,9 +1277,7 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
     for (bit = 1; bit && bit <= warnings; bit <<= 1) {
         if (!(warnings & bit) || bit == PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED))
             continue;                               /* an open interval shows itself              */
-        perf_put_(o, lead);
-        perf_put_(o, perf_warning_text(bit));
-        perf_put_(o, end);
+        perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
     }
 }
 
@@ -1570,9 +1292,7 @@ PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, doub
     perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
     perf_put_(o, unit);
     if (percent > 0.0) {
-        perf_put_(o, " (");
-        perf_put_fixed_(o, percent, 1);
-        perf_put_(o, " % of the peak of ");
+        perf_putf_(o, " (%.1f %% of the peak of ", percent);
         perf_put_fixed_(o, ceiling, ceiling < 99.95 ? 1 : 0);
         perf_put_char_(o, ')');
     }
@@ -1582,24 +1302,19 @@ PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, doub
  * moves; returns whether there was anything to say.                                              */
 PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
 {
-    int some = 0;
+    const struct {
+        double      x, percent, peak;
+        const char *unit;
+    } rate[] = {{r->gb_per_s, r->percent_of_peak_gb, r->opts.peak_gb_per_s, " GB/s"},
+                {r->gflop_per_s, r->percent_of_peak_gflop, r->opts.peak_gflop_per_s, " GFLOP/s"},
+                {r->items_per_s * 1e-6, 0.0, 0.0, " M items/s"}};
+    int i, some = 0;
 
-    if (r->gb_per_s > 0.0) {
-        perf_put_(o, lead);
-        perf_put_rate_(o, r->gb_per_s, " GB/s", r->percent_of_peak_gb, r->opts.peak_gb_per_s);
-        some = 1;
-    }
-    if (r->gflop_per_s > 0.0) {
-        perf_put_(o, some ? ", " : lead);
-        perf_put_rate_(o, r->gflop_per_s, " GFLOP/s", r->percent_of_peak_gflop,
-                       r->opts.peak_gflop_per_s);
-        some = 1;
-    }
-    if (r->items_per_s > 0.0) {
-        perf_put_(o, some ? ", " : lead);
-        perf_put_rate_(o, r->items_per_s * 1e-6, " M items/s", 0.0, 0.0);
-        some = 1;
-    }
+    for (i = 0; i < 3; i++)
+        if (rate[i].x > 0.0) {
+            perf_put_(o, some++ ? ", " : lead);
+            perf_put_rate_(o, rate[i].x, rate[i].unit, rate[i].percent, rate[i].peak);
+        }
     return some;
 }
 
@@ -1607,40 +1322,47 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
 PERF_COLD_FN_ void perf_put_decides_(perf_out_ *o, perf_decides d, const char *why,
                                      const perf_summary *other)
 {
-    perf_put_(o, d == PERF_DECIDES_CPU ? "cpu time decides: " : "wall time decides: ");
-    perf_put_(o, why);
-    perf_put_(o, d == PERF_DECIDES_CPU ? "; wall" : "; cpu");
+    int cpu = d == PERF_DECIDES_CPU;
+
+    perf_putf_(o, "%s time decides: %s; %s", cpu ? "cpu" : "wall", why, cpu ? "wall" : "cpu");
     perf_put_estimate_(o, other, 1);
+}
+
+/* Of a bench that measured both clocks. */
+PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
+{
+    if (!r->cpu.count)
+        return;
+    perf_put_(o, lead);
+    perf_put_decides_(o, r->decides, r->why,
+                      r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    perf_put_(o, *lead == ' ' ? "\n" : "");
 }
 
 PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o;
 
     if (!r)
         return "";
-    o.p = r->text;
-    o.cap = sizeof r->text;
-    r->text[0] = '\0';
+    o = perf_out_open_(r->text, sizeof r->text);
     if (!r->time.count) {
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, perf_status_text(r->status));
-        perf_put_notes_(&o, r->warnings, "; note: ", "");
-        return r->text;
-    }
-    perf_put_(&o, "median");
-    perf_put_estimate_(&o, perf_result_main_(r), 1);
-    perf_put_(&o, " per iteration");
-    (void)perf_put_rates_(&o, r, "; ");
-    if (r->cpu.count) {
-        perf_put_(&o, "; ");
-        perf_put_decides_(&o, r->decides, r->why,
-                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+        perf_putf_(&o, "not measured: %s", perf_status_text(r->status));
+    } else {
+        perf_put_(&o, "median");
+        perf_put_estimate_(&o, perf_result_main_(r), 1);
+        perf_put_(&o, " per iteration");
+        (void)perf_put_rates_(&o, r, "; ");
+        perf_put_clocks_(&o, r, "; ");
     }
     perf_put_notes_(&o, r->warnings, "; note: ", "");
     return r->text;
 }
 
+PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const perf_loop_ *l, perf_status why)
+{
+    perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(why));
+}
 
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
@@ -1650,18 +1372,9 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
         perf_put_loop_row_(o, l->name, "", perf_result_main_(b), b->first_ns);
         if (perf_put_rates_(o, b, "    "))
             perf_put_(o, "\n");
-        if (b->cpu.count) {
-            perf_put_(o, "    ");
-            perf_put_decides_(o, b->decides, b->why,
-                              b->decides == PERF_DECIDES_CPU ? &b->time : &b->cpu);
-            perf_put_(o, "\n");
-        }
+        perf_put_clocks_(o, b, "    ");
     } else {
-        perf_put_(o, "  ");
-        perf_put_name_(o, l->name, 30);
-        perf_put_(o, "   not measured: ");
-        perf_put_(o, perf_status_text(b->status));
-        perf_put_(o, "\n");
+        perf_put_unmeasured_(o, l, b->status);
     }
     perf_put_warnings_(o, b->warnings);
 }
@@ -1684,28 +1397,15 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     if (r.candidate.count)
         perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.first_candidate_ns);
-    perf_put_(o, "  ");
-    (void)perf_put_cut_(o, l->name, sizeof l->name);
-    perf_put_(o, ": ");
-    perf_put_(o, perf_verdict_text(&r.verdict));
-    perf_put_(o, "\n");
-    if (r.control_failed || perf_ratio_apart_(r.control_ratio, r.verdict.ratio.estimate)) {
-        perf_put_(o, "    control: candidate / baseline is ");
-        perf_put_fixed_(o, r.verdict.ratio.estimate, 4);
-        perf_put_(o, " in turns, ");
-        perf_put_fixed_(o, r.control_ratio, 4);
-        perf_put_(o, " after one of them had a lead\n");
-    }
-    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS)) {
-        perf_put_(o, "    candidate / baseline with the faster one's time alone: ");
-        perf_put_fixed_(o, r.alone_ratio, 4);
-        perf_put_(o, "\n");
-    }
-    if (r.baseline_cpu.count) {
-        perf_put_(o, cpu ? "    cpu time decides: " : "    wall time decides: ");
-        perf_put_(o, r.why);
-        perf_put_(o, "\n");
-    }
+    perf_putf_(o, "  %.95s: %s\n", l->name, perf_verdict_text(&r.verdict));
+    if (r.control_failed || perf_ratio_apart_(r.control_ratio, r.verdict.ratio.estimate))
+        perf_putf_(o, "    control: candidate / baseline is %.4f in turns, %.4f after one of them "
+                      "had a lead\n", r.verdict.ratio.estimate, r.control_ratio);
+    if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS))
+        perf_putf_(o, "    candidate / baseline with the faster one's time alone: %.4f\n",
+                   r.alone_ratio);
+    if (r.baseline_cpu.count)
+        perf_putf_(o, "    %s time decides: %s\n", cpu ? "cpu" : "wall", r.why);
     perf_put_warnings_(o, r.warnings);
 }
 
@@ -1718,35 +1418,25 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
     int                     i;
 
     for (i = 0; i < r->count; i++) {
-        arm[0] = ',';
-        arm[1] = ' ';
-        memcpy(arm + 2, r->entry[i].name, sizeof r->entry[i].name);
+        perf_out_ t = perf_out_open_(arm, sizeof arm);
+        perf_putf_(&t, ", %s", r->entry[i].name);
         if (r->entry[i].time.count)
             perf_put_loop_row_(o, l->name, arm, &r->entry[i].time, r->entry[i].first_ns);
     }
     for (i = 0; i < r->count; i++) {
-        perf_put_(o, "  ");
-        (void)perf_put_cut_(o, l->name, sizeof l->name);
-        perf_put_(o, ", ");
-        (void)perf_put_cut_(o, r->entry[i].name, sizeof r->entry[i].name);
-        perf_put_(o, r->forced ? ": " : i == r->best ? ": the best; "
-                     : r->entry[i].within_noise ? ": within noise of the best; " : ": ");
-        if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0) {
-            perf_put_fixed_(o, r->entry[i].behind, 3);
-            perf_put_(o, "x the best; ");
-        }
+        perf_putf_(o, "  %.95s, %.31s: %s", l->name, r->entry[i].name,
+                   r->forced                    ? ""
+                   : i == r->best               ? "the best; "
+                   : r->entry[i].within_noise   ? "within noise of the best; "
+                                                : "");
+        if (r->best >= 0 && !r->entry[i].within_noise && r->entry[i].behind > 0.0)
+            perf_putf_(o, "%.3fx the best; ", r->entry[i].behind);
         v = r->entry[i].verdict;
-        perf_put_(o, i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v)
-                                                            : "the baseline");
-        perf_put_(o, "\n");
+        perf_putf_(o, "%s\n", i || r->status != PERF_OK || r->forced ? perf_verdict_text(&v)
+                                                                     : "the baseline");
     }
-    if (!r->count) {
-        perf_put_(o, "  ");
-        perf_put_name_(o, l->name, 30);
-        perf_put_(o, "   not measured: ");
-        perf_put_(o, perf_status_text(r->status));
-        perf_put_(o, "\n");
-    }
+    if (!r->count)
+        perf_put_unmeasured_(o, l, r->status);
     perf_put_warnings_(o, r->warnings);
 }
 
@@ -1763,14 +1453,9 @@ PERF_COLD_FN_ void perf_put_unended_(perf_out_ *o, const perf_loop_ *const *all,
             return;
         same++;
     }
-    perf_put_(o, "  ");
-    perf_put_name_(o, all[at]->name, 30);
-    perf_put_(o, "   begun, but not ended");
-    if (same > 1) {
-        perf_put_(o, ", ");
-        perf_put_u64_(o, same);
-        perf_put_(o, " times");
-    }
+    perf_putf_(o, "  %-30s   begun, but not ended", all[at]->name);
+    if (same > 1)
+        perf_putf_(o, ", %.0f times", PERF_CAST_(double, same));
     perf_put_(o, "\n");
 }
 
@@ -1783,11 +1468,8 @@ PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *const *all, si
         return;
     }
     (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
-    if (l->note && *l->note) {
-        perf_put_(o, "    ");
-        perf_put_(o, l->note);
-        perf_put_(o, "\n");
-    }
+    if (l->note && *l->note)
+        perf_putf_(o, "    %s\n", l->note);
 }
 
 /* Benches and comparisons in the order they were begun; follows perf_registry_read_()->results,
@@ -1887,22 +1569,21 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_tree_(o, s);
     else if (s->registry)
         perf_put_table_(o, s);
-    if (s->registry)
+    if (s->registry) {
+        perf_put_open_(o, s->registry);
+        perf_put_losses_(o, s);
         for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
             if (source->report)
                 source->report(o);
+    }
     perf_report_results_(o);
 }
 
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts)
 {
     perf_snapshot_ s = perf_snapshot_take_(opts);
-    perf_out_      o = PERF_ZERO;
+    perf_out_      o = perf_out_open_(buf, cap);
 
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
     perf_snapshot_put_(&o, &s);
     perf_snapshot_free_(&s);
     return o.len;
@@ -2169,8 +1850,8 @@ PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
 {
     perf_epoch_ e;
 
-    e.ticks = r->clock ? r->ns : r->ticks;
-    e.ns = r->ns;
+    e.ticks = r->clock ? r->made.ns : r->made.ticks;
+    e.ns = r->made.ns;
     e.tick_ns = perf_scope_tick_ns_(r);
     e.older = PERF_NULL_;
     return e;
@@ -2329,9 +2010,9 @@ PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
 
     perf_json_names_(j, 1);
     perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_file_number_(f, l.overwritten);
+    perf_file_number_(f, l.n[PERF_LOSS_OVERWRITTEN_]);
     perf_file_put_(f, ",\"uncounted_scopes\":");
-    perf_file_number_(f, l.lost + l.orphans);
+    perf_file_number_(f, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
     perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",");
     perf_file_put_(f, "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
     perf_file_number_(f, PERF_GET_(&j->registry->process));

@@ -228,11 +228,17 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
 #endif
 
 struct perf_core_;
+/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
+ * the same place, so what differs between two narrow brackets is the step of the counter.        */
+typedef struct perf_pair_ {
+    uint64_t ticks, ns, width;
+} perf_pair_;
+
 /* First reading of this image (executable or shared object), and the rate known so far. */
 typedef struct perf_calibration_ {
-    uint32_t state;             /* 0 none, 1 somebody is at it, 2 ready                           */
-    uint32_t warnings;
-    uint64_t ticks, ns, width;
+    uint32_t   state;           /* 0 none, 1 somebody is at it, 2 ready                           */
+    uint32_t   warnings;
+    perf_pair_ first;
     uint64_t length;            /* ticks between the two pairs behind `tick_ns`; 0: no rate yet   */
     uint64_t tick_ns;           /* bits of a double                                               */
     uint64_t error_ppm;         /* bits of a double                                               */
@@ -247,9 +253,8 @@ typedef struct perf_anchor_ {
     struct perf_registry_ *registry;    /* of those files that use perf_record.h                  */
     perf_calibration_      clock;
     uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known */
-    uint32_t               reserved;
+    uint32_t               pinned;      /* this image is never unloaded                           */
     const struct perf_core_ *core;      /* NULL: none found yet                                   */
-    uint64_t               spare[2];
 } perf_anchor_;
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
@@ -327,6 +332,17 @@ typedef struct perf_event_ {
 
 struct perf_registry_;
 
+/* Marks that are not in the numbers as they should be; the report has a note of each. */
+enum {
+    PERF_LOSS_ABANDONED_,       /* never ended                                                    */
+    PERF_LOSS_DISORDERED_,      /* ended after the scope around it                                */
+    PERF_LOSS_FOREIGN_,         /* ended by another thread                                        */
+    PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
+    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
+    PERF_LOSS_LOST_,            /* not counted                                                    */
+    PERF_LOSSES_
+};
+
 /* A thread's name cache in front of the interned ones. */
 typedef struct perf_known_ {
     const char        *key;
@@ -358,7 +374,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
-    uint64_t     abandoned, disordered, foreign, orphans, lost, misused;    /* perf_losses_       */
+    uint64_t     losses[PERF_LOSSES_];
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
     struct perf_registry_ *home;
     char        *pool, *pool_end;               /* room for cells                                 */
@@ -374,7 +390,7 @@ typedef struct perf_recorder_ {
     perf_cell_   root;                          /* of the call tree                               */
     perf_cell_   blank;                         /* the first `late_cell`                          */
     uint64_t     waste;                         /* its only bucket                                */
-    struct perf_slot_ *slot;                    /* cells by caller and name, see perf_cell_under_  */
+    struct perf_slot_ *slot;                    /* cells by caller and name: perf_cell_under_     */
     uint32_t     slots, slots_used;
 } perf_recorder_;
 #define PERF_ASK_RESET_ 1u
@@ -704,7 +720,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, p
     s->weight = skip->gap ? skip->gap : 1;
     skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
     if (core && n > 1)
-        core->draw(skip, n);
+        core->draw(skip, skip->gap);
     skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
     return core ? perf_begin_(s, site) : PERF_NULL_;
 }

@@ -13,6 +13,7 @@
 #define PERF_STATS_H
 
 #include "perf_hist.h"
+#include "perf_text.h"
 #include "perf_verdict.h"
 #include <string.h>
 

@@ -877,6 +877,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
         s->period = PERF_CAST_(uint64_t, o.seconds * 1e9 / s->pf.epoch.tick_ns);
+        perf_image_pin_();                      /* the file is written from any image             */
         s->head.flush = perf_stream_go_;
         s->head.image = &perf_anchor_v1_;
         s->head.status = PERF_OK;

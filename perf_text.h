@@ -1,0 +1,338 @@
+/* perf_text.h - a bounded writer of text, for the other headers.
+ *
+ *   char      line[80];
+ *   perf_out_ o = perf_out_open_(line, sizeof line);
+ *   perf_putf_(&o, "%-12s%10g\n", name, ns);               // "load           1.23 us"
+ *
+ * Not for you.  No printf below it: no locale, no stdio, and fast enough for traces.
+ * Sections (search for ">>"):  internal  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TEXT_H
+#define PERF_TEXT_H
+
+#include "perf_base.h"
+#include <stdarg.h>
+#include <string.h>
+
+PERF_BEGIN_DECLS
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_out_, perf_out_open_      where text goes; never past its room, always terminated
+ *   perf_put_, perf_put_char_, perf_put_n_   a text, a character, n bytes as they are
+ *   perf_put_u64_, perf_put_fixed_           numbers
+ *   perf_putf_                     all of them by a format, see there
+ *   perf_utf8_                     length of the UTF-8 character at s; 0: it is not one
+ *   perf_put_cut_                  a name for people in at most so many columns
+ *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
+ *   perf_put_time_                 "1.23 us"
+ *   perf_put_cell_, perf_put_name_, perf_put_time_cell_, perf_put_number_cell_, perf_put_bytes_
+ *                                  cells of a table: for a width that is known at run time     */
+
+typedef struct perf_out_ {
+    char  *p;           /* where to write; NULL with cap 0 only counts                            */
+    size_t len;         /* characters asked for so far, also past the end                         */
+    size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
+} perf_out_;
+
+/* Writes a format.  Its letters are those of printf, so that compilers check the arguments, but not
+ * all of them, and some mean something else:
+ *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
+ *   %g  nanoseconds, as "1.23 us"       %e  bytes, as "1.5 MiB"
+ * With a width (%10g, %*g) it is a cell of a table: right-aligned behind at least one blank; %-20s
+ * is a name in just so many columns, %.20s one in at most so many (perf_put_cut_).               */
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+
+/* >>private ------------------------------------------------------------------------------------ */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
+#endif
+
+PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
+{
+    perf_out_ o = PERF_ZERO;
+
+    o.p = out;
+    o.cap = out ? cap : 0;
+    if (o.cap)
+        *out = '\0';
+    return o;
+}
+
+PERF_FN void perf_put_char_(perf_out_ *o, char c)
+{
+    if (o->len + 1 < o->cap) {
+        o->p[o->len] = c;
+        o->p[o->len + 1] = '\0';
+    }
+    o->len++;
+}
+
+PERF_FN void perf_put_(perf_out_ *o, const char *s)
+{
+    while (*s)
+        perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
+{
+    while (n--)
+        perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+{
+    char   digits[20];
+    size_t n = 0;
+
+    do {
+        digits[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        v /= 10;
+    } while (v);
+    while (n)
+        perf_put_char_(o, digits[--n]);
+}
+
+/* x with `decimals` (0..9) digits after the point, rounded to nearest; "nan", "inf" spelled out. */
+PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
+{
+    uint64_t scale = 1, whole, frac;
+    int      i;
+
+    if (perf_is_nan_(x)) {
+        perf_put_(o, "nan");
+        return;
+    }
+    if (perf_bits_(x) >> 63) {
+        perf_put_char_(o, '-');
+        x = -x;
+    }
+    if (!perf_is_finite_(x)) {
+        perf_put_(o, "inf");
+        return;
+    }
+    for (i = 0; i < decimals; i++)
+        scale *= 10;
+    if (x >= 1e18) {                            /* too large for the split below                  */
+        int e = 0;
+        while (x >= 10.0) {
+            x /= 10.0;
+            e++;
+        }
+        perf_put_fixed_(o, x, decimals > 6 ? 6 : decimals < 2 ? 2 : decimals);
+        perf_put_char_(o, 'e');
+        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
+        return;
+    }
+    whole = PERF_CAST_(uint64_t, x);
+    frac = PERF_CAST_(uint64_t, (x - PERF_CAST_(double, whole)) * PERF_CAST_(double, scale) + 0.5);
+    if (frac >= scale) {
+        whole++;
+        frac -= scale;
+    }
+    perf_put_u64_(o, whole);
+    if (decimals > 0) {
+        perf_put_char_(o, '.');
+        while ((scale /= 10) > 1 && frac < scale)
+            perf_put_char_(o, '0');
+        perf_put_u64_(o, frac);
+    }
+}
+
+/* Three digits and a unit: "17.4 ns", "1.23 us", "98.2 s"; or "512 B", "1.5 MiB". */
+PERF_COLD_FN_ void perf_put_scaled_(perf_out_ *o, double x, int bytes)
+{
+    static const char *const unit[2][5] = {{" ns", " us", " ms", " s", ""},
+                                           {" B", " KiB", " MiB", " GiB", " TiB"}};
+    double                   size = x < 0 ? -x : x;
+    int                      u = 0;
+
+    for (; u < 3 + bytes && size >= (bytes ? 1023.5 : 999.5); u++) {
+        size /= bytes ? 1024 : 1000;
+        x /= bytes ? 1024 : 1000;
+    }
+    perf_put_fixed_(o, x, bytes ? u && size < 99.95 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
+    perf_put_(o, unit[bytes][u]);
+}
+
+PERF_FN void perf_put_time_(perf_out_ *o, double ns)
+{
+    perf_put_scaled_(o, ns, 0);
+}
+
+/* Length of the UTF-8 character at s, 0 if it is not one. */
+PERF_COLD_FN_ int perf_utf8_(const char *s)
+{
+    unsigned char c = PERF_CAST_(unsigned char, *s), second;
+    int           n = c < 0x80 ? 1 : c < 0xc2 ? 0 : c < 0xe0 ? 2 : c < 0xf0 ? 3 : c < 0xf5 ? 4 : 0;
+    int           i;
+
+    for (i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    second = PERF_CAST_(unsigned char, n > 1 ? s[1] : 0);
+    if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
+        (c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f))
+        return 0;
+    return n;
+}
+
+/* A name in at most `width` columns, one a character: control characters, those of UTF-8 too, and
+ * bytes that are not UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.    */
+PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
+{
+    size_t      columns = 0, shown;
+    const char *s;
+    int         n;
+
+    for (s = name; *s; s += n ? n : 1, columns++)
+        n = perf_utf8_(s);
+    for (shown = 0; *name && (columns <= width || shown + 3 < width); shown++, name += n ? n : 1) {
+        unsigned char c = PERF_CAST_(unsigned char, *name);
+        n = perf_utf8_(name);
+        if (n == 0 || c < 0x20 || c == 0x7f ||
+            (c == 0xc2 && PERF_CAST_(unsigned char, name[1]) < 0xa0))
+            perf_put_char_(o, '?');
+        else
+            perf_put_n_(o, name, PERF_CAST_(size_t, n));
+    }
+    if (columns > width)
+        perf_put_(o, "...");
+    return columns > width ? 0 : width - columns;
+}
+
+PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
+{
+    size_t left = perf_put_cut_(o, name, width);
+
+    while (left--)
+        perf_put_char_(o, ' ');
+}
+
+/* Right-aligned. */
+PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
+{
+    size_t n = strlen(text);
+
+    do
+        perf_put_char_(o, ' ');
+    while (++n < width);
+    perf_put_(o, text);
+}
+
+PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
+{
+    static const char hex[] = "0123456789abcdef";
+    int               n;
+
+    perf_put_char_(o, '"');
+    for (; *s; s += n ? n : 1) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        n = perf_utf8_(s);
+        if (n == 0) {
+            perf_put_(o, csv ? "\xef\xbf\xbd" : "\\ufffd");
+        } else if (!csv && (c < 0x20 || c == 0x7f)) {
+            perf_put_(o, "\\u00");
+            perf_put_char_(o, hex[c >> 4]);
+            perf_put_char_(o, hex[c & 15]);
+        } else {
+            if (c == '"' || (c == '\\' && !csv))
+                perf_put_char_(o, csv ? '"' : '\\');
+            perf_put_n_(o, s, PERF_CAST_(size_t, n));
+        }
+    }
+    perf_put_char_(o, '"');
+}
+
+/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+PERF_FN void perf_put_json_(perf_out_ *o, const char *s)
+{
+    perf_put_escaped_(o, s, 0);
+}
+
+/* A CSV field, always quoted: quotes doubled (RFC 4180); bytes that are not UTF-8 become U+FFFD. */
+PERF_FN void perf_put_csv_(perf_out_ *o, const char *s)
+{
+    perf_put_escaped_(o, s, 1);
+}
+
+PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
+{
+    for (; *format; format++) {
+        char        text[48];
+        perf_out_   cell = perf_out_open_(text, sizeof text);
+        const char *s = text;
+        int         left, width = 0, digits = 0;
+
+        if (*format != '%' || *++format == '%') {
+            perf_put_char_(o, *format);
+            continue;
+        }
+        left = *format == '-';
+        for (format += left; *format >= '0' && *format <= '9'; format++)
+            width = 10 * width + (*format - '0');
+        if (*format == '*') {
+            width = va_arg(*a, int);
+            format++;
+        }
+        if (*format == '.')
+            for (format++; *format >= '0' && *format <= '9'; format++)
+                digits = 10 * digits + (*format - '0');
+        if (*format == 's')
+            s = va_arg(*a, const char *);
+        else if (*format == 'c')
+            perf_put_char_(&cell, PERF_CAST_(char, va_arg(*a, int)));
+        else if (*format == 'f')
+            perf_put_fixed_(&cell, va_arg(*a, double), digits);
+        else
+            perf_put_scaled_(&cell, va_arg(*a, double), *format == 'e');
+        if (left)
+            perf_put_name_(o, s, PERF_CAST_(size_t, width));
+        else if (*format == 's' && digits)
+            (void)perf_put_cut_(o, s, PERF_CAST_(size_t, digits));
+        else if (width)
+            perf_put_cell_(o, s, PERF_CAST_(size_t, width));
+        else
+            perf_put_(o, s);
+    }
+}
+
+PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
+{
+    va_list a;
+
+    va_start(a, format);
+    perf_putv_(o, format, &a);
+    va_end(a);
+}
+
+PERF_FN void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
+{
+    perf_putf_(o, "%*g", PERF_CAST_(int, width), ns);
+}
+
+PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, const char *unit,
+                                         size_t width)
+{
+    char      text[48];
+    perf_out_ t = perf_out_open_(text, sizeof text);
+
+    perf_put_fixed_(&t, x, decimals);
+    perf_put_(&t, unit);
+    perf_put_cell_(o, text, width);
+}
+
+PERF_FN void perf_put_bytes_(perf_out_ *o, double bytes)
+{
+    perf_putf_(o, "%11e", bytes);
+}
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_TEXT_H */
