@@ -23,7 +23,7 @@
  *
  * Not behind this door, include them when you need them: perf_cuda.h (comes along in a CUDA or HIP
  * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_results.h, perf_export.h.
- * SPDX-License-Identifier: MIT (full text at the end of this file)                              */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H
 #define PERF_H
 
@@ -58,28 +58,5 @@
 #if (defined(__CUDACC__) || defined(__HIPCC__)) && !PERF_NO_GPU
 #include "perf_cuda.h"
 #endif
-
-/* MIT License
- *
- * Copyright (c) 2026 The perf.h authors
- *
- * Permission is hereby granted, free of charge, to any person obtaining a copy
- * of this software and associated documentation files (the "Software"), to deal
- * in the Software without restriction, including without limitation the rights
- * to use, copy, modify, merge, publish, distribute, sublicense, and/or sell
- * copies of the Software, and to permit persons to whom the Software is
- * furnished to do so, subject to the following conditions:
- *
- * The above copyright notice and this permission notice shall be included in all
- * copies or substantial portions of the Software.
- *
- * THE SOFTWARE IS PROVIDED "AS IS", WITHOUT WARRANTY OF ANY KIND, EXPRESS OR
- * IMPLIED, INCLUDING BUT NOT LIMITED TO THE WARRANTIES OF MERCHANTABILITY,
- * FITNESS FOR A PARTICULAR PURPOSE AND NONINFRINGEMENT. IN NO EVENT SHALL THE
- * AUTHORS OR COPYRIGHT HOLDERS BE LIABLE FOR ANY CLAIM, DAMAGES OR OTHER
- * LIABILITY, WHETHER IN AN ACTION OF CONTRACT, TORT OR OTHERWISE, ARISING FROM,
- * OUT OF OR IN CONNECTION WITH THE SOFTWARE OR THE USE OR OTHER DEALINGS IN THE
- * SOFTWARE.
- */
 
 #endif /* PERF_H */

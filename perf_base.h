@@ -35,16 +35,25 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
+/* gcc does not like `inline` and `noinline` in one declaration, see PERF_COLD_FN_. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
+#define PERF_QUIET_                                                                              \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
+#define PERF_LOUD_  _Pragma("GCC diagnostic pop")
+#else
+#define PERF_QUIET_
+#define PERF_LOUD_
+#endif
 #ifdef __cplusplus
-#define PERF_BEGIN_DECLS extern "C" {           /* around declarations that C and C++ share       */
-#define PERF_END_DECLS   }                      /* closes PERF_BEGIN_DECLS                        */
+#define PERF_BEGIN_DECLS PERF_QUIET_ extern "C" {   /* around declarations that C and C++ share   */
+#define PERF_END_DECLS   } PERF_LOUD_               /* closes PERF_BEGIN_DECLS                    */
 #define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p) /* T is a pointer type                            */
 #else
-#define PERF_BEGIN_DECLS
-#define PERF_END_DECLS
+#define PERF_BEGIN_DECLS PERF_QUIET_
+#define PERF_END_DECLS   PERF_LOUD_
 #define PERF_ZERO        {0}
 #define PERF_NULL_       ((void *)0)
 #define PERF_CAST_(T, x) ((T)(x))
@@ -192,7 +201,7 @@ PERF_END_DECLS
 #define PERF_THREAD_ __thread
 #endif
 /* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
- * unused ones leave no code at -O0; gcc warns about the pair in C, see >>private.                */
+ * unused ones leave no code at -O0.                                                              */
 #if PERF_MSVC_
 #define PERF_OUTLINE_FN_ static __declspec(noinline)
 #define PERF_COLD_FN_    static __declspec(noinline)

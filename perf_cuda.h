@@ -9,7 +9,7 @@
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
  * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  private  c++
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
 

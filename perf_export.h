@@ -10,7 +10,7 @@
  * docs/formats.md says what each tool makes of them.  Everything here allocates and does I/O.
  * To add a format: a row in the enum, one in perf_export_row_, and its writer.
  * Sections (search for ">>"):  formats  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_EXPORT_H
 #define PERF_EXPORT_H
 

@@ -106,11 +106,6 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
     size_t n = PERF_CAST_(size_t, f->p - f->begin);
@@ -356,10 +351,6 @@ PERF_COLD_FN_ int perf_file_aside_(const char *path)
     PERF_FREE(name.p);
     return done;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

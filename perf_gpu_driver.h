@@ -7,7 +7,7 @@
  * perf_cuda.h includes it and builds on it; few programs need it by itself.
  * Needs perf.h and perf_stats.h beside it.
  * Sections (search for ">>"):  config  table  status  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
 #ifndef PERF_GPU_DRIVER_H
 #define PERF_GPU_DRIVER_H

@@ -17,7 +17,7 @@
  * forgotten end leaves open is closed with the scope around it.  Of PERF_SCOPE_SAMPLED only the
  * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and its own time.
  * Sections (search for ">>"):  config  calls  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_NVTX_H
 #define PERF_NVTX_H
 

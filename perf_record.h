@@ -74,11 +74,6 @@ PERF_FN void perf_reset(void);
 PERF_FN perf_status perf_error(void);
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- calibration ---- */
 
 /* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
@@ -1984,10 +1979,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *na
     perf_unlock_(r);
     return t;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 #if PERF_DISABLE
 #define perf_enable(on)       PERF_OFF_((perf_enable)(on))

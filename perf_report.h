@@ -110,11 +110,6 @@ PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- report ---- */
 
 typedef struct perf_row_ {      /* one name, all threads; times in ticks                          */
@@ -336,37 +331,40 @@ PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
     return PERF_CAST_(double, r->self);
 }
 
-PERF_FN int perf_row_before_(const perf_row_ *a, const perf_row_ *b, perf_sort by)
+PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 {
-    double x = perf_row_key_(a, by), y = perf_row_key_(b, by);
+    const perf_row_ *a = PERF_CAST_(const perf_row_ *, one), *b = PERF_CAST_(const perf_row_ *, two);
+    perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
+    double           x = perf_row_key_(a, sort), y = perf_row_key_(b, sort);
 
-    if (by != PERF_SORT_NAME && (x > y || x < y))
+    if (sort != PERF_SORT_NAME && (x > y || x < y))
         return x > y;
     return strcmp(a->name, b->name) < 0;
 }
 
-/* Heap sort: no recursion, no worst case, no <stdlib.h>. */
-PERF_COLD_FN_ void perf_rows_sort_(perf_row_ *row, size_t n, perf_sort by)
+/* Heap sort of n items of `size` bytes: no recursion, no worst case, no <stdlib.h>. */
+PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
+                              int (*before)(const void *, const void *, const void *),
+                              const void *with)
 {
-    size_t i, end;
+    char  *item = PERF_CAST_(char *, items), moved[sizeof(perf_row_)];
+    size_t i, end, root, child;
 
     for (i = n / 2, end = n; end > 1;) {
-        size_t    root, child;
-        perf_row_ moved;
         if (i > 0) {
-            moved = row[--i];
+            memcpy(moved, item + --i * size, size);
         } else {
-            moved = row[--end];
-            row[end] = row[0];
+            memcpy(moved, item + --end * size, size);
+            memcpy(item + end * size, item, size);
         }
         for (root = i; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && perf_row_before_(&row[child], &row[child + 1], by))
+            if (child + 1 < end && before(item + child * size, item + (child + 1) * size, with))
                 child++;
-            if (!perf_row_before_(&moved, &row[child], by))
+            if (!before(moved, item + child * size, with))
                 break;
-            row[root] = row[child];
+            memcpy(item + root * size, item + child * size, size);
         }
-        row[root] = moved;
+        memcpy(item + root * size, moved, size);
     }
 }
 
@@ -384,7 +382,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
             ++*n;
     }
     if (row && sum)
-        perf_rows_sort_(row, *n, by);
+        perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
     if (!sum) {
         PERF_FREE(row);
         row = PERF_CAST_(perf_row_ *, PERF_NULL_);
@@ -650,7 +648,7 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 /* ---- report: tree ---- */
 
 typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
-    uint32_t name, parent, child, sibling;
+    uint32_t name, parent, depth;
     uint64_t calls, total, self;        /* ticks                                                  */
 } perf_node_;
 
@@ -716,8 +714,7 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint3
     memset(&tree->node[i], 0, sizeof tree->node[i]);
     tree->node[i].name = name;
     tree->node[i].parent = parent;
-    tree->node[i].sibling = tree->node[parent].child;
-    tree->node[parent].child = i;
+    tree->node[i].depth = tree->node[parent].depth + 1;
     return i;
 }
 
@@ -926,35 +923,9 @@ PERF_FN void perf_tree_free_(perf_tree_ *tree)
     PERF_FREE(tree);
 }
 
-/* Puts the children of a node in order of time, largest first, by merging runs of 1, 2, 4, ... */
-PERF_COLD_FN_ void perf_tree_order_(perf_node_ *node, uint32_t parent)
-{
-    uint32_t run, merges = 2;
-
-    for (run = 1; merges > 1; run *= 2) {
-        uint32_t rest = node[parent].child, *link = &node[parent].child;
-        for (merges = 0; rest; merges++) {
-            uint32_t a = rest, b = rest, left = 0, right = run, *from;
-            while (b && left < run) {
-                b = node[b].sibling;
-                left++;
-            }
-            while (left || (right && b)) {
-                from = !left || (right && b && node[b].total > node[a].total) ? &b : &a;
-                *(from == &a ? &left : &right) -= 1;
-                *link = *from;
-                link = &node[*from].sibling;
-                *from = *link;
-            }
-            rest = b;
-        }
-        *link = 0;
-    }
-}
-
 PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    uint32_t node = 0, depth = 0, i;
+    uint32_t i;
     int      rows = 0;
     double   all;
 
@@ -968,49 +939,55 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         double            around = PERF_CAST_(double, s->tree->node[n->parent].total);
         if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
             break;
-        for (depth = 0, node = n->parent; node; node = s->tree->node[node].parent)
-            depth++;
         perf_putf_(o, "%6.1f %%%10.1f %% %10g %10g%10.0f  %-*s%.40s\n", total / all * 100,
                    total / (around + 1e-9) * 100, total * s->tick,
                    PERF_CAST_(double, n->self) * s->tick, PERF_CAST_(double, n->calls),
-                   PERF_CAST_(int, 2 * depth), "",
+                   PERF_CAST_(int, 2 * n->depth - 2), "",
                    PERF_ACQ_(&s->registry->names)[n->name]->site.name);
     }
 }
 
-/* Rewrites the nodes in the order of a walk from the root, largest child first. */
+/* The order of a walk from the root, largest child first; the newest of equal ones. */
+PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
+{
+    const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
+    uint32_t          a = *PERF_CAST_(const uint32_t *, one), b = *PERF_CAST_(const uint32_t *, two);
+    uint32_t          deep = n[a].depth, other = n[b].depth;
+
+    for (; n[a].depth > other; a = n[a].parent) {
+    }
+    for (; n[b].depth > deep; b = n[b].parent) {
+    }
+    if (a == b)                                 /* one is inside the other                        */
+        return deep < other;
+    for (; n[a].parent != n[b].parent; a = n[a].parent)
+        b = n[b].parent;
+    return n[a].total != n[b].total ? n[a].total > n[b].total : a > b;
+}
+
+/* Rewrites the nodes in that order. */
 PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
 {
     perf_node_ *out = PERF_CAST_(perf_node_ *, PERF_MALLOC(tree->count * sizeof *out));
-    uint32_t   *place = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *place));
-    uint32_t    node = 0, n = 0, i;
+    uint32_t   *order = PERF_CAST_(uint32_t *, PERF_MALLOC(tree->count * sizeof *order));
+    uint32_t   *place = tree->slot, i;          /* has room for twice as many, and is done with   */
 
-    if (out && place) {
-        for (i = 0; i < tree->count; i++)
-            perf_tree_order_(tree->node, i);
-        out[n] = tree->node[0];
-        place[0] = n++;
-        for (;;) {
-            if (tree->node[node].child) {       /* taken off the list: the next one is first      */
-                i = tree->node[node].child;
-                tree->node[node].child = tree->node[i].sibling;
-                node = i;
-                out[n] = tree->node[node];
-                out[n].parent = place[tree->node[node].parent];
-                place[node] = n++;
-            } else if (node) {
-                node = tree->node[node].parent;
-            } else {
-                break;
-            }
+    for (i = 0; order && i < tree->count; i++)
+        order[i] = i;
+    if (out && order) {
+        perf_sort_(order, tree->count, sizeof *order, perf_node_before_, tree);
+        for (i = 0; i < tree->count; i++) {
+            out[i] = tree->node[order[i]];
+            place[order[i]] = i;
         }
+        for (i = 0; i < tree->count; i++)
+            out[i].parent = place[out[i].parent];
         PERF_FREE(tree->node);
         tree->node = out;
-        tree->room = tree->count;
         out = PERF_CAST_(perf_node_ *, PERF_NULL_);
     }
     PERF_FREE(out);
-    PERF_FREE(place);
+    PERF_FREE(order);
 }
 
 /* ---- report: CSV and JSON ---- */
@@ -1086,38 +1063,39 @@ extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
     PERF_ATTR_((__weak__));
 #endif
 
+/* The first numbers in a file of /proc, at most `room`, 0 where there are fewer. */
+PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
+{
+    char   text[128];
+    FILE  *f = fopen(path, "r");
+    size_t n = f ? fread(text, 1, sizeof text, f) : 0, i;
+    int    at = 0, inside = 0;
+
+    if (f)
+        (void)fclose(f);
+    memset(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    for (i = 0; i < n && at < room; i++) {
+        if (text[i] >= '0' && text[i] <= '9') {
+            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, text[i] - '0');
+            inside = 1;
+        } else if (inside) {
+            at++;
+            inside = 0;
+        }
+    }
+}
+
 PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
 {
     struct perf_usage_ u;
-    char               text[128];
-    FILE              *f = fopen("/proc/self/statm", "r");
-    size_t             n = 0, i;
-    int                field = 0;
+    uint64_t           pages[2];                /* size, resident                                 */
 
     memset(&u, 0, sizeof u);
-    if (f) {
-        n = fread(text, 1, sizeof text, f);
-        (void)fclose(f);
-    }
-    for (i = 0; i < n && field < 2; i++) {      /* pages: size, resident, ...                     */
-        if (text[i] == ' ')
-            field++;
-        else if (field == 1)
-            m->resident = m->resident * 10 + PERF_CAST_(uint64_t, text[i] - '0');
-    }
-    m->resident *= PERF_CAST_(uint64_t, perf_sysconf_(30));     /* _SC_PAGESIZE */
+    perf_proc_read_("/proc/self/statm", pages, 2);
+    m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
-    f = fopen("/proc/self/io", "r");            /* missing in some containers: zeros              */
-    n = f ? fread(text, 1, sizeof text, f) : 0;
-    if (f)
-        (void)fclose(f);
-    for (field = 0, i = 0; i < n && field < 4; i++) {   /* "rchar: 1\nwchar: 2\nsyscr: 3\n..."    */
-        if (text[i] == '\n')
-            field++;
-        else if (text[i] >= '0' && text[i] <= '9')
-            m->io[field] = m->io[field] * 10 + PERF_CAST_(uint64_t, text[i] - '0');
-    }
+    perf_proc_read_("/proc/self/io", m->io, 4); /* missing in some containers: zeros              */
     m->ns = perf_now();
     m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
     if (m->peak < m->resident)
@@ -2068,10 +2046,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", trace);
 }
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
 #endif
 
 #if PERF_DISABLE

@@ -13,7 +13,7 @@
  * (written beside, then renamed).  docs/results.md has the rules of a check.
  * Everything here allocates and may do I/O; nothing here is for a hot path.
  * Sections (search for ">>"):  results  baseline  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_RESULTS_H
 #define PERF_RESULTS_H
 

@@ -222,11 +222,6 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 struct perf_core_;
 /* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
  * the same place, so what differs between two narrow brackets is the step of the counter.        */
@@ -947,10 +942,6 @@ PERF_FN void perf_thread_name(const char *name)
     if (core)
         core->thread_name(name);
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 /* ---- off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ---- */
 

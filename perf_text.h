@@ -45,11 +45,6 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
 
 /* >>private ------------------------------------------------------------------------------------ */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 PERF_FN perf_out_ perf_out_open_(char *out, size_t cap)
 {
     perf_out_ o = PERF_ZERO;
@@ -328,10 +323,6 @@ PERF_FN void perf_put_bytes_(perf_out_ *o, double bytes)
 {
     perf_putf_(o, "%11e", bytes);
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

@@ -10,7 +10,7 @@
  * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages, folded
  * stacks and speedscope are in perf_export.h.
  * Sections (search for ">>"):  save  stream  merge  private
- * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
 

@@ -15,14 +15,11 @@ OPTIONAL = {"perf_cuda.h", "perf_gpu_bench.h", "perf_kernel.h", "perf_nvtx.h", "
 # What a room includes last where there is no core in another file: here it follows anyway.
 LAST = {("perf_scope.h", "perf_record.h"), ("perf_bench.h", "perf_loop.h"),
         ("perf_report.h", "perf_loop.h")}
-LICENCE = re.compile(r"\n/\* MIT License\n.*?\*/\n", flags=re.S)
 
 
 def inlined(name, seen):
-    """The lines of a header, with those of its rooms; the licence is kept in perf.h only."""
+    """The lines of a header, with those of its rooms."""
     text = (ROOT / name).read_text(encoding="utf-8")
-    if name != "perf.h":
-        text = LICENCE.sub("\n", text)
     depth, lines = 0, []
     for line in text.splitlines():
         word = re.match(r"\s*#\s*(if|endif)", line)
