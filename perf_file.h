@@ -84,7 +84,7 @@ PERF_BEGIN_DECLS
 /* >>internal: for the other headers --------------------------------------------------------------
  *   perf_file_             a file being written; set durable, and nothing else, before
  *   perf_file_flush_       writes what is in the buffer; call it when p > limit
- *   perf_file_put_         appends a text
+ *   perf_file_put_, perf_file_putf_        appends a text, a format (perf_putf_)
  *   perf_file_kind_        what stands at a path: nothing, a file, or what is written through
  *   perf_file_begin_       opens a file beside `path`, or the device that `path` is; 0: cannot
  *   perf_file_open_        the same, but in its place at once: for what is read while it grows
@@ -122,6 +122,21 @@ PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
 
     memcpy(f->p, s, n);
     f->p += n;
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+}
+
+PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+    PERF_ATTR_((__format__(__printf__, 2, 3)));
+PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
+{
+    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
+    va_list   a;
+
+    va_start(a, format);
+    perf_putv_(&o, format, &a);
+    va_end(a);
+    f->p += o.len;
     if (f->p > f->limit)
         perf_file_flush_(f);
 }

@@ -202,7 +202,7 @@ typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic sc
 typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
     struct perf_retired_ *next;
     uint64_t              thread, number, count;
-    char                  name[32];             /* the events follow, oldest first                */
+    char                  name[32];             /* the events follow, newest first                */
 } perf_retired_;
 #define PERF_RETIRED_ROOM_(k) (UINT64_C(256) << (k))    /* bytes of events, of class k            */
 
@@ -816,9 +816,9 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         old->count = bytes / sizeof(perf_event_);
         PERF_LIBC_(memcpy)(old->name, t->name, sizeof old->name);
         to = PERF_PTR_(char *, old + 1);
-        for (i = t->ring_head - bytes; i != t->ring_head; i += sizeof(perf_event_))
-            PERF_LIBC_(memcpy)(to + (i - (t->ring_head - bytes)),
-                               PERF_PTR_(char *, t->ring) + (i & (size - 1)), sizeof(perf_event_));
+        for (i = 0; i < bytes; i += sizeof(perf_event_))
+            PERF_LIBC_(memcpy)(to + i, perf_event_at_(t, (t->ring_head - sizeof(perf_event_) - i) &
+                                                         (size - 1)), sizeof(perf_event_));
         old->next = r->retired;
         PERF_REL_(&r->retired, old);
         r->retired_bytes += PERF_RETIRED_ROOM_(k);

@@ -829,21 +829,12 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         whole &= got;
     }
     for (old = PERF_ACQ_(&r->retired); old; old = old->next) {
-        const perf_event_ *from = PERF_PTR_(const perf_event_ *, old + 1);
-        uint64_t           i;
+        e.event = PERF_PTR_(perf_event_ *, old + 1);
         e.count = old->count;
         e.thread = old->thread;
         e.number = old->number;
         e.name = old->name;
-        e.event = PERF_CAST_(
-            perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, old->count) * sizeof *from));
-        for (i = 0; e.event && i < e.count; i++)
-            e.event[i] = from[e.count - 1 - i];
-        if (e.event)
-            use(with, &e);
-        else
-            whole = 0;
-        PERF_FREE(e.event);
+        use(with, &e);
     }
     if (perf_lock_(r)) {
         r->reading--;
@@ -1778,42 +1769,15 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
     return perf_digits_rest_(perf_digits_(p, us), ns - us * 1000);
 }
 
-/* The same for times that follow each other: the digits above 10 ms are kept from the last one. */
-typedef struct perf_digits_high_ {
-    uint64_t high;
-    size_t   length;
-    char     text[24];
-} perf_digits_high_;
-
-PERF_FN char *perf_digits_time_(char *p, uint64_t ns, perf_digits_high_ *d)
-{
-    uint64_t us = ns / 1000, high = us / 10000, low = us - high * 10000;
-
-    if (high != d->high || !high) {
-        if (!high)
-            return perf_digits_us_(p, ns);
-        d->high = high;
-        d->length = PERF_CAST_(size_t, perf_digits_(d->text, high) - d->text);
-    }
-    memcpy(p, d->text, sizeof d->text);
-    p = perf_digits2_(p + d->length, low / 100);
-    return perf_digits_rest_(perf_digits2_(p, low % 100), ns - us * 1000);
-}
-
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
 {
     f->p = perf_digits_(f->p, v);
 }
 
 /* A name or other text as JSON string. */
-PERF_COLD_FN_ void perf_file_json_(perf_file_ *f, const char *s)
+PERF_FN void perf_file_json_(perf_file_ *f, const char *s)
 {
-    perf_out_ o = PERF_ZERO;
-
-    o.p = f->p;
-    o.cap = PERF_FILE_RECORD_;
-    perf_put_json_(&o, s);
-    f->p += o.len;
+    perf_file_putf_(f, "%.0s", s);
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
@@ -1858,16 +1822,12 @@ typedef struct perf_json_ {
 } perf_json_;
 #define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew     */
 
-PERF_COLD_FN_ char *perf_json_prefix_(char *p, const char *name)
+PERF_COLD_FN_ size_t perf_json_prefix_(char *p, const char *name)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o = perf_out_open_(p, PERF_FILE_RECORD_);
 
-    o.p = p;
-    o.cap = PERF_FILE_RECORD_;
-    perf_put_(&o, ",\n{\"ph\":\"X\",\"name\":");
-    perf_put_json_(&o, name);
-    perf_put_(&o, ",\"ts\":");
-    return p + o.len;
+    perf_putf_(&o, ",\n{\"ph\":\"X\",\"name\":%.0s,\"ts\":", name);
+    return o.len;
 }
 
 /* The other kinds: counters, instants, spans that may overlap. */
@@ -1875,43 +1835,27 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const ch
                                     const char *where)
 {
     perf_file_ *f = &j->file;
-    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
-    int         half;
+    double      value = perf_from_bits_(z->extra);
+    int         half, halves = z->kind == PERF_KIND_ASYNC_ ? 2 : 1;
 
-    if (z->kind == PERF_KIND_ASYNC_) {
-        for (half = 0; half < 2; half++) {
-            perf_file_put_(f, half ? ",\n{\"ph\":\"e\",\"cat\":\"async\",\"name\":"
-                                   : ",\n{\"ph\":\"b\",\"cat\":\"async\",\"name\":");
-            perf_file_json_(f, name);
-            perf_file_put_(f, ",\"id\":\"");
+    for (half = 0; half < halves; half++) {
+        if (z->kind == PERF_KIND_ASYNC_) {
+            perf_file_putf_(f, ",\n{\"ph\":\"%c\",\"cat\":\"async\",\"name\":%.0s,\"id\":\"",
+                            half ? 'e' : 'b', name);
             perf_file_number_(f, z->extra);
-            perf_file_put_(f, "\",\"ts\":");
-            if (half)
-                start = perf_epoch_ns_(&j->epoch, z->start + z->length);
-            f->p = perf_digits_us_(f->p, start);
-            perf_file_put_(f, where);
+            perf_file_put_(f, "\"");
+        } else if (z->kind == PERF_KIND_INSTANT_) {
+            perf_file_putf_(f, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":%.0s", name);
+        } else if (perf_is_finite_(value)) {
+            perf_file_putf_(f, ",\n{\"ph\":\"C\",\"name\":%.0s,\"args\":{\"value\":%.6f}", name,
+                            value);
+        } else {
+            perf_file_putf_(f, ",\n{\"ph\":\"C\",\"name\":%.0s,\"args\":{\"value\":null}", name);
         }
-        return;
+        perf_file_put_(f, ",\"ts\":");
+        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start + (half ? z->length : 0)));
+        perf_file_put_(f, where);
     }
-    perf_file_put_(f, z->kind == PERF_KIND_COUNT_ ? ",\n{\"ph\":\"C\",\"name\":"
-                                                  : ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":");
-    perf_file_json_(f, name);
-    if (z->kind == PERF_KIND_COUNT_) {
-        perf_out_ o = PERF_ZERO;
-        double    value = perf_from_bits_(z->extra);
-        perf_file_put_(f, ",\"args\":{\"value\":");
-        o.p = f->p;
-        o.cap = 64;
-        if (perf_is_finite_(value))
-            perf_put_fixed_(&o, value, 6);
-        else
-            perf_put_(&o, "null");
-        f->p += o.len;
-        perf_file_put_(f, "}");
-    }
-    perf_file_put_(f, ",\"ts\":");
-    f->p = perf_digits_us_(f->p, start);
-    perf_file_put_(f, where);
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
@@ -1924,19 +1868,15 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
     char        where[64], *w = where;
     perf_zone_  z;
     uint64_t    i = 0, start;
-    perf_digits_high_ high = PERF_ZERO;
 
     memcpy(w, ",\"pid\":", 7);
     w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
     memcpy(w, ",\"tid\":", 7);
     w = perf_digits_(w + 7, e->thread);
     memcpy(w, "}", 2);
-    if (e->name[0]) {
-        perf_file_put_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":");
-        perf_file_json_(f, e->name);
-        perf_file_put_(f, "}");
-        perf_file_put_(f, where);
-    }
+    if (e->name[0])
+        perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
+                        e->name, where);
     while (i < e->count) {
         const char *prefix;
         if (!perf_zone_at_(e, &i, j->registry, &z))
@@ -1952,10 +1892,10 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             memcpy(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
-            f->p = perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
+            f->p += perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_digits_time_(f->p, start, &high);
+        f->p = perf_digits_us_(f->p, start);
         memcpy(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         memcpy(f->p, where, sizeof where);
@@ -1969,41 +1909,31 @@ PERF_COLD_FN_ void perf_json_names_(perf_json_ *j, uint32_t from)
     uint32_t id;
 
     for (id = from; id < j->names; id++) {
-        char  text[PERF_FILE_RECORD_];
-        char *end = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
-        char *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        to[0] = 0;
-        if (end - text < PERF_PREFIX_) {
-            to[0] = PERF_CAST_(char, end - text);
-            memcpy(to + 1, text, PERF_CAST_(size_t, end - text));
-        }
+        char   text[PERF_FILE_RECORD_], *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
+        to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
+        memcpy(to + 1, text, PERF_PREFIX_ - 1);
     }
 }
 
 /* Everything of the process to an open file. */
-PERF_COLD_FN_ void perf_json_write_(perf_json_ *j)
+PERF_COLD_FN_ void perf_json_write_(void *with)
 {
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
     perf_file_  *f = &j->file;
     perf_losses_ l = perf_losses_sum_(j->registry);
 
     perf_json_names_(j, 1);
-    perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":");
-    perf_file_number_(f, l.n[PERF_LOSS_OVERWRITTEN_]);
-    perf_file_put_(f, ",\"uncounted_scopes\":");
-    perf_file_number_(f, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]);
-    perf_file_put_(f, "},\"traceEvents\":[\n{\"ph\":\"M\",\"name\":\"process_labels\",");
-    perf_file_put_(f, "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
-    perf_file_number_(f, PERF_GET_(&j->registry->process));
-    perf_file_put_(f, "}");
+    perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
+                       "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n",
+                    PERF_CAST_(double, l.n[PERF_LOSS_OVERWRITTEN_]),
+                    PERF_CAST_(double, l.n[PERF_LOSS_LOST_] + l.n[PERF_LOSS_ORPHANS_]));
+    perf_file_putf_(f, "{\"ph\":\"M\",\"name\":\"process_labels\",\"args\":{\"labels\":\"perf.h\"},"
+                       "\"pid\":%.0f}", PERF_CAST_(double, PERF_GET_(&j->registry->process)));
     if (!perf_events_each_(j->registry, perf_json_thread_, j))
         f->failed = 1;
     perf_file_put_(f, "\n]}\n");
     perf_file_flush_(f);
-}
-
-PERF_COLD_FN_ void perf_json_go_(void *with)
-{
-    perf_json_write_(PERF_CAST_(perf_json_ *, with));
 }
 
 PERF_FN perf_status perf_trace_save(const char *path)
@@ -2023,7 +1953,7 @@ PERF_FN perf_status perf_trace_save(const char *path)
     j.prefix = PERF_CAST_(char *, PERF_MALLOC((j.names + 2) * PERF_PREFIX_));
     if (!j.prefix)
         return PERF_ENOMEM;
-    status = perf_file_save_(path, &j.file, perf_json_go_, &j);
+    status = perf_file_save_(path, &j.file, perf_json_write_, &j);
     PERF_FREE(j.prefix);
     return status;
 }

@@ -39,7 +39,8 @@ typedef struct perf_out_ {
  *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
  *   %g  nanoseconds, as "1.23 us"       %e  bytes, as "1.5 MiB"
  * With a width (%10g, %*g) it is a cell of a table: right-aligned behind at least one blank; %-20s
- * is a name in just so many columns, %.20s one in at most so many (perf_put_cut_).               */
+ * is a name in just so many columns, %.20s one in at most so many (perf_put_cut_), %.0s one that is
+ * quoted as JSON.                                                                                */
 PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
@@ -259,7 +260,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         char        text[48];
         perf_out_   cell = perf_out_open_(text, sizeof text);
         const char *s = text;
-        int         left, width = 0, digits = 0;
+        int         left, width = 0, digits = -1;
 
         if (*format != '%' || *++format == '%') {
             perf_put_char_(o, *format);
@@ -273,7 +274,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
             format++;
         }
         if (*format == '.')
-            for (format++; *format >= '0' && *format <= '9'; format++)
+            for (format++, digits = 0; *format >= '0' && *format <= '9'; format++)
                 digits = 10 * digits + (*format - '0');
         if (*format == 's')
             s = va_arg(*a, const char *);
@@ -285,7 +286,9 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
             perf_put_scaled_(&cell, va_arg(*a, double), *format == 'e');
         if (left)
             perf_put_name_(o, s, PERF_CAST_(size_t, width));
-        else if (*format == 's' && digits)
+        else if (*format == 's' && digits == 0)
+            perf_put_json_(o, s);
+        else if (*format == 's' && digits > 0)
             (void)perf_put_cut_(o, s, PERF_CAST_(size_t, digits));
         else if (width)
             perf_put_cell_(o, s, PERF_CAST_(size_t, width));
