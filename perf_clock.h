@@ -111,47 +111,43 @@ PERF_FN uint64_t perf_cpu_now(void)
 #define PERF_COUNTER_ 0
 #endif
 
+/* The body of both; `wait` stands before the reading: instructions that end what went before. */
+#if !PERF_COUNTER_
+#define PERF_READ_(wait) return perf_now()
+#elif PERF_MSVC_
+#define PERF_WAIT_ "lfence"
+#define PERF_READ_(wait)                                                                          \
+    if (sizeof(wait) > 1)                                                                         \
+        _mm_lfence();                                                                             \
+    return __rdtsc()
+#elif PERF_ARCH_X86_
+#define PERF_WAIT_ "lfence\n\t"
+#define PERF_READ_(wait)                                                                          \
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask */ \
+    __asm__ __volatile__(wait "rdtsc" : "=a"(lo), "=d"(hi) : : "memory");                         \
+    return (UINT64_C(0) + hi) << 32 | lo
+#else
+#if defined(__aarch64__)
+#define PERF_WAIT_    "isb\n\t"
+#define PERF_COUNTED_ "mrs %0, cntvct_el0"
+#else
+#define PERF_WAIT_    "fence\n\t"
+#define PERF_COUNTED_ "rdtime %0"
+#endif
+#define PERF_READ_(wait)                                                                          \
+    uint64_t t;                                                                                   \
+    __asm__ __volatile__(wait PERF_COUNTED_ : "=r"(t) : : "memory");                              \
+    return t
+#endif
+
 PERF_FN uint64_t perf_ticks(void)
 {
-#if !PERF_COUNTER_
-    return perf_now();
-#elif PERF_MSVC_
-    return __rdtsc();
-#elif PERF_ARCH_X86_
-    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
-    __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
-    return (UINT64_C(0) + hi) << 32 | lo;
-#elif defined(__aarch64__)
-    uint64_t t;
-    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
-    return t;
-#else
-    uint64_t t;
-    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
-    return t;
-#endif
+    PERF_READ_("");
 }
 
 PERF_FN uint64_t perf_ticks_precise(void)
 {
-#if !PERF_COUNTER_
-    return perf_now();
-#elif PERF_MSVC_
-    _mm_lfence();
-    return __rdtsc();
-#elif PERF_ARCH_X86_
-    uintptr_t lo, hi;
-    __asm__ __volatile__("lfence\n\trdtsc" : "=a"(lo), "=d"(hi) : : "memory");
-    return (UINT64_C(0) + hi) << 32 | lo;
-#elif defined(__aarch64__)
-    uint64_t t;
-    __asm__ __volatile__("isb\n\tmrs %0, cntvct_el0" : "=r"(t) : : "memory");
-    return t;
-#else
-    uint64_t t;
-    __asm__ __volatile__("fence\n\trdtime %0" : "=r"(t) : : "memory");
-    return t;
-#endif
+    PERF_READ_(PERF_WAIT_);
 }
 
 PERF_END_DECLS

@@ -194,18 +194,12 @@ PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
 {
     FILE *file = PERF_CAST_(FILE *, PERF_NULL_);
-    int   turn, i;
+    int   turn;
 
     for (turn = 0; turn < 16 && !file; turn++) {
-        uint64_t  random = perf_file_random_(turn);
-        perf_out_ name = PERF_ZERO;
-        name.p = f->part;
-        name.cap = strlen(path) + 24;
-        perf_put_(&name, path);
-        perf_put_char_(&name, '.');
-        for (i = 0; i < 10; i++, random /= 10)
-            perf_put_char_(&name, PERF_CAST_(char, '0' + PERF_CAST_(int, random % 10)));
-        perf_put_(&name, ".part");
+        perf_out_ name = perf_out_open_(f->part, strlen(path) + 24);
+        perf_putf_(&name, "%s.%.0f.part", path, 1e9 + PERF_CAST_(double, perf_file_random_(turn) %
+                                                                 UINT64_C(9000000000)));
 #if PERF_POSIX_FILES_
         f->fd = perf_open_(f->part, 2 | PERF_O_CREAT_ | PERF_O_EXCL_ | PERF_O_NOFOLLOW_ |
                            PERF_O_CLOEXEC_, mode ? 0600 : 0666);
@@ -344,26 +338,22 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
 /* link() replaces nothing, as rename() would. */
 PERF_COLD_FN_ int perf_file_aside_(const char *path)
 {
-    perf_out_ name = PERF_ZERO;
-    int       i, done = 0;
+    size_t room = strlen(path) + 24;
+    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
+    int    i, done = 0;
 
-    name.cap = strlen(path) + 24;
-    name.p = PERF_CAST_(char *, PERF_MALLOC(name.cap));
-    for (i = 1; name.p && i <= PERF_FILE_ASIDE_ && !done; i++) {
-        name.len = 0;
-        perf_put_(&name, path);
-        perf_put_(&name, ".damaged");
-        if (i > 1) {
-            perf_put_char_(&name, '.');
-            perf_put_u64_(&name, PERF_CAST_(uint64_t, i));
-        }
+    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        perf_out_ o = perf_out_open_(name, room);
+        perf_putf_(&o, "%s.damaged", path);
+        if (i > 1)
+            perf_putf_(&o, ".%.0f", 1.0 * i);
 #if PERF_POSIX_FILES_
-        done = !perf_link_(path, name.p);
+        done = !perf_link_(path, name);
 #else
-        done = !rename(path, name.p);           /* fails there when the name is taken             */
+        done = !rename(path, name);             /* fails there when the name is taken             */
 #endif
     }
-    PERF_FREE(name.p);
+    PERF_FREE(name);
     return done;
 }
 

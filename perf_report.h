@@ -333,7 +333,8 @@ PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
 
 PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 {
-    const perf_row_ *a = PERF_CAST_(const perf_row_ *, one), *b = PERF_CAST_(const perf_row_ *, two);
+    const perf_row_ *a = PERF_CAST_(const perf_row_ *, one);
+    const perf_row_ *b = PERF_CAST_(const perf_row_ *, two);
     perf_sort        sort = *PERF_CAST_(const perf_sort *, by);
     double           x = perf_row_key_(a, sort), y = perf_row_key_(b, sort);
 
@@ -942,7 +943,8 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
 PERF_COLD_FN_ int perf_node_before_(const void *one, const void *two, const void *tree)
 {
     const perf_node_ *n = PERF_CAST_(const perf_tree_ *, tree)->node;
-    uint32_t          a = *PERF_CAST_(const uint32_t *, one), b = *PERF_CAST_(const uint32_t *, two);
+    uint32_t          a = *PERF_CAST_(const uint32_t *, one);
+    uint32_t          b = *PERF_CAST_(const uint32_t *, two);
     uint32_t          deep = n[a].depth, other = n[b].depth;
 
     for (; n[a].depth > other; a = n[a].parent) {

@@ -71,24 +71,17 @@ struct
 
 #if PERF_SCOPE_EMPTY_
 typedef struct perf_span_ perf_span_;
+#pragma GCC diagnostic push             /* clang has it too                                       */
 #if defined(__clang__)
-#pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpragmas"
-#pragma clang diagnostic ignored "-Wc++-compat"
-#pragma clang diagnostic ignored "-Wextern-c-compat"
+#pragma GCC diagnostic ignored "-Wc++-compat"
+#pragma GCC diagnostic ignored "-Wextern-c-compat"
 #elif defined(__cplusplus)
-#pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
 __extension__ struct perf_scope {
     char none[0];
 };
-#if defined(__cplusplus) && !defined(__clang__)
 #pragma GCC diagnostic pop
-#endif
-#if defined(__clang__)
-#pragma clang diagnostic pop
-#endif
 #endif
 typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
 
@@ -540,17 +533,10 @@ PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at 
 #endif
 
 /* The core for a mark that is no scope; NULL: nothing is to be recorded. */
-#if PERF_DISABLE
 PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
-{
-    return PERF_NULL_;
-}
-#else
-PERF_OUTLINE_FN_ const perf_core_ *perf_core_on_(void)
 {
     return PERF_ON_() ? perf_core_get_() : PERF_CAST_(const perf_core_ *, PERF_NULL_);
 }
-#endif
 
 /* ---- one scope ---- */
 
@@ -752,14 +738,6 @@ PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
 /* ---- scopes by name ---- */
 
-PERF_COLD_FN_ void perf_misuse_cold_(void)
-{
-    const perf_core_ *core = perf_core_on_();
-
-    if (core)
-        core->misuse();
-}
-
 /* The site of a name that is no static object; NULL: nothing is to be recorded. */
 PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
 {
@@ -819,8 +797,8 @@ PERF_FN void perf_scope_end(perf_scope *scope)
         perf_end_(scope);
     else if (scope->rec && (core = perf_core_get_()) != PERF_NULL_)
         core->end(scope, perf_ticks(), 1);
-    else if (scope->depth != ~UINT32_C(0))
-        perf_misuse_cold_();
+    else if (scope->depth != ~UINT32_C(0) && (core = perf_core_on_()) != PERF_NULL_)
+        core->misuse();
     scope->rec = PERF_NULL_;
     scope->depth = 0;
 }
@@ -838,20 +816,13 @@ PERF_FN perf_lap perf_lap_begin(void)
     return l;
 }
 
-PERF_COLD_FN_ void perf_lap_cold_(perf_lap *l, perf_site_ *site, uint64_t now)
-{
-    const perf_core_ *core = perf_core_get_();
-
-    if (core)
-        core->lap(l, site, now);
-}
-
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
     perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
     uint64_t        now = perf_ticks(), start, d;
     uint32_t        id = PERF_GET_(&site->id);
+    const perf_core_ *core;
 
     if (!t || !PERF_ON_()) {                    /* what passes while it is off is in no phase     */
         if (l)
@@ -877,7 +848,9 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             return;
         }
     }
-    perf_lap_cold_(l, site, now);
+    core = perf_core_get_();                    /* the lap may come from another image            */
+    if (core)
+        core->lap(l, site, now);
 }
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
