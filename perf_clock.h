@@ -4,7 +4,7 @@
  *     work();
  *     t = perf_ticks() - t;                    // ticks; perf_record.h turns them into nanoseconds
  *
- * Sections (search for ">>"):  config  clock  private
+ * Sections (search for ">>"):  config  clock  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CLOCK_H
 #define PERF_CLOCK_H
@@ -41,6 +41,10 @@ PERF_FN uint64_t perf_now(void);
 
 /* Nanoseconds of processor time this thread has used; 0 where the system does not say. */
 PERF_FN uint64_t perf_cpu_now(void);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
+ *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -102,7 +106,6 @@ PERF_FN uint64_t perf_cpu_now(void)
 }
 #endif
 
-/* 1: a counter instruction; 0: this file's ticks are nanoseconds of the system clock. */
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
     (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&     \
                         defined(__GNUC__)))

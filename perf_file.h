@@ -81,16 +81,16 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>internal: for the other headers --------------------------------------------------------------
- *   perf_file_             a file being written; set durable, and nothing else, before
- *   perf_file_flush_       writes what is in the buffer; call it when p > limit
- *   perf_file_put_, perf_file_putf_        appends a text, a format (perf_putf_)
- *   perf_file_kind_        what stands at a path: nothing, a file, or what is written through
- *   perf_file_begin_       opens a file beside `path`, or the device that `path` is; 0: cannot
- *   perf_file_open_        the same, but in its place at once: for what is read while it grows
- *   perf_file_end_         closes it; keep: puts it in the place of `path`; 0: nothing has changed
- *   perf_file_save_        the two around a writer, with a buffer
- *   perf_file_aside_       moves a file to PATH.damaged, or .damaged.2 ...; 0: it was not moved */
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_file_  a file being written; set durable, and nothing else, before
+ *   perf_file_save_  writes one: opens it beside `path`, calls a writer, puts it in its place
+ *   perf_file_put_, perf_file_putf_  append a text, a format (perf_putf_), to the buffer
+ *   perf_file_flush_  writes what is in the buffer; call it when p > limit
+ *   perf_file_open_  a file in its place at once, for what is read while it grows; 0: cannot
+ *   perf_file_kind_  what stands at a path: nothing, a file, or what is written through
+ *   perf_file_aside_  moves a file to PATH.damaged, or .damaged.2 ...; 0: it was not moved
+ *   PERF_FILE_BYTES_, PERF_FILE_RECORD_  size of a buffer, room that a record may need behind p
+ *   PERF_POSIX_FILES_  1: perf_ftruncate_ and its kin are there                                  */
 
 typedef struct perf_file_ {
     FILE    *file;

@@ -6,7 +6,7 @@
  * Registry of names, a recorder for each thread, the calibration of the clock, the switches.  Any
  * file that calls a function of this header, or of one built on it, holds the core that the marks
  * of the whole program record with (perf_scope.h); the first of several serves.
- * Sections (search for ">>"):  config  clock  switches  private  off
+ * Sections (search for ">>"):  config  clock  switches  internal  private  off
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H_RECORDS
 #define PERF_H_RECORDS
@@ -72,6 +72,33 @@ PERF_FN void perf_reset(void);
 
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
 PERF_FN perf_status perf_error(void);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
+ * stream's.  What is made here is never freed.
+ *   perf_registry_, perf_registry_get_  all of the process; NULL without memory
+ *   perf_registry_read_  the same for who reads or switches: brings the core into the program
+ *   perf_lock_, perf_unlock_  its lock; 0: this thread is inside already, give up
+ *   perf_fail_, perf_misuse_  keeps the first failure; counts a call out of order
+ *   perf_recorder_get_, perf_recorder_serve_  of the calling thread; does what others ask of it
+ *   perf_ask_  asks all threads for something, with the lock held
+ *   perf_track_make_  a recorder of no thread, for one writer at a time; takes the lock
+ *   perf_name_, perf_site_find_, perf_site_id_  a name, its site, its id, 0: no room; take the lock
+ *   perf_name_intern_  the same with the lock held
+ *   perf_name_length_, PERF_NAME_MAX_  bytes of a name that are kept
+ *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
+ *   perf_depth_  scopes that are open in a thread
+ *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
+ *   perf_event_more_, perf_ring_dropped_, perf_retired_  parts of events, lost ones, of gone threads
+ *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
+ *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
+ *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
+ *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
+ *   perf_mark_  one perf_memory_mark()
+ *   perf_core_get_  the core, where every file carries one
+ *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
+ *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; keeps this image loaded         */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 /* ---- calibration ---- */

@@ -2,7 +2,7 @@
  *
  *     perf_report();                           // the table, on stderr
  *
- * Sections (search for ">>"):  config  report  trace  private
+ * Sections (search for ">>"):  config  report  trace  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_REPORT_H
 #define PERF_REPORT_H
@@ -107,6 +107,24 @@ PERF_FN double perf_tally_imbalance(const perf_tally *t);
  * Times are perf_now() in microseconds with three decimals: the traces of several processes of one
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
+ *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name, with its buckets
+ *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
+ *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
+ *   perf_kind_text_  what a kind of names is called
+ *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
+ *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
+ *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
+ *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
+ *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
+ *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
+ *   perf_digits_, perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
+ *   perf_json_, perf_json_names_, perf_json_thread_, PERF_PREFIX_  the Chrome trace, by threads
+ *   perf_loop_  a finished or running loop
+ *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
+ *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines          */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 

@@ -11,7 +11,7 @@
  * perf_record.h and what is built on it.  That file brings the core; the marks of all files and of
  * all shared objects find it, in whatever order they are loaded.  Where nobody reads, a mark costs
  * one compare and nothing is kept.  PERF_DISABLE=1: not even that.
- * Sections (search for ">>"):  scopes  private  off  c++
+ * Sections (search for ">>"):  scopes  internal  private  off  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_SCOPE_H
 #define PERF_SCOPE_H
@@ -212,6 +212,29 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
     int32_t  left;              /* calls until the next one is measured                           */
     uint32_t gap;               /* calls that one will stand for                                  */
 } perf_skip_;
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
+ *   perf_site_, PERF_SITE_, PERF_SCOPE_  a call site, its static object, a scope of some kind there
+ *   PERF_KIND_SCOPE_, PERF_KIND_WAIT_, PERF_KIND_SYNC_, PERF_KIND_ASYNC_  kinds of names
+ *   PERF_KIND_COUNT_, PERF_KIND_INSTANT_, PERF_KIND_DEVICE_  the same
+ *   PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_COPY_  copies of a device
+ *   PERF_KIND_HOST_, PERF_KIND_SLICE_, PERF_KIND_POINT_  has self time; nests; has no length
+ *   perf_recorder_, PERF_SELF_  what is kept of a thread; the calling one's, NULL: none yet
+ *   perf_cell_, PERF_CELL_ID_, perf_gauge_  what it knows of a name under a caller; of a counter
+ *   PERF_CELL_BITS_, PERF_CELL_OCTAVES_, PERF_CELL_BUCKETS_, PERF_CELL_BIAS_  scale of buckets
+ *   perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_  those of a cell; that of a duration
+ *   PERF_NO_LOW_  `low` of a cell whose ends all are to be cold ones
+ *   perf_event_, perf_event_at_, perf_event_put_  an entry of the ring, its place, a new one
+ *   PERF_EVENT_MORE_, PERF_TAG_NAME_  a length that stands before it; the name in a tag
+ *   PERF_ADD_, PERF_PEEK_  counters that one thread writes, what others write now and then
+ *   PERF_ASK_RESET_, PERF_ASK_TRACE_  bits of `request`
+ *   PERF_ON_, PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  whether marks of this image do anything
+ *   perf_anchor_, perf_search_, perf_images_walk_  what an image shares; the way through all
+ *   perf_calibration_, perf_pair_  the clock of an image, one reading of both clocks
+ *   perf_core_, perf_core_get_  functions of perf_record.h; NULL: nobody in the process reads
+ *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
+ *   PERF_NOTHING_, PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, and nothing     */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
