@@ -89,7 +89,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
  *   perf_depth_  scopes that are open in a thread
  *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
- *   perf_event_more_, perf_ring_dropped_, perf_retired_  parts of events, lost ones, of gone threads
+ *   perf_event_more_, perf_ring_dropped_, perf_retired_  parts of events, lost ones, kept ones
  *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
  *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
  *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
@@ -97,7 +97,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_mark_  one perf_memory_mark()
  *   perf_core_get_  the core, where every file carries one
  *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
- *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; keeps this image loaded         */
+ *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -227,12 +227,9 @@ typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic sc
 #define PERF_NAMES_MAX_ (1u << 20)      /* an id inside a name is a common mistake                */
 
 typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
-    struct perf_retired_ *next;
-    uint64_t              thread, number, count;
-    char                  name[32];             /* the events follow, newest first                */
+    uint64_t thread, number, count;
+    char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
-#define PERF_RETIRED_ROOM_(k) (UINT64_C(256) << (k))    /* bytes of events, of class k            */
-
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
@@ -304,7 +301,7 @@ typedef struct perf_registry_ {
     char           *pool, *pool_end;
     void           *results;    /* atomic list head: what the bench and A/B loops have finished   */
     uint64_t      (*custom)(void);
-    perf_retired_  *retired;
+    char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
     perf_pair_      made;       /* when that was: the origin of the trace                         */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
@@ -313,7 +310,6 @@ typedef struct perf_registry_ {
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
-    perf_retired_  *unused[32]; /* of retired traces that a reset forgot, by class                */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
 } perf_registry_;
@@ -794,30 +790,14 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
 
-/* Called with the lock held.  What somebody is reading stays as it is, for ever. */
-PERF_COLD_FN_ void perf_retired_forget_(perf_registry_ *r)
-{
-    perf_retired_ *old = r->retired, *next;
-    int            k;
-
-    PERF_SET_(&r->retired, PERF_CAST_(perf_retired_ *, PERF_NULL_));
-    for (; old && !r->reading; old = next) {
-        next = old->next;
-        for (k = 0; PERF_RETIRED_ROOM_(k) < old->count * sizeof(perf_event_); k++) {
-        }
-        old->next = r->unused[k];
-        r->unused[k] = old;
-    }
-}
-
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
     uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
     uint64_t       i;
-    perf_retired_ *old = PERF_NULL_;
+    perf_retired_ *old;
     char          *to;
-    int            sent = perf_stream_flush_(r, t), k = 0;
+    int            sent = perf_stream_flush_(r, t);
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
         r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
@@ -826,18 +806,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
             r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
         bytes = size;
     }
-    while (PERF_RETIRED_ROOM_(k) < bytes)
-        k++;
-    if (bytes && r->retired_bytes < PERF_RETIRED_MAX_) {
-        old = r->reading ? PERF_NULL_ : r->unused[k];
-        if (old)
-            r->unused[k] = old->next;
-        else
-            old = PERF_CAST_(perf_retired_ *,
-                             perf_keep_(r, sizeof *old +
-                                           PERF_CAST_(size_t, PERF_RETIRED_ROOM_(k))));
-    }
-    if (old) {
+    if (bytes && !r->retired)
+        r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
+    if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
+        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, r->retired + r->retired_bytes));
         old->thread = t->thread;
         old->number = t->number;
         old->count = bytes / sizeof(perf_event_);
@@ -846,9 +818,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         for (i = 0; i < bytes; i += sizeof(perf_event_))
             PERF_LIBC_(memcpy)(to + i, perf_event_at_(t, (t->ring_head - sizeof(perf_event_) - i) &
                                                          (size - 1)), sizeof(perf_event_));
-        old->next = r->retired;
-        PERF_REL_(&r->retired, old);
-        r->retired_bytes += PERF_RETIRED_ROOM_(k);
+        r->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
         r->retired_lost += bytes / sizeof(perf_event_);
     }
@@ -1570,15 +1540,13 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
 
     if (!t)
         return;
-    if (l->rec != t || l->start < t->made) {    /* another thread's, or begun before a fork       */
+    if (l->rec != t || l->start < t->made)      /* another thread's, or begun before a fork       */
         perf_lose_(t, l->rec == t ? PERF_LOSS_ORPHANS_ : PERF_LOSS_FOREIGN_, PERF_OK);
-    }
     c = perf_cell_under_(t, t->open, perf_site_id_(t->home, site));
     if (!PERF_ACQ_(&t->home->sink) || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    if (!c) {
+    if (!c)
         perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
-    }
     if (!c || l->start < t->made) {
         perf_core_lap_begin_(l);
         return;
@@ -1889,7 +1857,8 @@ PERF_FN void perf_reset(void)
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));
-    perf_retired_forget_(r);
+    if (r->reading)                             /* stays as it is, for ever                       */
+        r->retired = PERF_NULL_;
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));

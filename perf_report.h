@@ -124,7 +124,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_json_, perf_json_names_, perf_json_thread_, PERF_PREFIX_  the Chrome trace, by threads
  *   perf_loop_  a finished or running loop
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines          */
+ *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -829,6 +829,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     perf_recorder_ *t;
     perf_retired_  *old;
     perf_events_    e;
+    char           *at, *end;
     int             whole = 1, got;
 
     if (!perf_lock_(r))
@@ -847,7 +848,13 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         PERF_FREE(e.event);
         whole &= got;
     }
-    for (old = PERF_ACQ_(&r->retired); old; old = old->next) {
+    if (!perf_lock_(r))
+        return 0;
+    at = r->retired;
+    end = at ? at + r->retired_bytes : at;
+    perf_unlock_(r);
+    for (; at != end; at = PERF_PTR_(char *, e.event + e.count)) {
+        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
         e.event = PERF_PTR_(perf_event_ *, old + 1);
         e.count = old->count;
         e.thread = old->thread;

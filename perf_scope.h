@@ -234,7 +234,7 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
  *   perf_calibration_, perf_pair_  the clock of an image, one reading of both clocks
  *   perf_core_, perf_core_get_  functions of perf_record.h; NULL: nobody in the process reads
  *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
- *   PERF_NOTHING_, PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, and nothing     */
+ *   PERF_NOTHING_, PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
