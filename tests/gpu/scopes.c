@@ -971,7 +971,7 @@ static void long_ones(void)
     }
     (void)perf_gpu_collect_sync();
     CHECK(perf_gpu_stats_of("long").scopes == (uint64_t)n, "%g", (double)perf_gpu_stats_of("long").scopes);
-    CHECK(perf_losses_sum_(r).overwritten == 1000, "%g overwritten", (double)perf_losses_sum_(r).overwritten);
+    CHECK(perf_losses_sum_(r).n[PERF_LOSS_OVERWRITTEN_] == 1000, "%g overwritten", (double)perf_losses_sum_(r).n[PERF_LOSS_OVERWRITTEN_]);
     sim_stop();
 }
 
