@@ -1244,15 +1244,15 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap, head = ring->head, i, left, keep = cap;
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
     uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
+    uint32_t full = head + (x->most < room ? x->most : room);
     uint64_t upto = x->last ? x->last->end.ticks : 0;
     int      code = 0, known;
 
-    x->most = x->most < room ? x->most : room;
     i = PERF_GET_(&ring->passed) ? to : ring->from;
-    left = i != to ? (to + cap - i) % cap : made == cap ? cap : 0; /* perhaps all, it will show */
-    for (; left && x->most; left--, i = (i + 1) % cap) {
+    left = i != to ? (to - i) & (cap - 1) : made == cap ? cap : 0; /* perhaps all, it will show */
+    for (; left && head != full; left--, i = (i + 1) & (cap - 1)) {
         perf_gpu_slot_ *s = &ring->slot[i];
-        perf_gpu_done_ *d = &ring->done[head % (8 * cap)];
+        perf_gpu_done_ *d = &ring->done[head & (8 * cap - 1)];
         perf_gpu_ms_    length, since;
         if (!PERF_GPU_ENDED_(s)) {
             if (!PERF_ACQ_(&s->begin.ticks))
@@ -1296,7 +1296,6 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         d->thread = s->thread;
         perf_gpu_free_(s);
         head++;
-        x->most--;
     }
     if (!left && keep == cap)
         PERF_SET_(&ring->passed, 0u);
@@ -1737,11 +1736,12 @@ PERF_COLD_FN_ void perf_gpu_book_nowhere_(perf_gpu_state_ *g, perf_gpu_ring_ *ri
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 {
     perf_gpu_aim_    aims[PERF_GPU_AIMS_];
-    uint32_t         head = PERF_ACQ_(&ring->head), i;
-    perf_gpu_done_  *first = PERF_NULL_, *last = PERF_NULL_, *s;
+    const uint32_t   head = PERF_ACQ_(&ring->head), mask = 8 * ring->cap - 1;
+    perf_gpu_done_  *first = PERF_NULL_, **link = &first, *s, *const done = ring->done;
+    uint32_t         i;
     perf_gpu_line_  *l = ring->line;
     perf_gpu_track_ *t;
-    uint64_t         now = PERF_GET_(&ring->now);
+    uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
     if (head == ring->tail || ring->generation != PERF_GET_(&g->generation))
@@ -1750,19 +1750,17 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
         if (PERF_GET_(&t->recorder->request))
             perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
-        s = &ring->done[i % (8 * ring->cap)];
-        s->next = PERF_NULL_;
+        s = &done[i & mask];
         if (PERF_UNLIKELY_(!(s->start_ns > PERF_GPU_NOWHERE_))) {
             perf_gpu_book_nowhere_(g, ring, s);
             continue;
         }
-        if (last)
-            last->next = s;
-        else
-            first = s;
-        mixed |= last && s->begin < last->end;
-        last = s;
+        mixed |= s->begin < upto;
+        upto = s->end;
+        *link = s;
+        link = &s->next;
     }
+    *link = PERF_NULL_;
     l->now = now > l->now ? now : l->now;
     memset(aims, 0, sizeof aims);
     if (first && mixed)
