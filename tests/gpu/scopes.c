@@ -821,7 +821,7 @@ static void bottlenecks(void)
 /* ---- failures ---- */
 
 #define SIM_NAME(f) #f,
-static const char *const name_of[] = {SIM_LIST(SIM_NAME)};
+static const char *const name_of[] = {SIM_ALL(SIM_NAME)};
 
 enum { BEFORE = 4, DURING = 12, AFTER = 4 };
 
