@@ -31,14 +31,13 @@ PERF_BEGIN_DECLS
 typedef enum perf_gpu_cache {
     PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean */
                                 /* lines; how much that takes is measured */
-    PERF_GPU_HOT,               /* what the iteration before left there */
-    PERF_GPU_ROTATE             /* your body uses copy perf_gpu_bench_copy(&b) of its buffers */
+    PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
 typedef struct perf_gpu_bench_opts {    /* zero = default */
     perf_gpu_cache cache;       /* 0 -> PERF_GPU_COLD */
     int      graph;             /* 1: the body is captured once and the graph is timed; the body */
-                                /* then no longer runs (a loop of a few rounds); not with ROTATE */
+                                /* then no longer runs (a loop of a few rounds) */
     int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most */
                                 /* 512; COLD: always 1 */
     int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n */
@@ -47,8 +46,6 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
     double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
     double   bytes, items;      /* per iteration, for GB/s, percent of peak and items/s */
-    int      rotate_copies;     /* ROTATE: how many copies there are */
-    double   rotate_bytes;      /* and how many bytes an iteration touches of its copy */
 } perf_gpu_bench_opts;
 
 /* Bits of perf_gpu_sample.flags. */
@@ -117,9 +114,6 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
  * waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
 
-/* Which copy of your buffers this iteration has to use: 0 .. rotate_copies - 1; else 0. */
-PERF_FN int             perf_gpu_bench_copy(const perf_gpu_bench *b);
-
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
  * device.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
@@ -169,9 +163,6 @@ PERF_FN perf_gpu_ab        perf_gpu_ab_begin(const char *name, perf_stream strea
 
 /* 0: launch the baseline once; 1: launch the candidate once; -1: done. */
 PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
-
-/* Which copy of your buffers this iteration has to use, see perf_gpu_bench_copy. */
-PERF_FN int                perf_gpu_ab_copy(const perf_gpu_ab *ab);
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
@@ -223,7 +214,7 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_op
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
 
-    if (o.cache != PERF_GPU_HOT && o.cache != PERF_GPU_ROTATE)
+    if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
     o.batch = o.batch < 0 ? 0 : o.batch > PERF_GPU_MOST_BATCH_ ? PERF_GPU_MOST_BATCH_ : o.batch;
@@ -236,12 +227,6 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_op
     o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
-    if (o.cache != PERF_GPU_ROTATE) {
-        o.rotate_copies = 0;
-        o.rotate_bytes = 0.0;
-    }
-    o.rotate_copies = o.rotate_copies < 0 ? 0 : o.rotate_copies;
-    o.rotate_bytes = perf_or_default_(o.rotate_bytes, 1.0, 1e18, 0.0);
     return o;
 }
 
@@ -309,7 +294,7 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              code, down, discard, busy, probed, probing, useless, no_sweep, l2_known;
+    int              code, down, discard, busy, probed, probing, useless, no_sweep;
     int              serial, own_graph, inside, on_stream, asked, calm;
     double           l2_bytes, flush_bytes, flush_effect, quantum, empty, idle, quiet_ns;
     double           peak_gbs, datasheet_gbs, block, block_before, warm_limit;
@@ -368,38 +353,16 @@ PERF_FN int perf_gpu_attempt_(perf_gpu_loop_ *s, int code)
     return 0;
 }
 
-typedef struct perf_gpu_inside_ {
-    int mode, relaxed, pushed;
-} perf_gpu_inside_;
-
 /* Our calls run in the stream's context, and may not ruin a capture of another thread. */
-PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_inside_ *in)
+PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_entered_ *in)
 {
-    void *now = PERF_NULL_;
-    int   code = s->t->capture_mode ? 0 : 1;
-
-    in->mode = 2;
-    in->pushed = 0;
-    if (!code)
-        code = s->t->capture_mode(&in->mode);
-    in->relaxed = !code;
-    if (code != PERF_GPU_SHUT_DOWN && s->ctx && s->t->ctx_push && s->t->ctx_pop) {
-        code = s->t->ctx_get(&now);
-        if (!code && now != s->ctx)
-            in->pushed = perf_gpu_try_(s, s->t->ctx_push(s->ctx));
-    }
-    if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(s, code);
+    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, in));
 }
 
-PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_inside_ *in)
+PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_entered_ *in)
 {
-    void *was = PERF_NULL_;
-
-    if (in->pushed && !s->down)
-        (void)s->t->ctx_pop(&was);
-    if (in->relaxed && !s->down)
-        (void)s->t->capture_mode(&in->mode);
+    if (!s->down)
+        perf_gpu_leave_(s->t, in);
 }
 
 /* ---- helper kernels ---- */
@@ -706,8 +669,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
     if (late < 3)
         return 1;
     s->serial = s->gate_off = 1;
-    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags &&
-                               s->opts.cache != PERF_GPU_ROTATE;
+    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags;
     return 1;
 }
 
@@ -854,22 +816,6 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *wh
     return 0;
 }
 
-/* Refused: an iteration would find in the cache what the last turn of its copy left there. */
-PERF_COLD_FN_ int perf_gpu_rotation_ok_(perf_gpu_loop_ *s)
-{
-    double between = s->opts.rotate_bytes * (s->opts.rotate_copies - 1);
-    double need = s->flush_bytes > 0.0 ? s->flush_bytes : 2.0 * s->l2_bytes;
-
-    if (s->opts.graph)
-        return perf_gpu_fail_(s, PERF_EINVAL, "a graph always uses the same copy: no rotation");
-    if (!(s->flush_bytes > 0.0) && !s->l2_known)
-        return perf_gpu_fail_(s, PERF_EINVAL, "the size of the L2 cache is unknown: no rotation");
-    if (between < need)
-        return perf_gpu_fail_(s, PERF_EINVAL,
-                              "these copies do not fill the L2 cache: more of them");
-    return 1;
-}
-
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
@@ -884,8 +830,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (t->ctx_device)
         (void)perf_gpu_attempt_(s, t->ctx_device(&s->device));
     s->l2_bytes = perf_gpu_attribute_(s, 38);
-    s->l2_known = s->l2_bytes > 0.0;
-    if (!s->l2_known)
+    if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
     s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
     s->datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
@@ -913,8 +858,6 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
             if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->peak_gbs)
                 s->peak_gbs = PERF_CAST_(double, s->scratch_bytes) / ns;
         }
-    if (s->opts.cache == PERF_GPU_ROTATE && !perf_gpu_rotation_ok_(s))
-        return 0;
     if (s->opts.cache == PERF_GPU_COLD && !(s->flush_bytes > 0.0))
         s->warnings |= PERF_WARN_NOT_COLD;
     if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->all, 0)))
@@ -1314,9 +1257,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             a->launches++;
             s->timeouts_in_row = s->slice_timeout && s->shown == 1 ? s->timeouts_in_row + 1 : 0;
             if (s->timeouts_in_row >= 3 && a->ahead > 1 && !a->exec && !s->gate_off &&
-                s->opts.cache != PERF_GPU_ROTATE && perf_gpu_can_graph_(s)) {
-                s->own_graph = 1; /* more launches than the driver's queue holds: as a */
-                s->timeouts_in_row = 0;         /* graph they are one */
+                perf_gpu_can_graph_(s)) {
+                s->own_graph = 1;               /* more launches than the driver's queue holds: as */
+                s->timeouts_in_row = 0;         /* a graph they are one */
             } else if (s->timeouts_in_row >= 3) {
                 s->gate_off = 1; /* the body waits for the device: it would each time */
             }
@@ -1358,7 +1301,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
 
 PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 {
-    perf_gpu_inside_ in;
+    perf_gpu_entered_ in;
     uint64_t         n;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
@@ -1406,7 +1349,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int
 
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 {
-    perf_gpu_inside_ in;
+    perf_gpu_entered_ in;
 
     s->t = perf_gpu_table();
     if (!s->t) {
@@ -1475,11 +1418,11 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
-    perf_gpu_inside_        in;
+    perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
 
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
-    if (!t || s->down)
+    if (!t || !s->ctx || s->down)
         return;
     perf_gpu_go_in_(s, &in);
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
@@ -1592,7 +1535,6 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
         perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2" :
-                      r->opts.cache == PERF_GPU_ROTATE ? "L2 flushed by rotation" :
                       r->flush_bytes > 0.0 ? "cold L2 (after reading "
                                            : "warm L2 (no way to flush it)");
         if (r->flush_bytes > 0.0) {
@@ -1829,77 +1771,39 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     PERF_REL_(&s->as.loop.done, 1);
     return r;
 }
+#else
+/* Off: the body runs once, unmeasured. */
+#define perf_gpu_turn_(s) ((void)(s), UINT64_C(0))
+#define perf_gpu_bench_open_(name, stream, opts)                                                  \
+    ((void)(name), (void)(stream), (void)(opts), PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_))
+#define perf_gpu_ab_open_(name, stream, opts) perf_gpu_bench_open_(name, stream, opts)
+
+PERF_FN perf_gpu_result perf_gpu_bench_close_(struct perf_gpu_loop_ *s)
+{
+    perf_gpu_result r = PERF_ZERO;
+    (void)s;
+    r.status = PERF_EDISABLED;
+    return r;
+}
+
+PERF_FN perf_gpu_ab_result perf_gpu_ab_close_(struct perf_gpu_loop_ *s)
+{
+    perf_gpu_ab_result r = PERF_ZERO;
+    (void)s;
+    r.status = r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return r;
+}
 #endif
 
 /* ---- the loops ---- */
 
-#if PERF_DISABLE
-PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
-                                            const perf_gpu_bench_opts *opts)
-{
-    perf_gpu_bench b = {2, PERF_NULL_};         /* the body runs once, unmeasured */
-    (void)name;
-    (void)stream;
-    (void)opts;
-    return b;
-}
-
-PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
-{
-    return --b->left != 0;
-}
-
-PERF_FN int perf_gpu_bench_copy(const perf_gpu_bench *b)
-{
-    (void)b;
-    return 0;
-}
-
-PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
-{
-    perf_gpu_result r = PERF_ZERO;
-    (void)b;
-    r.status = PERF_EDISABLED;
-    return r;
-}
-
-PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
-                                      const perf_gpu_ab_opts *opts)
-{
-    perf_gpu_ab ab = {2, PERF_NULL_, 0};        /* the baseline runs once, unmeasured */
-    (void)name;
-    (void)stream;
-    (void)opts;
-    return ab;
-}
-
-PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
-{
-    return --ab->left ? 0 : -1;
-}
-
-PERF_FN int perf_gpu_ab_copy(const perf_gpu_ab *ab)
-{
-    (void)ab;
-    return 0;
-}
-
-PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
-{
-    perf_gpu_ab_result r = PERF_ZERO;
-    (void)ab;
-    r.status = PERF_EDISABLED;
-    r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-#else
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench b;
 
-    b.left = 0;
+    b.left = PERF_DISABLE;
     b.state = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
     return b;
 }
@@ -1913,21 +1817,6 @@ PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
     n = perf_gpu_turn_(b->state) >> 1;
     b->left = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
-}
-
-PERF_COLD_FN_ int perf_gpu_copy_(const perf_gpu_loop_ *s, int64_t left)
-{
-    uint64_t done;
-
-    if (!PERF_LOOP_IS_ONE_(s) || s->opts.rotate_copies < 1)
-        return 0;
-    done = s->arm[0].runs + s->arm[1].runs + s->shown - 1 - PERF_CAST_(uint64_t, left);
-    return PERF_CAST_(int, done % PERF_CAST_(uint64_t, s->opts.rotate_copies));
-}
-
-PERF_FN int perf_gpu_bench_copy(const perf_gpu_bench *b)
-{
-    return perf_gpu_copy_(b->state, b->left);
 }
 
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
@@ -1946,9 +1835,9 @@ PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
 {
     perf_gpu_ab ab;
 
-    ab.left = 0;
+    ab.left = PERF_DISABLE;
     ab.state = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
-    ab.variant = -1;
+    ab.variant = PERF_DISABLE - 1;
     return ab;
 }
 
@@ -1964,11 +1853,6 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
     return ab->variant;
 }
 
-PERF_FN int perf_gpu_ab_copy(const perf_gpu_ab *ab)
-{
-    return perf_gpu_copy_(ab->state, ab->left);
-}
-
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
     perf_gpu_ab was = PERF_ZERO;
@@ -1980,7 +1864,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
     }
     return perf_gpu_ab_close_(was.state);
 }
-#endif
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic pop

@@ -676,8 +676,9 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
         e->how = b->ctx_push && b->ctx_pop ? 1 : 2;
     }
     e->mode = 2;
-    e->relaxed = b->capture_mode && !b->capture_mode(&e->mode);
-    return 0;
+    code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
+    e->relaxed = !code;
+    return code == PERF_GPU_SHUT_DOWN ? code : 0;
 }
 
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)

@@ -25,7 +25,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
     ctypedef enum perf_gpu_cache:
         PERF_GPU_COLD
         PERF_GPU_HOT
-        PERF_GPU_ROTATE
 
     ctypedef struct perf_gpu_bench_opts:
         perf_gpu_cache cache
@@ -38,8 +37,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
         double gate_ms
         double bytes
         double items
-        int rotate_copies
-        double rotate_bytes
 
     ctypedef struct perf_gpu_sample:
         double ns
@@ -88,7 +85,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
     int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
-    int perf_gpu_bench_copy(const perf_gpu_bench *b) noexcept
     perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept
 
     ctypedef struct perf_gpu_ab_opts:
@@ -115,5 +111,4 @@ cdef extern from "perf_gpu_bench.h" nogil:
     perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
             const perf_gpu_ab_opts *opts) noexcept
     int perf_gpu_ab_next(perf_gpu_ab *ab) noexcept
-    int perf_gpu_ab_copy(const perf_gpu_ab *ab) noexcept
     perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab) noexcept
