@@ -252,8 +252,8 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
         return PERF_NULL_;
 #if PERF_ONE_CORE_
     if (!PERF_GET_(&perf_anchor_v1_.reserved))
-        perf_core_pin_();       /* the process keeps pointers to functions of this image from here */
-#endif                          /* on: who collects, what a slot records with */
+        perf_core_pin_();       /* from here on the process keeps pointers to functions of this */
+#endif                          /* image: who collects, what a slot records with */
     d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     if (d || !perf_lock_(r))
         return d;
@@ -560,13 +560,31 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...": in the words of `b`; NULL: the driver has shut
+ * down, and is not asked for words any more. */
+PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
+{
+    const char *name = PERF_NULL_, *text = b ? PERF_NULL_ : "the driver has shut down";
+
+    if (b && b->error_name && b->error_name(code, &name))
+        name = PERF_NULL_;
+    if (b && b->error_text && b->error_text(code, &text))
+        text = PERF_NULL_;
+    if (code < 0)
+        perf_put_char_(o, '-');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
+    perf_put_(o, name ? " " : "");
+    perf_put_(o, name ? name : "");
+    perf_put_(o, text ? ": " : "");
+    perf_put_(o, text ? text : "");
+}
+
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
  * error when we are told of it at the exit (`call` NULL). */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
     perf_registry_         *r = perf_registry_get_();
-    const char             *name = PERF_NULL_, *text = PERF_NULL_;
     perf_out_               o = PERF_ZERO;
 
     if (code == PERF_GPU_SHUT_DOWN) {
@@ -575,31 +593,20 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
         if (d->on_down)
             d->on_down(d->state);
-        text = "the driver has shut down";      /* it is not asked for words any more */
         b = PERF_NULL_;
     }
     if (!call)
         return;
     if (r)
         perf_fail_(r, PERF_EGPU);
-    if (PERF_GET_(&d->error) || !(b || text) || !perf_lock_(r))
+    if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
     if (!d->error) {
-        if (b && b->error_name && b->error_name(code, &name))
-            name = PERF_NULL_;
-        if (b && b->error_text && b->error_text(code, &text))
-            text = PERF_NULL_;
         o.p = d->error_text;
         o.cap = sizeof d->error_text;
         perf_put_(&o, call);
         perf_put_(&o, ": ");
-        if (code < 0)
-            perf_put_char_(&o, '-');
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
-        perf_put_(&o, name ? " " : "");
-        perf_put_(&o, name ? name : "");
-        perf_put_(&o, text ? ": " : "");
-        perf_put_(&o, text ? text : "");
+        perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }
     perf_unlock_(r);

@@ -77,8 +77,10 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint32_t warnings
         char text[360]
 
-    ctypedef struct perf_gpu_bench:
+    ctypedef struct perf_gpu_loop:
         pass
+
+    ctypedef perf_gpu_loop perf_gpu_bench
 
     perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
     perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts) noexcept
@@ -103,8 +105,7 @@ cdef extern from "perf_gpu_bench.h" nogil:
         perf_status status
         uint32_t warnings
 
-    ctypedef struct perf_gpu_ab:
-        pass
+    ctypedef perf_gpu_loop perf_gpu_ab
 
     perf_gpu_ab_opts perf_gpu_ab_opts_default() noexcept
     perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts) noexcept
