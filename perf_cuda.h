@@ -161,13 +161,6 @@ PERF_FN const char *perf_bound_text(perf_bound bound);
  * the report and the trace.  Nothing waits for a device while it holds a lock, and a scope's begin
  * and end only try locks. */
 
-/* A moment in ticks.  x86 reads its counter as two halves, which go into memory as they come:
- * putting them together takes two instructions more. */
-typedef union perf_gpu_time_ {
-    uint64_t ticks;
-    uint32_t half[2];
-} perf_gpu_time_;
-
 /* A distance between two events, as drivers tell it.  The bits of a float order as the float
  * does, and those of a negative one and of NaN come after all others: one integer compare sees
  * them all. */
@@ -178,9 +171,8 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
 #define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
 
-/* One scope in flight.  Free: `begin` is 0.  Open: `begin` says since when.  Ended: `end`, whose
- * upper half is written last, is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then.
- */
+/* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
+ * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
 typedef struct perf_gpu_slot_ {
     uintptr_t key; /* free, and the short way will do for this stream; else 0 or never */
     uintptr_t home;             /* what `key` becomes when it is free again */
@@ -189,7 +181,7 @@ typedef struct perf_gpu_slot_ {
     void *arg;                  /* what the end records: `stop`, or for the long way the slot */
     int (*record)(void *event, void *stream);
     int (*capturing)(void *stream, int *status);
-    perf_gpu_time_ begin, end;
+    uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
     uint32_t held;              /* calls of perf_gpu_collect_sync() that wait for it */
@@ -200,11 +192,7 @@ typedef struct perf_gpu_slot_ {
 } perf_gpu_slot_;
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
-#if PERF_ARCH_X86_ && !PERF_TSAN_
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.half[1]) != UINT32_C(0xffffffff))
-#else
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.ticks) != PERF_GPU_NOT_YET_)
-#endif
+#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
 /* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
@@ -302,6 +290,8 @@ typedef struct perf_gpu_mark_ {
     uint32_t               spare;
 } perf_gpu_mark_;
 
+#define PERF_GPU_ROWS_ 4096u
+
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
@@ -311,7 +301,6 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_row_    *row[64];          /* by name id, 64 in each */
     perf_gpu_mark_   *marks;            /* newest first */
     uint64_t          dropped, captured, no_context, failed, no_gpu;
     uint64_t          birth;            /* ticks of the last reset */
@@ -319,6 +308,7 @@ typedef struct perf_gpu_state_ {
     char             *pool, *pool_end;
     perf_source_      source;
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
+    perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
 } perf_gpu_state_;
 
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
@@ -562,8 +552,8 @@ PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
 {
     const uintptr_t home = PERF_GET_(&s->home);
 
-    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
-    PERF_REL_(&s->begin.ticks, UINT64_C(0));
+    PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
+    PERF_REL_(&s->begin, UINT64_C(0));
     PERF_REL_(&s->key, home);
 }
 
@@ -665,7 +655,7 @@ PERF_INLINE_FN_ int perf_gpu_is_half_full_(const perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
-    return PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin.ticks) != 0;
+    return PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin) != 0;
 }
 
 /* Sees to a free slot at ring->at.  0: all are in flight; -1: and a collector is at work on them.
@@ -681,20 +671,20 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         s->ring = ring;
         s->key = s->home = PERF_GPU_NEVER_;
         s->next = &ring->slot[(at + 1) % ring->cap];
-        PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
+        PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&s->begin.ticks))
+    if (!PERF_ACQ_(&s->begin))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
     mine = perf_gpu_relieve_(g, b, ring, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin.ticks); tried++)
+    for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
-    if (PERF_ACQ_(&s->begin.ticks)) {
+    if (PERF_ACQ_(&s->begin)) {
         if (mine)                               /* do not ask at every scope */
             PERF_SET_(&ring->retry, 15u);
         return mine - 1;
@@ -978,7 +968,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
     PERF_GPU_FN_(s->capturing,
                  usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
-    PERF_SET_(&s->begin.ticks, perf_scope_ticks_(r));
+    PERF_SET_(&s->begin, perf_scope_ticks_(r));
     s->code[0] |= usual ? b->event_record(s->start, stream)
                         : perf_gpu_record_in_(b, s, s->start, stream, !current);
     return s;
@@ -1025,21 +1015,8 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
             perf_gpu_forget_(g, s->ring, s->stream);
         perf_gpu_give_up_(s);
     } else {
-        PERF_REL_(&s->end.ticks, perf_scope_ticks_(r));
+        PERF_REL_(&s->end, perf_scope_ticks_(r));
     }
-}
-
-/* Now.  The half that says so comes last. */
-PERF_INLINE_FN_ void perf_gpu_now_(perf_gpu_time_ *at)
-{
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-    uint32_t low, high;
-    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-    PERF_SET_(&at->half[0], low);
-    PERF_REL_(&at->half[1], high);
-#else
-    PERF_REL_(&at->ticks, perf_ticks());
-#endif
 }
 
 /* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
@@ -1050,30 +1027,18 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     perf_gpu_ring_ *ring = perf_gpu_self_v1_.ring;
     uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
     perf_gpu_slot_ *s;
+    uint64_t        ticks;
 
     if (PERF_UNLIKELY_(!ring))
         return perf_gpu_begin_slow_(site, stream);
     s = ring->at;                               /* NULL: wiped by a fork */
     if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
         return perf_gpu_begin_slow_(site, stream);
-    {
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-        uint32_t low, high, now;
-        __asm__ __volatile__("rdtsc\n\tmovl %%eax, %2\n\tshrdl $18, %%edx, %2"
-                             : "=a"(low), "=d"(high), "=&r"(now) : : "memory", "cc");
-#else
-        uint64_t ticks = perf_ticks();
-        uint32_t now = PERF_GPU_WINDOW_(ticks);
-#endif
-        if (PERF_UNLIKELY_(now != perf_gpu_self_v1_.window) && !perf_gpu_renew_(ring))
-            return perf_gpu_begin_slow_(site, stream);
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-        PERF_SET_(&s->begin.half[0], low);
-        PERF_SET_(&s->begin.half[1], high);
-#else
-        PERF_SET_(&s->begin.ticks, ticks);
-#endif
-    }
+    ticks = perf_ticks();
+    if (PERF_UNLIKELY_(PERF_GPU_WINDOW_(ticks) != perf_gpu_self_v1_.window) &&
+        !perf_gpu_renew_(ring))
+        return perf_gpu_begin_slow_(site, stream);
+    PERF_SET_(&s->begin, ticks);
     PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
     PERF_REL_(&ring->at, s->next);
     s->site = site;
@@ -1095,7 +1060,7 @@ PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
     if (PERF_UNLIKELY_(bad))
         perf_gpu_end_slow_(s, bad);
     else
-        perf_gpu_now_(&s->end);
+        PERF_REL_(&s->end, perf_ticks());
 }
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -1245,7 +1210,7 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
     uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
     uint32_t full = head + (x->most < room ? x->most : room);
-    uint64_t upto = x->last ? x->last->end.ticks : 0;
+    uint64_t upto = x->last ? x->last->end : 0;
     int      code = 0, known;
 
     i = PERF_GET_(&ring->passed) ? to : ring->from;
@@ -1255,14 +1220,14 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         perf_gpu_done_ *d = &ring->done[head & (8 * cap - 1)];
         perf_gpu_ms_    length, since;
         if (!PERF_GPU_ENDED_(s)) {
-            if (!PERF_ACQ_(&s->begin.ticks))
+            if (!PERF_ACQ_(&s->begin))
                 continue;
             keep = keep == cap ? i : keep;       /* open */
             if (x->orderly)
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end.ticks > upto ||
+        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end > upto ||
                                          (s->held && s != x->last)
                                    : s->held || (x->busy && perf_gpu_waits_(x, s)))) {
             keep = keep == cap ? i : keep;
@@ -1291,8 +1256,8 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         }
         d->site = s->site;
         d->stream = s->stream;
-        d->begin = s->begin.ticks;
-        d->end = s->end.ticks;
+        d->begin = s->begin;
+        d->end = s->end;
         d->thread = s->thread;
         perf_gpu_free_(s);
         head++;
@@ -1509,19 +1474,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     return t;
 }
 
-PERF_COLD_FN_ perf_gpu_row_ *perf_gpu_row_of_(perf_gpu_state_ *g, uint32_t id)
+/* How many rows may say something. */
+PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *r)
 {
-    perf_gpu_row_ **chunk = &g->row[id / 64 % 64];
-    perf_registry_ *r = perf_registry_get_();
+    const uint32_t n = PERF_ACQ_(&r->count);
 
-    if (id >= 64 * 64)
-        return PERF_NULL_;
-    if (!*chunk && perf_lock_(r)) {
-        PERF_REL_(chunk, PERF_CAST_(perf_gpu_row_ *, perf_pool_(&g->pool, &g->pool_end,
-                                                                64 * sizeof **chunk, 65536, 0)));
-        perf_unlock_(r);
-    }
-    return *chunk ? &(*chunk)[id % 64] : PERF_CAST_(perf_gpu_row_ *, PERF_NULL_);
+    return n < PERF_GPU_ROWS_ ? n : PERF_GPU_ROWS_;
 }
 
 /* Where scopes of one name and stream go. */
@@ -1544,7 +1502,6 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
 {
     perf_registry_  *r = perf_registry_get_();
     uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
-    perf_gpu_row_   *row;
     perf_gpu_track_ *track = perf_gpu_track_of_(g, l, s);
 
     a->site = PERF_NULL_;
@@ -1553,8 +1510,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
         PERF_GPU_COUNT_(g, dropped, 1);
         return 0;
     }
-    row = perf_gpu_row_of_(g, id);
-    a->row = row ? row : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    a->row = id < PERF_GPU_ROWS_ ? &g->row[id] : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
     a->t = track->recorder;
     a->tag = PERF_TAG_NAME_(a->c->tag) | UINT64_C(1) << 56;
     a->mask = events ? a->t->ring_mask : 0;
@@ -1854,8 +1810,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
         return PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end.ticks <= by &&
-            (!newest || s->end.ticks > newest->end.ticks))
+        if (PERF_GPU_ENDED_(s) && s->end <= by &&
+            (!newest || s->end > newest->end))
             newest = s;
     }
     if (newest)
@@ -1877,7 +1833,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
 
     while (code != PERF_GPU_SHUT_DOWN && !(b->error_waits && b->error_waits()) &&
            perf_gpu_lives_(g, b, ring->line) && (s = perf_gpu_hold_(ring, by)) != PERF_NULL_) {
-        end = s->end.ticks;
+        end = s->end;
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
             code = b->event_sync(s->stop);
@@ -1889,7 +1845,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
         if (!perf_gpu_lock_(&ring->lock, 1))
             return;
         s->held--;
-        if (PERF_GPU_ENDED_(s) && s->end.ticks == end) { /* still there: the driver failed us */
+        if (PERF_GPU_ENDED_(s) && s->end == end) { /* still there: the driver failed us */
             perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
             perf_gpu_give_up_(s);
         }
@@ -1929,9 +1885,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
 
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return;
-    for (i = 0; i < 64; i++)
-        if (g->row[i])
-            memset(g->row[i], 0, 64 * sizeof *g->row[i]);
+    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         l->first_ns = l->busy_until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
@@ -2023,9 +1977,9 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
     tick = perf_scope_tick_ns_(r);
-    for (id = 1; id < 64 * 64 && id < PERF_ACQ_(&r->count); id++) {
-        const perf_gpu_row_ *row = g->row[id / 64] ? &g->row[id / 64][id % 64] : PERF_NULL_;
-        if (!row || !row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
+    for (id = 1; id < perf_gpu_rows_(r); id++) {
+        const perf_gpu_row_ *row = &g->row[id];
+        if (!row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
             continue;
         a.scopes += row->scopes;
         a.device_ns += row->device_ns;
@@ -2061,11 +2015,11 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
     double   tick = perf_scope_tick_ns_(r);
     uint32_t id, title = 0;
 
-    for (id = 1; id < 64 * 64 && id < PERF_ACQ_(&r->count); id++) {
-        const perf_gpu_row_ *row = g->row[id / 64] ? &g->row[id / 64][id % 64] : PERF_NULL_;
+    for (id = 1; id < perf_gpu_rows_(r); id++) {
+        const perf_gpu_row_ *row = &g->row[id];
         const perf_name_    *name = PERF_ACQ_(&r->names)[id];
         double               n;
-        if (!row || !row->scopes)
+        if (!row->scopes)
             continue;
         n = PERF_CAST_(double, row->scopes);
         if (!title++)
@@ -2321,12 +2275,11 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         work += g->rest[i].device_ns;
         kernels += i ? 0 : g->rest[i].device_ns;
     }
-    for (id = 1; g && id < 64 * 64 && id < PERF_ACQ_(&r->count); id++)
-        if (PERF_ACQ_(&g->row[id / 64])) {
-            double ns = g->row[id / 64][id % 64].device_ns;
-            work += ns;
-            kernels += PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_ ? ns : 0;
-        }
+    for (id = 1; g && id < perf_gpu_rows_(r); id++) {
+        work += g->row[id].device_ns;
+        if (PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_)
+            kernels += g->row[id].device_ns;
+    }
     if (g)
         perf_gpu_unlock_(&g->lock);
     if (span > 0) {
@@ -2393,31 +2346,19 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 
 /* ---- macros ---- */
 
-#if PERF_DISABLE
-#define PERF_GPU_SCOPE(name, stream)    PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_IN(name, stream)  PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_OUT(name, stream) PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY(name, stream)     PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_WAIT(name)             PERF_NOTHING_
-#elif PERF_GPU_HERE_
-/* Described under >>scopes. */
-#define PERF_GPU_SCOPE(name, stream)                                                              \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_, __COUNTER__)
-#define PERF_GPU_COPY_IN(name, stream)                                                            \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_, __COUNTER__)
-#define PERF_GPU_COPY_OUT(name, stream)                                                           \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_, __COUNTER__)
-#define PERF_GPU_COPY(name, stream)                                                               \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_, __COUNTER__)
+/* Described under >>scopes.  Compilers without what it takes measure host time only. */
+#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
+#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
+#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
+#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_)
+#if PERF_DISABLE || !PERF_GPU_HERE_
+#define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
+#else
 #define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
-#else /* compilers without what it takes: host time only */
-#define PERF_GPU_SCOPE(name, stream)    PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_IN(name, stream)  PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_OUT(name, stream) PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY(name, stream)     PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_WAIT(name)             PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
 #endif
-#define PERF_GPU_SCOPE_(name, stream, kind, n)                                                    \
+#define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
     PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
 #define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
     PERF_SITE_(site, name, kind);                                                                 \
