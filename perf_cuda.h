@@ -209,6 +209,17 @@ typedef struct perf_gpu_done_ {
 } perf_gpu_done_;
 #define PERF_GPU_NOWHERE_ (-1e300)      /* start_ns of a scope with a length and no place */
 
+/* How far a line has come: in registers while scopes are placed, as long as nobody is called. */
+typedef struct perf_gpu_pace_ {
+    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
+    double   debt_ns;           /* how much earlier than that it could really be */
+    double   until_ns;          /* the device is busy until */
+    double   idle_ns, starved_ns;       /* sums */
+    double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
+    double   tick, per_ns;      /* ns in a tick, ticks in a ns */
+    uint64_t origin;
+} perf_gpu_pace_;
+
 /* Of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
@@ -220,16 +231,14 @@ typedef struct perf_gpu_line_ {
     uint32_t dead;              /* the context is no more */
     void    *anchor;            /* an event of ours whose time is `anchor_ns` */
     double   anchor_ns;         /* device ns since the first anchor */
-    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
-    double   slack_ns;          /* how much later than that it could really be */
-    double   debt_ns;           /* and how much earlier */
+    perf_gpu_pace_ pace;
+    double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
     double   worst_ns;          /* largest error of any scope placed */
     double   first_ns, last_ns; /* device: first start, last stop */
-    double   busy_ns, busy_until_ns, starved_ns;
-    double   rate_low, rate_high;       /* ns that the host's clock gains on it in a ns: bounds */
+    double   busy_ns, starved_ns;
+    double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment, and its bounds in ticks */
-    double   tick;              /* length of a tick that the rates and the tie were made with */
-    uint64_t origin, now;       /* now: no scope placed so far has stopped after it */
+    uint64_t now;               /* no scope placed so far has stopped after it */
 } perf_gpu_line_;
 
 typedef struct perf_gpu_track_ {        /* one stream */
@@ -1171,6 +1180,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
     const perf_gpu_slot_ *last;         /* what its stream did up to this one; NULL: all */
+    uint64_t        now;                /* all of it has stopped by then; 0: look afterwards */
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
@@ -1202,9 +1212,9 @@ PERF_INLINE_FN_ int perf_gpu_waits_(const perf_gpu_round_ *x, const perf_gpu_slo
     return k < x->busy;
 }
 
-/* Moves what the device has finished into the list of results.  Returns the last code. */
-PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                 perf_gpu_ring_ *ring, perf_gpu_round_ *x)
+/* Moves what the device has finished into the list of results. */
+PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                  perf_gpu_ring_ *ring, perf_gpu_round_ *x)
 {
     uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap, head = ring->head, i, left, keep = cap;
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
@@ -1266,82 +1276,67 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         PERF_SET_(&ring->passed, 0u);
     ring->from = keep == cap ? i : keep;
     x->head = head;
-    return code;
 }
 
-/* A round in the ring's context. now: everything it fetches has stopped by then; 0: look
- * afterwards.  Returns how many slots it has freed. */
-PERF_COLD_FN_ uint32_t perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                             perf_gpu_ring_ *ring, perf_gpu_round_ *x, uint64_t now)
+/* A round in the ring's context. */
+PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                       perf_gpu_ring_ *ring, perf_gpu_round_ *x)
 {
     perf_gpu_entered_ e;
-    uint32_t          n;
     int               code;
 
     if (ring->generation != PERF_GET_(&g->generation) || PERF_GET_(&g->driver->down) ||
         PERF_GET_(&ring->line->dead) || (b->error_waits && b->error_waits()) ||
         !perf_gpu_lives_(g, b, ring->line))
-        return 0;
+        return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
     if (code) {
         perf_gpu_error_(g->driver, "ctx_push", code);
-        return 0;
+        return;
     }
-    code = perf_gpu_fetch_(g, b, ring, x);
+    perf_gpu_fetch_(g, b, ring, x);
     if (!PERF_GET_(&g->driver->down))           /* what was fetched before still counts */
         perf_gpu_leave_(b, &e);
-    n = x->head - ring->head;
-    if (n)
-        PERF_SET_(&ring->retry, 0u);
-    if (n && !now)
-        now = perf_scope_ticks_(perf_registry_get_());
-    if (now > ring->now)
-        PERF_SET_(&ring->now, now);
+    if (x->head == ring->head)
+        return;
+    PERF_SET_(&ring->retry, 0u);
+    if (!x->now)
+        x->now = perf_scope_ticks_(perf_registry_get_());
+    if (x->now > ring->now)
+        PERF_SET_(&ring->now, x->now);
     PERF_REL_(&ring->head, x->head);
-    return n;
 }
 
 /* ---- booking: from the list of results into the report ----
  * With the state's lock held. */
 
-/* A line while scopes are placed on it: in registers, as long as nobody is called. */
-typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks, until_ns, debt_ns, rate_low;    /* as in the line */
-    double   idle_ns;                   /* sum */
-    double   tick, per_ns;              /* ns in a tick, ticks in a ns */
-    double   starved_ns;                /* sum */
-    uint64_t origin;
-} perf_gpu_pace_;
-
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
+
+PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
+{
+    l->pace.rate_low = -PERF_GPU_DRIFT_;
+    l->rate_high = PERF_GPU_DRIFT_;
+    l->tie_high = -1e300;
+}
 
 PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
                                                      const perf_gpu_done_ *first, double tick)
 {
     perf_gpu_pace_ p;
-    double         change = l->tick / tick - 1;
+    double         change = l->pace.tick / tick - 1;
 
     if (!l->known) {
         l->known = 1;
-        l->origin = first->begin;
-        l->ref_ns = l->first_ns = l->last_ns = l->busy_until_ns = first->start_ns;
+        l->pace.origin = first->begin;
+        l->pace.ref_ns = l->first_ns = l->last_ns = l->pace.until_ns = first->start_ns;
         l->slack_ns = 1e300;
     }
-    if (!(change > -1e-6 && change < 1e-6)) {   /* the host's tick is known better by now */
-        l->tick = tick;
-        l->rate_low = -PERF_GPU_DRIFT_;
-        l->rate_high = PERF_GPU_DRIFT_;
-        l->tie_high = -1e300;
-    }
-    p.ref_ns = l->ref_ns;
-    p.ref_ticks = l->ref_ticks;
-    p.until_ns = l->busy_until_ns;
-    p.debt_ns = l->debt_ns;
-    p.rate_low = l->rate_low;
+    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
+        perf_gpu_unlearn_(l);
+    p = l->pace;
     p.idle_ns = p.starved_ns = 0;
     p.tick = tick;
     p.per_ns = 1 / tick;
-    p.origin = l->origin;
     return p;
 }
 
@@ -1376,23 +1371,21 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_
  * left for what a crystal's rate wanders with its temperature. */
 PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
 {
-    double low = l->ref_ticks - l->debt_ns / l->tick, high = l->ref_ticks + l->slack_ns / l->tick;
-    double dt = l->ref_ns - l->tie_ns, slow, fast;
+    const perf_gpu_pace_ *p = &l->pace;
+    double low = p->ref_ticks - p->debt_ns / p->tick, high = p->ref_ticks + l->slack_ns / p->tick;
+    double dt = p->ref_ns - l->tie_ns, slow, fast;
 
     if (l->tie_high > -1e300 && dt > 1e7) {
-        fast = (high - l->tie_low) * l->tick / dt - 1 + 1e-5;
-        slow = (low - l->tie_high) * l->tick / dt - 1 - 1e-5;
+        fast = (high - l->tie_low) * p->tick / dt - 1 + 1e-5;
+        slow = (low - l->tie_high) * p->tick / dt - 1 - 1e-5;
         l->rate_high = fast < l->rate_high ? fast : l->rate_high;
-        l->rate_low = slow > l->rate_low ? slow : l->rate_low;
-        if (l->rate_low > l->rate_high - 1e-5) {        /* they contradict each other: anew */
-            l->rate_low = -PERF_GPU_DRIFT_;
-            l->rate_high = PERF_GPU_DRIFT_;
-            l->tie_high = -1e300;
-        }
+        l->pace.rate_low = slow > p->rate_low ? slow : p->rate_low;
+        if (l->pace.rate_low > l->rate_high - 1e-5)     /* they contradict each other: anew */
+            perf_gpu_unlearn_(l);
     }
     if (l->tie_high > -1e300 && 2 * (high - low) > l->tie_high - l->tie_low)
         return;
-    l->tie_ns = l->ref_ns;
+    l->tie_ns = p->ref_ns;
     l->tie_low = low;
     l->tie_high = high;
 }
@@ -1402,20 +1395,18 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
  * next. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
-    double dt = p->ref_ns - l->ref_ns, moved = (p->ref_ticks - l->ref_ticks) * p->tick - dt;
-    double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - l->origin)) - p->ref_ticks;
+    double dt = p->ref_ns - l->pace.ref_ns, moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
+    double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
 
     up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */
     up = up < 0 ? 0 : up;
     l->slack_ns += l->rate_high * dt - moved;
     if (!(l->slack_ns >= 0 && l->slack_ns < up))
         l->slack_ns = up;
-    l->busy_ns += p->until_ns - l->busy_until_ns - p->idle_ns;
+    l->busy_ns += p->until_ns - l->pace.until_ns - p->idle_ns;
     l->starved_ns += p->starved_ns;
-    l->ref_ns = p->ref_ns;
-    l->ref_ticks = p->ref_ticks;
-    l->debt_ns = p->debt_ns;
-    l->busy_until_ns = l->last_ns = p->until_ns;
+    l->pace = *p;
+    l->last_ns = p->until_ns;
     perf_gpu_learn_(l);
 }
 
@@ -1616,15 +1607,15 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     }
     if (s != first) {
         p.idle_ns = p.starved_ns = 0;
-        l->busy_until_ns = p.until_ns;
+        l->pace.until_ns = p.until_ns;
         if (!(l->busy_ns > 0))
             l->first_ns = p.until_ns;
     }
     perf_gpu_book_all_(g, l, s, &p, aims, events);
     span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
-    spread = l->rate_high - l->rate_low;
+    spread = l->rate_high - p.rate_low;
     perf_gpu_pace_end_(l, &p);
-    error = l->slack_ns + l->debt_ns + spread * (span > 0 ? span * tick : 0);
+    error = l->slack_ns + p.debt_ns + spread * (span > 0 ? span * tick : 0);
     if (error > l->worst_ns)            /* what the last of them says holds for all */
         l->worst_ns = error;
 }
@@ -1728,6 +1719,27 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 
 /* ---- collecting ---- */
 
+/* A round over one ring, and its results into the report.  wait: for its locks; else 0 where
+ * somebody else is at it. */
+PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                         perf_gpu_ring_ *ring, perf_gpu_round_ *x, int wait)
+{
+    if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
+        perf_gpu_lock_(&g->lock, 1)) {
+        perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
+        perf_gpu_unlock_(&g->lock);
+    }
+    if (!perf_gpu_lock_(&ring->lock, wait))
+        return 0;
+    perf_gpu_round_run_(g, b, ring, x);
+    perf_gpu_unlock_(&ring->lock);
+    if (perf_gpu_lock_(&g->lock, wait)) {
+        perf_gpu_book_ring_(g, ring);
+        perf_gpu_unlock_(&g->lock);
+    }
+    return 1;
+}
+
 /* The owner, at a scope's begin: makes room in its ring. orderly: a little ahead of the need.  0:
  * a collector is at it. */
 PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *b,
@@ -1737,43 +1749,20 @@ PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *
 
     x.orderly = PERF_CAST_(uint32_t, orderly);
     x.most = PERF_GPU_FEW_;
-    if (!perf_gpu_lock_(&ring->lock, 0))
-        return 0;
-    (void)perf_gpu_round_run_(g, b, ring, &x, 0);
-    perf_gpu_unlock_(&ring->lock);
-    if (perf_gpu_lock_(&g->lock, 0)) {
-        perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
-    }
-    return 1;
+    return perf_gpu_collect_ring_(g, b, ring, &x, 0);
 }
 
-/* A round over one ring, and its results into the report. */
-PERF_COLD_FN_ uint32_t perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                              perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
-                                              uint64_t now)
+/* All that a ring holds, or what one stream did up to `last`, which has stopped by `now`. */
+PERF_COLD_FN_ void perf_gpu_collect_all_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                         perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
+                                         uint64_t now)
 {
     perf_gpu_round_ x = PERF_ZERO;
-    uint32_t        n = 0;
 
     x.last = last;
+    x.now = now;
     x.most = ring->cap;
-    if (ring->generation != PERF_GET_(&g->generation))
-        return 0;
-    if (PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
-        perf_gpu_lock_(&g->lock, 1)) {
-        perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
-        perf_gpu_unlock_(&g->lock);
-    }
-    if (perf_gpu_lock_(&ring->lock, 1)) {
-        n = perf_gpu_round_run_(g, b, ring, &x, now);
-        perf_gpu_unlock_(&ring->lock);
-    }
-    if (perf_gpu_lock_(&g->lock, 1)) {
-        perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
-    }
-    return n;
+    (void)perf_gpu_collect_ring_(g, b, ring, &x, 1);
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -1784,7 +1773,7 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_NULL_, 0);
+        perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
     perf_gpu_self_v1_.window = 0;               /* the next scope makes sure of its context */
 }
 
@@ -1841,7 +1830,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
                 perf_gpu_leave_(b, &e);
         }
         if (!code)
-            (void)perf_gpu_collect_ring_(g, b, ring, s, perf_scope_ticks_(r));
+            perf_gpu_collect_all_(g, b, ring, s, perf_scope_ticks_(r));
         if (!perf_gpu_lock_(&ring->lock, 1))
             return;
         s->held--;
@@ -1851,7 +1840,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
         }
         perf_gpu_unlock_(&ring->lock);
         if (code != PERF_GPU_SHUT_DOWN)
-            (void)perf_gpu_collect_ring_(g, b, ring, PERF_NULL_, 0);
+            perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
     }
 }
 
@@ -1887,7 +1876,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        l->first_ns = l->busy_until_ns;
+        l->first_ns = l->pace.until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
