@@ -61,8 +61,8 @@
 
 /* >>calls: ranges without scopes --------------------------------------------------------------
  * For any file, with or without PERF_NVTX: include perf_nvtx.h and call.  They reach the profiler
- * only and appear in no report; perf_async_begin for ranges that cross threads and perf_thread_name
- * reach both.  Any thread; names are not kept; NULL reads "(null)".  Without a
+ * only and appear in no report; PERF_INSTANT for a moment, perf_async_begin for ranges that cross
+ * threads and perf_thread_name reach both.  Any thread; names are not kept; NULL reads "(null)".  Without a
  * listener a push and a pop are six instructions.                                                */
 
 PERF_BEGIN_DECLS
@@ -79,9 +79,6 @@ PERF_FN void perf_nvtx_push_value(const char *name, double value);      /* with 
 /* Closes the innermost range that perf_nvtx_push opened; without one it is counted as misuse.  If
  * scopes opened since are still open, it closes with them.                                       */
 PERF_FN void perf_nvtx_pop(void);
-
-PERF_FN void perf_nvtx_mark(const char *name);          /* a moment                               */
-PERF_FN void perf_nvtx_mark_value(const char *name, double value);      /* with a payload         */
 
 /* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
  * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
@@ -124,8 +121,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_nvtx_find_(const perf_sink_ **sink)
 #define PERF_NVTX_HEARD_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.deaf))
 #endif
 
-/* A range of this thread, or a mark. */
-PERF_COLD_FN_ void perf_nvtx_say_(const char *name, uint32_t type, double value, int range)
+PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value)
 {
     const perf_sink_ *sink;
     perf_recorder_   *t = perf_nvtx_find_(&sink);
@@ -136,10 +132,8 @@ PERF_COLD_FN_ void perf_nvtx_say_(const char *name, uint32_t type, double value,
     l.kind = PERF_KIND_RANGE_;
     l.type = type;
     l.bits = perf_bits_(value);
-    if (t && range)
+    if (t)
         sink->begin(t, &l, perf_depth_(t) | PERF_RANGE_FREE_);
-    else if (t)
-        sink->mark(&l);
 }
 
 PERF_COLD_FN_ void perf_nvtx_pop_(void)
@@ -161,31 +155,19 @@ PERF_FN int perf_nvtx_listening(void)
 PERF_FN void perf_nvtx_push(const char *name)
 {
     if (PERF_NVTX_HEARD_())
-        perf_nvtx_say_(name, 0, 0.0, 1);
+        perf_nvtx_push_(name, 0, 0.0);
 }
 
 PERF_FN void perf_nvtx_push_value(const char *name, double value)
 {
     if (PERF_NVTX_HEARD_())
-        perf_nvtx_say_(name, 2, value, 1);
+        perf_nvtx_push_(name, 2, value);
 }
 
 PERF_FN void perf_nvtx_pop(void)
 {
     if (PERF_NVTX_HEARD_())
         perf_nvtx_pop_();
-}
-
-PERF_FN void perf_nvtx_mark(const char *name)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_say_(name, 0, 0.0, 0);
-}
-
-PERF_FN void perf_nvtx_mark_value(const char *name, double value)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_say_(name, 2, value, 0);
 }
 
 #if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
@@ -585,8 +567,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
 #define perf_nvtx_push(name)              PERF_OFF_((perf_nvtx_push)(name))
 #define perf_nvtx_push_value(name, value) PERF_OFF_((perf_nvtx_push_value)(name, value))
 #define perf_nvtx_pop()                   PERF_OFF_((perf_nvtx_pop)())
-#define perf_nvtx_mark(name)              PERF_OFF_((perf_nvtx_mark)(name))
-#define perf_nvtx_mark_value(name, value) PERF_OFF_((perf_nvtx_mark_value)(name, value))
 #define perf_nvtx_start()                 PERF_OFF_CODE_((perf_nvtx_start)())
 #endif
 

@@ -40,7 +40,7 @@ REST = [
     push("jump"), push("jumper"), push("lost", category=WAIT), POP, POP, POP,
     push("first"), push("second"), POP, POP,
     push("direct", "-", RANGE, True), push("valued", "d0.5", RANGE, True), POP,
-    mark("mark", "-", RANGE, True), mark("mark", "d-1", RANGE, True), POP,
+    POP,
     push("around"), push("(null)", "-", RANGE, True), POP, POP,
     push("under", "-", RANGE, True), push("over"), POP, POP,
     push("across"), ("start", "r:request", SPAN, "u7"), push("foreign"), POP, POP,

@@ -87,8 +87,6 @@ int main(int argc, char **argv)
     perf_nvtx_push("direct");
     perf_nvtx_push_value("valued", 0.5);
     perf_nvtx_pop();
-    perf_nvtx_mark("mark");
-    perf_nvtx_mark_value("mark", -1);
     perf_nvtx_pop();
     perf_nvtx_pop();                            /* one too many                                   */
     {
