@@ -332,18 +332,6 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 #define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
 #define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
 
-/* Our calls run in the stream's context, and may not ruin a capture of another thread. */
-PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_entered_ *in)
-{
-    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, in));
-}
-
-PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_entered_ *in)
-{
-    if (!s->down)
-        perf_gpu_leave_(s->t, in);
-}
-
 /* ---- helper kernels ---- */
 
 /* perf_gate(flag, out, ns): waits until *flag, at most ns.  perf_sweep(base, vectors): reads. */
@@ -364,7 +352,6 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "AGAIN:\n"
         "ld.volatile.global.u32 v, [flag];\n"
         "setp.ne.u32 p, v, 0;\n"
-        "mov.u32 v, 1;\n"
         "@p bra OPEN;\n"
         "mov.u64 t, %globaltimer;\n"
         "sub.u64 t, t, t0;\n"
@@ -379,7 +366,7 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
         ".reg .pred p;\n"
         ".reg .u32 c, d, x, a, e<4>;\n"
-        ".reg .u64 at, end, step, k;\n"
+        ".reg .u64 at, end, step;\n"
         "ld.param.u64 at, [b];\n"
         "ld.param.u64 end, [n];\n"
         "mov.u32 c, %ctaid.x;\n"
@@ -391,9 +378,8 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "shl.b64 step, step, 4;\n"
         "shl.b64 end, end, 4;\n"
         "add.u64 end, at, end;\n"
-        "mul.wide.u32 k, c, 16;\n"
+        "mad.wide.u32 at, c, 16, at;\n"
         "mov.u32 a, 0;\n"
-        "add.u64 at, at, k;\n"
         "NEXT:\n"
         "setp.ge.u64 p, at, end;\n"
         "@p bra DONE;\n"
@@ -405,11 +391,9 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "add.u64 at, at, step;\n"
         "bra NEXT;\n"
         "DONE:\n"
-        "setp.ne.u32 p, a, 0x9e3779b9;\n"
-        "@p bra LEAVE;\n"
+        "setp.eq.u32 p, a, 0x9e3779b9;\n"
         "ld.param.u64 at, [b];\n"
-        "st.global.u32 [at], a;\n"
-        "LEAVE:\n"
+        "@p st.global.u32 [at], a;\n"
         "ret;\n"
         "}\n";
 }
@@ -428,7 +412,7 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     PERF_REL_(&w->out, 1u);
 }
 
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes, void *stream)
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
@@ -439,10 +423,10 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
     parameter[0] = &at;
     parameter[1] = &vectors;
     if (s->sweep_kernel)
-        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, stream, parameter,
+        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
                             PERF_NULL_);
 #if PERF_GPU_OWN_SWEEP_
-    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, stream)>>>(
+    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, s->stream)>>>(
         PERF_PTR_(uint4 *, at), vectors);
     return PERF_CAST_(int, hipGetLastError());
 #else
@@ -474,11 +458,19 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
 
 /* ---- one slice: gate, event, body, event ---- */
 
+/* An error in a slice: nothing may stay held back. */
+PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
+{
+    PERF_REL_(&s->word->flag, 1u);
+    s->opened = 0;
+    return 0;
+}
+
 /* 0: an error, and nothing is held back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
 {
     s->now.flags = 0;
-    if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes, s->stream)))
+    if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes)))
         return 0;
     gated = gated && s->r.gate && !s->gate_off;
     if (gated && !perf_gpu_try_(s, perf_gpu_shut_(s)))
@@ -487,11 +479,8 @@ PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
     s->host0 = perf_now();
     if (s->inside && s->arm[s->variant].exec)   /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(s, s->t->event_record(s->event[0], s->stream))) {
-        PERF_REL_(&s->word->flag, 1u);
-        s->opened = 0;
-        return 0;
-    }
+    if (!perf_gpu_try_(s, s->t->event_record(s->event[0], s->stream)))
+        return perf_gpu_let_go_(s);
     s->host0 = perf_now();
     return 1;
 }
@@ -511,10 +500,8 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     } else {
         if (s->phase == PERF_GPU_WARM_)
             s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream))) {
-            PERF_REL_(&s->word->flag, 1u);
-            return 0;
-        }
+        if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream)))
+            return perf_gpu_let_go_(s);
         pending = s->t->event_query(s->event[0]);  /* the proof: it could not have begun yet */
     }
     PERF_REL_(&s->word->flag, 1u);
@@ -568,11 +555,9 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         if (s->scratch) {                       /* anything that takes another time each round */
             d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
             if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
-                    ? perf_gpu_sweep_(s, s->scratch, d, s->stream)
-                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream))) {
-                PERF_REL_(&s->word->flag, 1u);
-                return 0;
-            }
+                    ? perf_gpu_sweep_(s, s->scratch, d)
+                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream)))
+                return perf_gpu_let_go_(s);
         }
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
@@ -622,7 +607,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
         if (!perf_gpu_slice_begin_(s, 1, 0))
             return 0;
         if (perf_gpu_can_sweep_(s) &&
-            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
+            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
             s->no_sweep = 1;
         late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
         if (!perf_gpu_slice_end_(s, 0))
@@ -641,14 +626,11 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s, double flush, uint64_t at, double bytes)
 {
     if (flush > 0.0 &&
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush, s->stream)))
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush)))
         return -1.0;
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes, s->stream))) {
-        PERF_REL_(&s->word->flag, 1u);
-        s->opened = 0;
-        return -1.0;
-    }
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes)))
+        return perf_gpu_let_go_(s) - 1.0;
     return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
 }
 
@@ -807,7 +789,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
         return 0;
     if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
-        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
+        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
         s->no_sweep = 1;                        /* not compiled for this device */
     if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
@@ -993,25 +975,6 @@ PERF_COLD_FN_ perf_interval perf_gpu_median_(const double *x, size_t n, const pe
     return q;
 }
 
-/* A sample of a bench was filed.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int late)
-{
-    const perf_gpu_arm_ *a = &s->arm[0];
-    size_t               most = s->r.opts.samples ? PERF_CAST_(size_t, s->r.opts.samples)
-                                                : PERF_GPU_MOST_SAMPLES_;
-    perf_summary  sum;
-    perf_interval q;
-
-    if (a->count >= most || (late && a->count >= 3) || (!a->cleans && a->count >= 30))
-        return 1;
-    if (s->r.opts.samples || a->cleans < s->look_at)
-        return 0;
-    s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_summarize(a->clean, a->cleans);
-    q = perf_gpu_median_(a->clean, a->cleans, &sum);
-    return q.high - q.low <= 2.0 * s->r.opts.rel_ci * sum.p50;
-}
-
 /* The log resolution of one pair. */
 PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
@@ -1020,25 +983,32 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
     return a > 0.0 && b > 0.0 ? perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b) : 0.0;
 }
 
-/* A pair was filed.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_pair_(perf_gpu_loop_ *s, int good, int late)
+/* A sample of each arm was filed.  1: no more. */
+PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
+    const int      most = s->arms == 2 ? s->ab_opts.max_pairs
+                          : s->r.opts.samples ? s->r.opts.samples : PERF_GPU_MOST_SAMPLES_;
     perf_decision  d = PERF_INCONCLUSIVE;
-    size_t         n;
+    perf_summary   sum;
+    perf_interval  q;
+    int            i;
 
-    if (good) {
-        a->clean[a->cleans++] = a->sample[a->count - 1].ns;
-        b->clean[b->cleans++] = b->sample[b->count - 1].ns;
-        n = a->cleans;
-        if (s->typical)
-            d = perf_seq_add(&s->seq, a->clean[n - 1], b->clean[n - 1]);
-    }
-    n = a->cleans;
-    if (a->count >= PERF_CAST_(size_t, s->ab_opts.max_pairs) || (late && a->count >= 7) ||
-        (!n && a->count >= 30))
+    for (i = 0; good && i < s->arms; i++)
+        s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
+    if (good && s->typical)
+        d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
+    if (a->count >= PERF_CAST_(size_t, most) || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
+        (!a->cleans && a->count >= 30))
         return 1;
-    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
+    if (s->arms == 2)
+        return d != PERF_INCONCLUSIVE && a->cleans >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
+    if (s->r.opts.samples || a->cleans < s->look_at)
+        return 0;
+    s->look_at = a->cleans + a->cleans / 4;
+    sum = perf_summarize(a->clean, a->cleans);
+    q = perf_gpu_median_(a->clean, a->cleans, &sum);
+    return q.high - q.low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
@@ -1050,7 +1020,7 @@ PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ void perf_gpu_ready_(perf_gpu_loop_ *s)
 {
     s->discard = 2 * s->arms;
-    s->second = 0;
+    s->second = s->useless = 0;
     s->phase = PERF_GPU_DISCARD_;
     s->variant = perf_gpu_flip_(s);
 }
@@ -1120,7 +1090,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 {
     perf_gpu_arm_ *a = &s->arm[s->variant];
     uint64_t       t = perf_now();
-    int            i, late = PERF_CAST_(double, t - s->began) > s->r.opts.max_seconds * 1e9;
+    int            late = PERF_CAST_(double, t - s->began) > s->r.opts.max_seconds * 1e9;
 
     if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
         return perf_gpu_to_capture_(s, 0);
@@ -1180,22 +1150,15 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         }
         break;
     default:
-        i = perf_gpu_file_(s, a);
-        if (s->arms == 1) {
-            if (i)
-                a->clean[a->cleans++] = a->sample[a->count - 1].ns;
-            if (perf_gpu_enough_(s, late))
-                return 0;
-        } else if (!s->second) {
-            s->second = 1;
-            s->useless = !i;
+        s->useless |= !perf_gpu_file_(s, a);
+        if (++s->second < s->arms) {
             s->variant ^= 1;
-        } else {
-            s->second = 0;
-            if (perf_gpu_pair_(s, i && !s->useless, late))
-                return 0;
-            s->variant = perf_gpu_flip_(s);
+            break;
         }
+        if (perf_gpu_enough_(s, !s->useless, late))
+            return 0;
+        s->second = s->useless = 0;
+        s->variant = perf_gpu_flip_(s);
     }
     return s->arm[s->variant].batch;
 }
@@ -1252,10 +1215,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             return 0;
         if (s->phase < PERF_GPU_DISCARD_ || !a->exec)
             return n;
-        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream))) {
-            PERF_REL_(&s->word->flag, 1u);
-            return 0;
-        }
+        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+            return PERF_CAST_(uint64_t, perf_gpu_let_go_(s));
     }
 }
 
@@ -1266,11 +1227,12 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
         return 0;
-    perf_gpu_go_in_(s, &in);
+    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     n = s->r.status == PERF_OK ? perf_gpu_advance_(s) : 0;
     if (!n)
         s->phase = PERF_GPU_DONE_;
-    perf_gpu_go_out_(s, &in);
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
     return n ? 2 * n + PERF_CAST_(uint64_t, s->variant) : 0;
 }
 
@@ -1324,10 +1286,11 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
             (void)perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx));
     }
     if (s->r.status == PERF_OK) {
-        perf_gpu_go_in_(s, &in);
+        (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
         if (s->r.status != PERF_OK || !perf_gpu_setup_(s))
             s->phase = PERF_GPU_DONE_;
-        perf_gpu_go_out_(s, &in);
+        if (!s->down)
+            perf_gpu_leave_(s->t, &in);
         s->began = perf_now();
     } else {
         s->phase = PERF_GPU_DONE_;
@@ -1385,7 +1348,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
     if (!t || !s->ctx || s->down)
         return;
-    perf_gpu_go_in_(s, &in);
+    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
     if (!s->down && (s->event[0] || s->module || s->scratch))
@@ -1404,7 +1367,8 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     memset(s->event, 0, sizeof s->event);
     s->module = PERF_NULL_;
     s->scratch = 0;
-    perf_gpu_go_out_(s, &in);
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
 }
 
 /* Of the host's times, or of the samples without proof. */

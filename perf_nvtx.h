@@ -31,9 +31,6 @@
  * scope; no header needed.  Both: NVTX when a tool listens there, else roctx.  hipcc knows no NVTX,
  * so PERF_NVTX 1 means PERF_ROCTX 1 there.                                                       */
 
-#ifndef PERF_NVTX_DOMAIN                /* name of the NVTX domain                                */
-#define PERF_NVTX_DOMAIN "perf.h"
-#endif
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
 #define PERF_USE_NVTX_  0
 #define PERF_USE_ROCTX_ ((PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
@@ -283,7 +280,7 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
         !NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainMarkEx_impl_fnptr)
         return 0;
     perf_nvtx_v1_.nvtx = 1;
-    perf_nvtx_v1_.domain = nvtxDomainCreateA(PERF_NVTX_DOMAIN);
+    perf_nvtx_v1_.domain = nvtxDomainCreateA("perf.h");
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
         nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
     nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), PERF_KIND_RANGE_ + 1, "range");
