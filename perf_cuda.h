@@ -396,20 +396,8 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
     return 1;
 }
 
-PERF_FN void perf_gpu_unlock_(uint32_t *lock)
-{
-    PERF_REL_(lock, 0u);
-}
-
-#define PERF_GPU_COUNT_(g, field, n) perf_gpu_count_(&(g)->field, n)
-PERF_COLD_FN_ void perf_gpu_count_(uint64_t *counter, uint64_t n)
-{
-#if PERF_GPU_HERE_
-    (void)__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
-#else
-    *counter += n;
-#endif
-}
+#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
+#define PERF_GPU_COUNT_(g, field, n) ((void)PERF_RELAXED_ADD_(&(g)->field, n))
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
@@ -632,18 +620,17 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
     return ring;
 }
 
-/* The thread's ring of a context; NULL without memory.  `ctx` is current. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                perf_gpu_thread_ *t, void *ctx)
+/* The n-th of the thread's rings of a line; made when there are fewer; NULL without memory.  There
+ * is more than one where a collector lost its processor in the middle of a ring, so that its owner
+ * had to go on in another. */
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
+                                                perf_gpu_line_ *l, int n)
 {
     uint32_t        me = perf_thread_id_();
-    perf_gpu_line_ *l = perf_gpu_line_of_(g, b, ctx);
     perf_gpu_ring_ *ring;
 
-    if (!l)
-        return PERF_NULL_;
     for (ring = t->rings; ring; ring = ring->mine)
-        if (ring->line == l)
+        if (ring->line == l && n-- == 0)
             return ring;
     ring = perf_gpu_adopt_(g, l, me);
     if (!ring)
@@ -656,7 +643,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_g
 }
 
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
-#define PERF_GPU_RINGS_ 8               /* of one thread and context, see perf_gpu_sibling_() */
+#define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
 
 /* From half of a ring in flight on, begins fetch a few at a time, so that nobody pays for a whole
  * ring. */
@@ -702,24 +689,6 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         PERF_SET_(&ring->passed, 1u);
     PERF_REL_(&ring->at, s);
     return 1;
-}
-
-/* A collector may lose its processor in the middle of a ring: its owner goes on in another one.
- * The n-th besides `ring`, made when there are fewer; NULL: no more. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_sibling_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
-                                                perf_gpu_ring_ *ring, int n)
-{
-    perf_gpu_ring_ *other;
-
-    for (other = t->rings; other; other = other->mine)
-        if (other->line == ring->line && other != ring && n-- == 0)
-            return other;
-    other = perf_gpu_ring_make_(g, ring->line, perf_thread_id_());
-    if (other) {
-        other->mine = t->rings;
-        t->rings = other;
-    }
-    return other;
 }
 
 /* ---- one scope ---- */
@@ -806,6 +775,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
                                      perf_gpu_ring_ **ring)
 {
     perf_gpu_ring_   *mine = perf_gpu_self_v1_.ring;
+    perf_gpu_line_   *l;
     perf_gpu_entered_ e;
     void             *now = PERF_NULL_, *ctx;
     int               code = b->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
@@ -828,7 +798,8 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     code = perf_gpu_enter_(b, ctx, &e);
     if (code)
         return code;
-    *ring = perf_gpu_ring_of_(g, b, t, ctx);
+    l = perf_gpu_line_of_(g, b, ctx);
+    *ring = l ? perf_gpu_ring_of_(g, t, l, 0) : PERF_NULL_;
     perf_gpu_leave_(b, &e);
     if (!*ring)
         return 2;
@@ -896,12 +867,12 @@ PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                              perf_gpu_thread_ *t, perf_gpu_ring_ *ring)
 {
-    perf_gpu_ring_ *first = ring;
+    perf_gpu_line_ *l = ring->line;
     perf_gpu_slot_ *s;
-    int             code = perf_gpu_refill_(g, b, ring), n = 0;
+    int             code = perf_gpu_refill_(g, b, ring), n;
 
-    for (; code < 0 && n < PERF_GPU_RINGS_ - 1; n++) {
-        ring = perf_gpu_sibling_(g, t, first, n);
+    for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
+        ring = perf_gpu_ring_of_(g, t, l, n);
         code = ring ? perf_gpu_refill_(g, b, ring) : 0;
     }
     if (code <= 0) {
