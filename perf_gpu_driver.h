@@ -6,7 +6,7 @@
  *
  * perf_cuda.h includes it and builds on it; few programs need it by itself.
  * Needs perf.h and perf_stats.h beside it.
- * Sections (search for ">>"):  config  table  status  private
+ * Sections (search for ">>"):  config  table  status  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
 #include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
 #ifndef PERF_GPU_DRIVER_H
@@ -143,6 +143,21 @@ PERF_FN perf_status perf_gpu_status(void);
  * illegal ...", "" for none.  The text is static until the next perf_reset(). */
 PERF_FN int         perf_gpu_error_code(void);
 PERF_FN const char *perf_gpu_error_text(void);
+
+/* >>internal: what other headers may use -----------------------------------------------------
+ *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first use;
+ *                                           NULL without memory; takes the registry's lock
+ *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
+ *   perf_gpu_complete_                      1: a table has all the functions that it must have
+ *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (locks; ends all calls after a
+ *                                           shut-down); writes one in the driver's words
+ *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_     makes a context current for a while, and
+ *                                           captures of other threads safe; 0 or the driver's code
+ *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
+ *                                           first call may load NVML (tens of ms), with no lock held
+ *   PERF_GPU_DL_, PERF_GPU_HERE_            1: libraries are found at run time; scopes can record
+ *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
+ *                                           an error of the program's own waits                    */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
