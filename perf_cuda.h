@@ -161,13 +161,6 @@ PERF_FN const char *perf_bound_text(perf_bound bound);
  * the report and the trace.  Nothing waits for a device while it holds a lock, and a scope's begin
  * and end only try locks. */
 
-/* A moment in ticks.  x86 reads its counter as two halves, which go into memory as they come:
- * putting them together takes two instructions more. */
-typedef union perf_gpu_time_ {
-    uint64_t ticks;
-    uint32_t half[2];
-} perf_gpu_time_;
-
 /* A distance between two events, as drivers tell it.  The bits of a float order as the float
  * does, and those of a negative one and of NaN come after all others: one integer compare sees
  * them all. */
@@ -178,9 +171,8 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
 #define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
 
-/* One scope in flight.  Free: `begin` is 0.  Open: `begin` says since when.  Ended: `end`, whose
- * upper half is written last, is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then.
- */
+/* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
+ * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
 typedef struct perf_gpu_slot_ {
     uintptr_t key; /* free, and the short way will do for this stream; else 0 or never */
     uintptr_t home;             /* what `key` becomes when it is free again */
@@ -189,7 +181,7 @@ typedef struct perf_gpu_slot_ {
     void *arg;                  /* what the end records: `stop`, or for the long way the slot */
     int (*record)(void *event, void *stream);
     int (*capturing)(void *stream, int *status);
-    perf_gpu_time_ begin, end;
+    uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
     uint32_t held;              /* calls of perf_gpu_collect_sync() that wait for it */
@@ -200,11 +192,7 @@ typedef struct perf_gpu_slot_ {
 } perf_gpu_slot_;
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
-#if PERF_ARCH_X86_ && !PERF_TSAN_
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.half[1]) != UINT32_C(0xffffffff))
-#else
-#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end.ticks) != PERF_GPU_NOT_YET_)
-#endif
+#define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
 /* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
 #define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
@@ -221,6 +209,17 @@ typedef struct perf_gpu_done_ {
 } perf_gpu_done_;
 #define PERF_GPU_NOWHERE_ (-1e300)      /* start_ns of a scope with a length and no place */
 
+/* How far a line has come: in registers while scopes are placed, as long as nobody is called. */
+typedef struct perf_gpu_pace_ {
+    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
+    double   debt_ns;           /* how much earlier than that it could really be */
+    double   until_ns;          /* the device is busy until */
+    double   idle_ns, starved_ns;       /* sums */
+    double   rate_low;          /* ns that the host's clock gains on it in a ns: lower bound */
+    double   tick, per_ns;      /* ns in a tick, ticks in a ns */
+    uint64_t origin;
+} perf_gpu_pace_;
+
 /* Of one context: the clock of its events, tied to the host's. */
 typedef struct perf_gpu_line_ {
     struct perf_gpu_line_ *next;
@@ -232,16 +231,14 @@ typedef struct perf_gpu_line_ {
     uint32_t dead;              /* the context is no more */
     void    *anchor;            /* an event of ours whose time is `anchor_ns` */
     double   anchor_ns;         /* device ns since the first anchor */
-    double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
-    double   slack_ns;          /* how much later than that it could really be */
-    double   debt_ns;           /* and how much earlier */
+    perf_gpu_pace_ pace;
+    double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
     double   worst_ns;          /* largest error of any scope placed */
     double   first_ns, last_ns; /* device: first start, last stop */
-    double   busy_ns, busy_until_ns, starved_ns;
-    double   rate_low, rate_high;       /* ns that the host's clock gains on it in a ns: bounds */
+    double   busy_ns, starved_ns;
+    double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment, and its bounds in ticks */
-    double   tick;              /* length of a tick that the rates and the tie were made with */
-    uint64_t origin, now;       /* now: no scope placed so far has stopped after it */
+    uint64_t now;               /* no scope placed so far has stopped after it */
 } perf_gpu_line_;
 
 typedef struct perf_gpu_track_ {        /* one stream */
@@ -302,6 +299,8 @@ typedef struct perf_gpu_mark_ {
     uint32_t               spare;
 } perf_gpu_mark_;
 
+#define PERF_GPU_ROWS_ 4096u
+
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
@@ -311,7 +310,6 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_row_    *row[64];          /* by name id, 64 in each */
     perf_gpu_mark_   *marks;            /* newest first */
     uint64_t          dropped, captured, no_context, failed, no_gpu;
     uint64_t          birth;            /* ticks of the last reset */
@@ -319,6 +317,7 @@ typedef struct perf_gpu_state_ {
     char             *pool, *pool_end;
     perf_source_      source;
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
+    perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
 } perf_gpu_state_;
 
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
@@ -397,20 +396,8 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
     return 1;
 }
 
-PERF_FN void perf_gpu_unlock_(uint32_t *lock)
-{
-    PERF_REL_(lock, 0u);
-}
-
-#define PERF_GPU_COUNT_(g, field, n) perf_gpu_count_(&(g)->field, n)
-PERF_COLD_FN_ void perf_gpu_count_(uint64_t *counter, uint64_t n)
-{
-#if PERF_GPU_HERE_
-    (void)__atomic_fetch_add(counter, n, __ATOMIC_RELAXED);
-#else
-    *counter += n;
-#endif
-}
+#define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
+#define PERF_GPU_COUNT_(g, field, n) ((void)PERF_RELAXED_ADD_(&(g)->field, n))
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
@@ -562,8 +549,8 @@ PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
 {
     const uintptr_t home = PERF_GET_(&s->home);
 
-    PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
-    PERF_REL_(&s->begin.ticks, UINT64_C(0));
+    PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
+    PERF_REL_(&s->begin, UINT64_C(0));
     PERF_REL_(&s->key, home);
 }
 
@@ -633,18 +620,17 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
     return ring;
 }
 
-/* The thread's ring of a context; NULL without memory.  `ctx` is current. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                                perf_gpu_thread_ *t, void *ctx)
+/* The n-th of the thread's rings of a line; made when there are fewer; NULL without memory.  There
+ * is more than one where a collector lost its processor in the middle of a ring, so that its owner
+ * had to go on in another. */
+PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
+                                                perf_gpu_line_ *l, int n)
 {
     uint32_t        me = perf_thread_id_();
-    perf_gpu_line_ *l = perf_gpu_line_of_(g, b, ctx);
     perf_gpu_ring_ *ring;
 
-    if (!l)
-        return PERF_NULL_;
     for (ring = t->rings; ring; ring = ring->mine)
-        if (ring->line == l)
+        if (ring->line == l && n-- == 0)
             return ring;
     ring = perf_gpu_adopt_(g, l, me);
     if (!ring)
@@ -657,7 +643,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, const perf_g
 }
 
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
-#define PERF_GPU_RINGS_ 8               /* of one thread and context, see perf_gpu_sibling_() */
+#define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
 
 /* From half of a ring in flight on, begins fetch a few at a time, so that nobody pays for a whole
  * ring. */
@@ -665,7 +651,7 @@ PERF_INLINE_FN_ int perf_gpu_is_half_full_(const perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
-    return PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin.ticks) != 0;
+    return PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin) != 0;
 }
 
 /* Sees to a free slot at ring->at.  0: all are in flight; -1: and a collector is at work on them.
@@ -681,20 +667,20 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         s->ring = ring;
         s->key = s->home = PERF_GPU_NEVER_;
         s->next = &ring->slot[(at + 1) % ring->cap];
-        PERF_SET_(&s->end.ticks, PERF_GPU_NOT_YET_);
+        PERF_SET_(&s->end, PERF_GPU_NOT_YET_);
         PERF_REL_(&ring->made, at + 1);
         return 1;
     }
-    if (!PERF_ACQ_(&s->begin.ticks))
+    if (!PERF_ACQ_(&s->begin))
         return 1;
     if (PERF_GET_(&ring->retry)) {
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
     mine = perf_gpu_relieve_(g, b, ring, 0);
-    for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin.ticks); tried++)
+    for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
-    if (PERF_ACQ_(&s->begin.ticks)) {
+    if (PERF_ACQ_(&s->begin)) {
         if (mine)                               /* do not ask at every scope */
             PERF_SET_(&ring->retry, 15u);
         return mine - 1;
@@ -703,24 +689,6 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         PERF_SET_(&ring->passed, 1u);
     PERF_REL_(&ring->at, s);
     return 1;
-}
-
-/* A collector may lose its processor in the middle of a ring: its owner goes on in another one.
- * The n-th besides `ring`, made when there are fewer; NULL: no more. */
-PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_sibling_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
-                                                perf_gpu_ring_ *ring, int n)
-{
-    perf_gpu_ring_ *other;
-
-    for (other = t->rings; other; other = other->mine)
-        if (other->line == ring->line && other != ring && n-- == 0)
-            return other;
-    other = perf_gpu_ring_make_(g, ring->line, perf_thread_id_());
-    if (other) {
-        other->mine = t->rings;
-        t->rings = other;
-    }
-    return other;
 }
 
 /* ---- one scope ---- */
@@ -807,6 +775,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
                                      perf_gpu_ring_ **ring)
 {
     perf_gpu_ring_   *mine = perf_gpu_self_v1_.ring;
+    perf_gpu_line_   *l;
     perf_gpu_entered_ e;
     void             *now = PERF_NULL_, *ctx;
     int               code = b->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
@@ -829,7 +798,8 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     code = perf_gpu_enter_(b, ctx, &e);
     if (code)
         return code;
-    *ring = perf_gpu_ring_of_(g, b, t, ctx);
+    l = perf_gpu_line_of_(g, b, ctx);
+    *ring = l ? perf_gpu_ring_of_(g, t, l, 0) : PERF_NULL_;
     perf_gpu_leave_(b, &e);
     if (!*ring)
         return 2;
@@ -897,12 +867,12 @@ PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                              perf_gpu_thread_ *t, perf_gpu_ring_ *ring)
 {
-    perf_gpu_ring_ *first = ring;
+    perf_gpu_line_ *l = ring->line;
     perf_gpu_slot_ *s;
-    int             code = perf_gpu_refill_(g, b, ring), n = 0;
+    int             code = perf_gpu_refill_(g, b, ring), n;
 
-    for (; code < 0 && n < PERF_GPU_RINGS_ - 1; n++) {
-        ring = perf_gpu_sibling_(g, t, first, n);
+    for (n = 0; code < 0 && n < PERF_GPU_RINGS_; n++) {
+        ring = perf_gpu_ring_of_(g, t, l, n);
         code = ring ? perf_gpu_refill_(g, b, ring) : 0;
     }
     if (code <= 0) {
@@ -978,7 +948,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
     PERF_GPU_FN_(s->capturing,
                  usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
-    PERF_SET_(&s->begin.ticks, perf_scope_ticks_(r));
+    PERF_SET_(&s->begin, perf_scope_ticks_(r));
     s->code[0] |= usual ? b->event_record(s->start, stream)
                         : perf_gpu_record_in_(b, s, s->start, stream, !current);
     return s;
@@ -1025,21 +995,8 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
             perf_gpu_forget_(g, s->ring, s->stream);
         perf_gpu_give_up_(s);
     } else {
-        PERF_REL_(&s->end.ticks, perf_scope_ticks_(r));
+        PERF_REL_(&s->end, perf_scope_ticks_(r));
     }
-}
-
-/* Now.  The half that says so comes last. */
-PERF_INLINE_FN_ void perf_gpu_now_(perf_gpu_time_ *at)
-{
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-    uint32_t low, high;
-    __asm__ __volatile__("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-    PERF_SET_(&at->half[0], low);
-    PERF_REL_(&at->half[1], high);
-#else
-    PERF_REL_(&at->ticks, perf_ticks());
-#endif
 }
 
 /* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
@@ -1050,30 +1007,18 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     perf_gpu_ring_ *ring = perf_gpu_self_v1_.ring;
     uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
     perf_gpu_slot_ *s;
+    uint64_t        ticks;
 
     if (PERF_UNLIKELY_(!ring))
         return perf_gpu_begin_slow_(site, stream);
     s = ring->at;                               /* NULL: wiped by a fork */
     if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
         return perf_gpu_begin_slow_(site, stream);
-    {
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-        uint32_t low, high, now;
-        __asm__ __volatile__("rdtsc\n\tmovl %%eax, %2\n\tshrdl $18, %%edx, %2"
-                             : "=a"(low), "=d"(high), "=&r"(now) : : "memory", "cc");
-#else
-        uint64_t ticks = perf_ticks();
-        uint32_t now = PERF_GPU_WINDOW_(ticks);
-#endif
-        if (PERF_UNLIKELY_(now != perf_gpu_self_v1_.window) && !perf_gpu_renew_(ring))
-            return perf_gpu_begin_slow_(site, stream);
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_ && !PERF_TSAN_
-        PERF_SET_(&s->begin.half[0], low);
-        PERF_SET_(&s->begin.half[1], high);
-#else
-        PERF_SET_(&s->begin.ticks, ticks);
-#endif
-    }
+    ticks = perf_ticks();
+    if (PERF_UNLIKELY_(PERF_GPU_WINDOW_(ticks) != perf_gpu_self_v1_.window) &&
+        !perf_gpu_renew_(ring))
+        return perf_gpu_begin_slow_(site, stream);
+    PERF_SET_(&s->begin, ticks);
     PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
     PERF_REL_(&ring->at, s->next);
     s->site = site;
@@ -1095,7 +1040,7 @@ PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
     if (PERF_UNLIKELY_(bad))
         perf_gpu_end_slow_(s, bad);
     else
-        perf_gpu_now_(&s->end);
+        PERF_REL_(&s->end, perf_ticks());
 }
 
 #if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
@@ -1206,6 +1151,7 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
     const perf_gpu_slot_ *last;         /* what its stream did up to this one; NULL: all */
+    uint64_t        now;                /* all of it has stopped by then; 0: look afterwards */
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
@@ -1237,32 +1183,32 @@ PERF_INLINE_FN_ int perf_gpu_waits_(const perf_gpu_round_ *x, const perf_gpu_slo
     return k < x->busy;
 }
 
-/* Moves what the device has finished into the list of results.  Returns the last code. */
-PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                 perf_gpu_ring_ *ring, perf_gpu_round_ *x)
+/* Moves what the device has finished into the list of results. */
+PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                  perf_gpu_ring_ *ring, perf_gpu_round_ *x)
 {
     uint32_t made = PERF_ACQ_(&ring->made), cap = ring->cap, head = ring->head, i, left, keep = cap;
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
     uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
-    uint64_t upto = x->last ? x->last->end.ticks : 0;
+    uint32_t full = head + (x->most < room ? x->most : room);
+    uint64_t upto = x->last ? x->last->end : 0;
     int      code = 0, known;
 
-    x->most = x->most < room ? x->most : room;
     i = PERF_GET_(&ring->passed) ? to : ring->from;
-    left = i != to ? (to + cap - i) % cap : made == cap ? cap : 0; /* perhaps all, it will show */
-    for (; left && x->most; left--, i = (i + 1) % cap) {
+    left = i != to ? (to - i) & (cap - 1) : made == cap ? cap : 0; /* perhaps all, it will show */
+    for (; left && head != full; left--, i = (i + 1) & (cap - 1)) {
         perf_gpu_slot_ *s = &ring->slot[i];
-        perf_gpu_done_ *d = &ring->done[head % (8 * cap)];
+        perf_gpu_done_ *d = &ring->done[head & (8 * cap - 1)];
         perf_gpu_ms_    length, since;
         if (!PERF_GPU_ENDED_(s)) {
-            if (!PERF_ACQ_(&s->begin.ticks))
+            if (!PERF_ACQ_(&s->begin))
                 continue;
             keep = keep == cap ? i : keep;       /* open */
             if (x->orderly)
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end.ticks > upto ||
+        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end > upto ||
                                          (s->held && s != x->last)
                                    : s->held || (x->busy && perf_gpu_waits_(x, s)))) {
             keep = keep == cap ? i : keep;
@@ -1291,93 +1237,77 @@ PERF_HOT_FN_ int perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         }
         d->site = s->site;
         d->stream = s->stream;
-        d->begin = s->begin.ticks;
-        d->end = s->end.ticks;
+        d->begin = s->begin;
+        d->end = s->end;
         d->thread = s->thread;
         perf_gpu_free_(s);
         head++;
-        x->most--;
     }
     if (!left && keep == cap)
         PERF_SET_(&ring->passed, 0u);
     ring->from = keep == cap ? i : keep;
     x->head = head;
-    return code;
 }
 
-/* A round in the ring's context. now: everything it fetches has stopped by then; 0: look
- * afterwards.  Returns how many slots it has freed. */
-PERF_COLD_FN_ uint32_t perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                             perf_gpu_ring_ *ring, perf_gpu_round_ *x, uint64_t now)
+/* A round in the ring's context. */
+PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                       perf_gpu_ring_ *ring, perf_gpu_round_ *x)
 {
     perf_gpu_entered_ e;
-    uint32_t          n;
     int               code;
 
     if (ring->generation != PERF_GET_(&g->generation) || PERF_GET_(&g->driver->down) ||
         PERF_GET_(&ring->line->dead) || (b->error_waits && b->error_waits()) ||
         !perf_gpu_lives_(g, b, ring->line))
-        return 0;
+        return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
     if (code) {
         perf_gpu_error_(g->driver, "ctx_push", code);
-        return 0;
+        return;
     }
-    code = perf_gpu_fetch_(g, b, ring, x);
+    perf_gpu_fetch_(g, b, ring, x);
     if (!PERF_GET_(&g->driver->down))           /* what was fetched before still counts */
         perf_gpu_leave_(b, &e);
-    n = x->head - ring->head;
-    if (n)
-        PERF_SET_(&ring->retry, 0u);
-    if (n && !now)
-        now = perf_scope_ticks_(perf_registry_get_());
-    if (now > ring->now)
-        PERF_SET_(&ring->now, now);
+    if (x->head == ring->head)
+        return;
+    PERF_SET_(&ring->retry, 0u);
+    if (!x->now)
+        x->now = perf_scope_ticks_(perf_registry_get_());
+    if (x->now > ring->now)
+        PERF_SET_(&ring->now, x->now);
     PERF_REL_(&ring->head, x->head);
-    return n;
 }
 
 /* ---- booking: from the list of results into the report ----
  * With the state's lock held. */
 
-/* A line while scopes are placed on it: in registers, as long as nobody is called. */
-typedef struct perf_gpu_pace_ {
-    double   ref_ns, ref_ticks, until_ns, debt_ns, rate_low;    /* as in the line */
-    double   idle_ns;                   /* sum */
-    double   tick, per_ns;              /* ns in a tick, ticks in a ns */
-    double   starved_ns;                /* sum */
-    uint64_t origin;
-} perf_gpu_pace_;
-
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
+
+PERF_COLD_FN_ void perf_gpu_unlearn_(perf_gpu_line_ *l)
+{
+    l->pace.rate_low = -PERF_GPU_DRIFT_;
+    l->rate_high = PERF_GPU_DRIFT_;
+    l->tie_high = -1e300;
+}
 
 PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
                                                      const perf_gpu_done_ *first, double tick)
 {
     perf_gpu_pace_ p;
-    double         change = l->tick / tick - 1;
+    double         change = l->pace.tick / tick - 1;
 
     if (!l->known) {
         l->known = 1;
-        l->origin = first->begin;
-        l->ref_ns = l->first_ns = l->last_ns = l->busy_until_ns = first->start_ns;
+        l->pace.origin = first->begin;
+        l->pace.ref_ns = l->first_ns = l->last_ns = l->pace.until_ns = first->start_ns;
         l->slack_ns = 1e300;
     }
-    if (!(change > -1e-6 && change < 1e-6)) {   /* the host's tick is known better by now */
-        l->tick = tick;
-        l->rate_low = -PERF_GPU_DRIFT_;
-        l->rate_high = PERF_GPU_DRIFT_;
-        l->tie_high = -1e300;
-    }
-    p.ref_ns = l->ref_ns;
-    p.ref_ticks = l->ref_ticks;
-    p.until_ns = l->busy_until_ns;
-    p.debt_ns = l->debt_ns;
-    p.rate_low = l->rate_low;
+    if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
+        perf_gpu_unlearn_(l);
+    p = l->pace;
     p.idle_ns = p.starved_ns = 0;
     p.tick = tick;
     p.per_ns = 1 / tick;
-    p.origin = l->origin;
     return p;
 }
 
@@ -1412,23 +1342,21 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_
  * left for what a crystal's rate wanders with its temperature. */
 PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
 {
-    double low = l->ref_ticks - l->debt_ns / l->tick, high = l->ref_ticks + l->slack_ns / l->tick;
-    double dt = l->ref_ns - l->tie_ns, slow, fast;
+    const perf_gpu_pace_ *p = &l->pace;
+    double low = p->ref_ticks - p->debt_ns / p->tick, high = p->ref_ticks + l->slack_ns / p->tick;
+    double dt = p->ref_ns - l->tie_ns, slow, fast;
 
     if (l->tie_high > -1e300 && dt > 1e7) {
-        fast = (high - l->tie_low) * l->tick / dt - 1 + 1e-5;
-        slow = (low - l->tie_high) * l->tick / dt - 1 - 1e-5;
+        fast = (high - l->tie_low) * p->tick / dt - 1 + 1e-5;
+        slow = (low - l->tie_high) * p->tick / dt - 1 - 1e-5;
         l->rate_high = fast < l->rate_high ? fast : l->rate_high;
-        l->rate_low = slow > l->rate_low ? slow : l->rate_low;
-        if (l->rate_low > l->rate_high - 1e-5) {        /* they contradict each other: anew */
-            l->rate_low = -PERF_GPU_DRIFT_;
-            l->rate_high = PERF_GPU_DRIFT_;
-            l->tie_high = -1e300;
-        }
+        l->pace.rate_low = slow > p->rate_low ? slow : p->rate_low;
+        if (l->pace.rate_low > l->rate_high - 1e-5)     /* they contradict each other: anew */
+            perf_gpu_unlearn_(l);
     }
     if (l->tie_high > -1e300 && 2 * (high - low) > l->tie_high - l->tie_low)
         return;
-    l->tie_ns = l->ref_ns;
+    l->tie_ns = p->ref_ns;
     l->tie_low = low;
     l->tie_high = high;
 }
@@ -1438,20 +1366,18 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
  * next. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
-    double dt = p->ref_ns - l->ref_ns, moved = (p->ref_ticks - l->ref_ticks) * p->tick - dt;
-    double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - l->origin)) - p->ref_ticks;
+    double dt = p->ref_ns - l->pace.ref_ns, moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
+    double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
 
     up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */
     up = up < 0 ? 0 : up;
     l->slack_ns += l->rate_high * dt - moved;
     if (!(l->slack_ns >= 0 && l->slack_ns < up))
         l->slack_ns = up;
-    l->busy_ns += p->until_ns - l->busy_until_ns - p->idle_ns;
+    l->busy_ns += p->until_ns - l->pace.until_ns - p->idle_ns;
     l->starved_ns += p->starved_ns;
-    l->ref_ns = p->ref_ns;
-    l->ref_ticks = p->ref_ticks;
-    l->debt_ns = p->debt_ns;
-    l->busy_until_ns = l->last_ns = p->until_ns;
+    l->pace = *p;
+    l->last_ns = p->until_ns;
     perf_gpu_learn_(l);
 }
 
@@ -1510,19 +1436,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     return t;
 }
 
-PERF_COLD_FN_ perf_gpu_row_ *perf_gpu_row_of_(perf_gpu_state_ *g, uint32_t id)
+/* How many rows may say something. */
+PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *r)
 {
-    perf_gpu_row_ **chunk = &g->row[id / 64 % 64];
-    perf_registry_ *r = perf_registry_get_();
+    const uint32_t n = PERF_ACQ_(&r->count);
 
-    if (id >= 64 * 64)
-        return PERF_NULL_;
-    if (!*chunk && perf_lock_(r)) {
-        PERF_REL_(chunk, PERF_CAST_(perf_gpu_row_ *, perf_pool_(&g->pool, &g->pool_end,
-                                                                64 * sizeof **chunk, 65536, 0)));
-        perf_unlock_(r);
-    }
-    return *chunk ? &(*chunk)[id % 64] : PERF_CAST_(perf_gpu_row_ *, PERF_NULL_);
+    return n < PERF_GPU_ROWS_ ? n : PERF_GPU_ROWS_;
 }
 
 /* Where scopes of one name and stream go. */
@@ -1545,7 +1464,6 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
 {
     perf_registry_  *r = perf_registry_get_();
     uint32_t         id = perf_site_id_(r, s->site), kind = s->site->line >> 24;
-    perf_gpu_row_   *row;
     perf_gpu_track_ *track = perf_gpu_track_of_(g, l, s);
 
     a->site = PERF_NULL_;
@@ -1554,8 +1472,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
         PERF_GPU_COUNT_(g, dropped, 1);
         return 0;
     }
-    row = perf_gpu_row_of_(g, id);
-    a->row = row ? row : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
+    a->row = id < PERF_GPU_ROWS_ ? &g->row[id] : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
     a->t = track->recorder;
     a->tag = PERF_TAG_NAME_(a->c->tag) | UINT64_C(1) << 56;
     a->mask = events ? a->t->ring_mask : 0;
@@ -1661,15 +1578,15 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     }
     if (s != first) {
         p.idle_ns = p.starved_ns = 0;
-        l->busy_until_ns = p.until_ns;
+        l->pace.until_ns = p.until_ns;
         if (!(l->busy_ns > 0))
             l->first_ns = p.until_ns;
     }
     perf_gpu_book_all_(g, l, s, &p, aims, events);
     span = p.ref_ticks - PERF_CAST_(double, PERF_CAST_(int64_t, first->at - p.origin));
-    spread = l->rate_high - l->rate_low;
+    spread = l->rate_high - p.rate_low;
     perf_gpu_pace_end_(l, &p);
-    error = l->slack_ns + l->debt_ns + spread * (span > 0 ? span * tick : 0);
+    error = l->slack_ns + p.debt_ns + spread * (span > 0 ? span * tick : 0);
     if (error > l->worst_ns)            /* what the last of them says holds for all */
         l->worst_ns = error;
 }
@@ -1737,11 +1654,12 @@ PERF_COLD_FN_ void perf_gpu_book_nowhere_(perf_gpu_state_ *g, perf_gpu_ring_ *ri
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 {
     perf_gpu_aim_    aims[PERF_GPU_AIMS_];
-    uint32_t         head = PERF_ACQ_(&ring->head), i;
-    perf_gpu_done_  *first = PERF_NULL_, *last = PERF_NULL_, *s;
+    const uint32_t   head = PERF_ACQ_(&ring->head), mask = 8 * ring->cap - 1;
+    perf_gpu_done_  *first = PERF_NULL_, **link = &first, *s, *const done = ring->done;
+    uint32_t         i;
     perf_gpu_line_  *l = ring->line;
     perf_gpu_track_ *t;
-    uint64_t         now = PERF_GET_(&ring->now);
+    uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
     if (head == ring->tail || ring->generation != PERF_GET_(&g->generation))
@@ -1750,19 +1668,17 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
         if (PERF_GET_(&t->recorder->request))
             perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
-        s = &ring->done[i % (8 * ring->cap)];
-        s->next = PERF_NULL_;
+        s = &done[i & mask];
         if (PERF_UNLIKELY_(!(s->start_ns > PERF_GPU_NOWHERE_))) {
             perf_gpu_book_nowhere_(g, ring, s);
             continue;
         }
-        if (last)
-            last->next = s;
-        else
-            first = s;
-        mixed |= last && s->begin < last->end;
-        last = s;
+        mixed |= s->begin < upto;
+        upto = s->end;
+        *link = s;
+        link = &s->next;
     }
+    *link = PERF_NULL_;
     l->now = now > l->now ? now : l->now;
     memset(aims, 0, sizeof aims);
     if (first && mixed)
@@ -1774,6 +1690,27 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 
 /* ---- collecting ---- */
 
+/* A round over one ring, and its results into the report.  wait: for its locks; else 0 where
+ * somebody else is at it. */
+PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                         perf_gpu_ring_ *ring, perf_gpu_round_ *x, int wait)
+{
+    if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
+        perf_gpu_lock_(&g->lock, 1)) {
+        perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
+        perf_gpu_unlock_(&g->lock);
+    }
+    if (!perf_gpu_lock_(&ring->lock, wait))
+        return 0;
+    perf_gpu_round_run_(g, b, ring, x);
+    perf_gpu_unlock_(&ring->lock);
+    if (perf_gpu_lock_(&g->lock, wait)) {
+        perf_gpu_book_ring_(g, ring);
+        perf_gpu_unlock_(&g->lock);
+    }
+    return 1;
+}
+
 /* The owner, at a scope's begin: makes room in its ring. orderly: a little ahead of the need.  0:
  * a collector is at it. */
 PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *b,
@@ -1783,43 +1720,20 @@ PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *
 
     x.orderly = PERF_CAST_(uint32_t, orderly);
     x.most = PERF_GPU_FEW_;
-    if (!perf_gpu_lock_(&ring->lock, 0))
-        return 0;
-    (void)perf_gpu_round_run_(g, b, ring, &x, 0);
-    perf_gpu_unlock_(&ring->lock);
-    if (perf_gpu_lock_(&g->lock, 0)) {
-        perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
-    }
-    return 1;
+    return perf_gpu_collect_ring_(g, b, ring, &x, 0);
 }
 
-/* A round over one ring, and its results into the report. */
-PERF_COLD_FN_ uint32_t perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                              perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
-                                              uint64_t now)
+/* All that a ring holds, or what one stream did up to `last`, which has stopped by `now`. */
+PERF_COLD_FN_ void perf_gpu_collect_all_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                         perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
+                                         uint64_t now)
 {
     perf_gpu_round_ x = PERF_ZERO;
-    uint32_t        n = 0;
 
     x.last = last;
+    x.now = now;
     x.most = ring->cap;
-    if (ring->generation != PERF_GET_(&g->generation))
-        return 0;
-    if (PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
-        perf_gpu_lock_(&g->lock, 1)) {
-        perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
-        perf_gpu_unlock_(&g->lock);
-    }
-    if (perf_gpu_lock_(&ring->lock, 1)) {
-        n = perf_gpu_round_run_(g, b, ring, &x, now);
-        perf_gpu_unlock_(&ring->lock);
-    }
-    if (perf_gpu_lock_(&g->lock, 1)) {
-        perf_gpu_book_ring_(g, ring);
-        perf_gpu_unlock_(&g->lock);
-    }
-    return n;
+    (void)perf_gpu_collect_ring_(g, b, ring, &x, 1);
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -1830,7 +1744,7 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_NULL_, 0);
+        perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
     perf_gpu_self_v1_.window = 0;               /* the next scope makes sure of its context */
 }
 
@@ -1856,8 +1770,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
         return PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end.ticks <= by &&
-            (!newest || s->end.ticks > newest->end.ticks))
+        if (PERF_GPU_ENDED_(s) && s->end <= by &&
+            (!newest || s->end > newest->end))
             newest = s;
     }
     if (newest)
@@ -1879,7 +1793,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
 
     while (code != PERF_GPU_SHUT_DOWN && !(b->error_waits && b->error_waits()) &&
            perf_gpu_lives_(g, b, ring->line) && (s = perf_gpu_hold_(ring, by)) != PERF_NULL_) {
-        end = s->end.ticks;
+        end = s->end;
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
             code = b->event_sync(s->stop);
@@ -1887,17 +1801,17 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
                 perf_gpu_leave_(b, &e);
         }
         if (!code)
-            (void)perf_gpu_collect_ring_(g, b, ring, s, perf_scope_ticks_(r));
+            perf_gpu_collect_all_(g, b, ring, s, perf_scope_ticks_(r));
         if (!perf_gpu_lock_(&ring->lock, 1))
             return;
         s->held--;
-        if (PERF_GPU_ENDED_(s) && s->end.ticks == end) { /* still there: the driver failed us */
+        if (PERF_GPU_ENDED_(s) && s->end == end) { /* still there: the driver failed us */
             perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
             perf_gpu_give_up_(s);
         }
         perf_gpu_unlock_(&ring->lock);
         if (code != PERF_GPU_SHUT_DOWN)
-            (void)perf_gpu_collect_ring_(g, b, ring, PERF_NULL_, 0);
+            perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
     }
 }
 
@@ -1931,11 +1845,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
 
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return;
-    for (i = 0; i < 64; i++)
-        if (g->row[i])
-            memset(g->row[i], 0, 64 * sizeof *g->row[i]);
+    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        l->first_ns = l->busy_until_ns;
+        l->first_ns = l->pace.until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
     }
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
@@ -2025,9 +1937,9 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
     tick = perf_scope_tick_ns_(r);
-    for (id = 1; id < 64 * 64 && id < PERF_ACQ_(&r->count); id++) {
-        const perf_gpu_row_ *row = g->row[id / 64] ? &g->row[id / 64][id % 64] : PERF_NULL_;
-        if (!row || !row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
+    for (id = 1; id < perf_gpu_rows_(r); id++) {
+        const perf_gpu_row_ *row = &g->row[id];
+        if (!row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
             continue;
         a.scopes += row->scopes;
         a.device_ns += row->device_ns;
@@ -2063,11 +1975,11 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
     double   tick = perf_scope_tick_ns_(r);
     uint32_t id, title = 0;
 
-    for (id = 1; id < 64 * 64 && id < PERF_ACQ_(&r->count); id++) {
-        const perf_gpu_row_ *row = g->row[id / 64] ? &g->row[id / 64][id % 64] : PERF_NULL_;
+    for (id = 1; id < perf_gpu_rows_(r); id++) {
+        const perf_gpu_row_ *row = &g->row[id];
         const perf_name_    *name = PERF_ACQ_(&r->names)[id];
         double               n;
-        if (!row || !row->scopes)
+        if (!row->scopes)
             continue;
         n = PERF_CAST_(double, row->scopes);
         if (!title++)
@@ -2323,12 +2235,11 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         work += g->rest[i].device_ns;
         kernels += i ? 0 : g->rest[i].device_ns;
     }
-    for (id = 1; g && id < 64 * 64 && id < PERF_ACQ_(&r->count); id++)
-        if (PERF_ACQ_(&g->row[id / 64])) {
-            double ns = g->row[id / 64][id % 64].device_ns;
-            work += ns;
-            kernels += PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_ ? ns : 0;
-        }
+    for (id = 1; g && id < perf_gpu_rows_(r); id++) {
+        work += g->row[id].device_ns;
+        if (PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_)
+            kernels += g->row[id].device_ns;
+    }
     if (g)
         perf_gpu_unlock_(&g->lock);
     if (span > 0) {
@@ -2395,31 +2306,19 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 
 /* ---- macros ---- */
 
-#if PERF_DISABLE
-#define PERF_GPU_SCOPE(name, stream)    PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_IN(name, stream)  PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_OUT(name, stream) PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY(name, stream)     PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_WAIT(name)             PERF_NOTHING_
-#elif PERF_GPU_HERE_
-/* Described under >>scopes. */
-#define PERF_GPU_SCOPE(name, stream)                                                              \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_, __COUNTER__)
-#define PERF_GPU_COPY_IN(name, stream)                                                            \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_, __COUNTER__)
-#define PERF_GPU_COPY_OUT(name, stream)                                                           \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_, __COUNTER__)
-#define PERF_GPU_COPY(name, stream)                                                               \
-    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_, __COUNTER__)
+/* Described under >>scopes.  Compilers without what it takes measure host time only. */
+#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
+#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
+#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
+#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_)
+#if PERF_DISABLE || !PERF_GPU_HERE_
+#define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
+#else
 #define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
-#else /* compilers without what it takes: host time only */
-#define PERF_GPU_SCOPE(name, stream)    PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_IN(name, stream)  PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY_OUT(name, stream) PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_COPY(name, stream)     PERF_CAST_(void, sizeof(stream))
-#define PERF_GPU_WAIT(name)             PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
 #endif
-#define PERF_GPU_SCOPE_(name, stream, kind, n)                                                    \
+#define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
     PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
 #define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
     PERF_SITE_(site, name, kind);                                                                 \

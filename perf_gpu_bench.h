@@ -31,14 +31,13 @@ PERF_BEGIN_DECLS
 typedef enum perf_gpu_cache {
     PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean */
                                 /* lines; how much that takes is measured */
-    PERF_GPU_HOT,               /* what the iteration before left there */
-    PERF_GPU_ROTATE             /* your body uses copy perf_gpu_bench_copy(&b) of its buffers */
+    PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
 typedef struct perf_gpu_bench_opts {    /* zero = default */
     perf_gpu_cache cache;       /* 0 -> PERF_GPU_COLD */
     int      graph;             /* 1: the body is captured once and the graph is timed; the body */
-                                /* then no longer runs (a loop of a few rounds); not with ROTATE */
+                                /* then no longer runs (a loop of a few rounds) */
     int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most */
                                 /* 512; COLD: always 1 */
     int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n */
@@ -47,8 +46,6 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
     double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
     double   bytes, items;      /* per iteration, for GB/s, percent of peak and items/s */
-    int      rotate_copies;     /* ROTATE: how many copies there are */
-    double   rotate_bytes;      /* and how many bytes an iteration touches of its copy */
 } perf_gpu_bench_opts;
 
 /* Bits of perf_gpu_sample.flags. */
@@ -98,10 +95,12 @@ typedef struct perf_gpu_result {
     char     text[360];         /* how it was measured and what to read it with, one line */
 } perf_gpu_result;
 
-typedef struct perf_gpu_bench {         /* private */
+typedef struct perf_gpu_loop {          /* private */
     int64_t                left;
     struct perf_gpu_loop_ *state;
-} perf_gpu_bench;
+    int                    variant;
+} perf_gpu_loop;
+typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython */
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
@@ -116,9 +115,6 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
 /* 1: run the body once more.  Within a sample one decrement, one branch; between samples it
  * waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
-
-/* Which copy of your buffers this iteration has to use: 0 .. rotate_copies - 1; else 0. */
-PERF_FN int             perf_gpu_bench_copy(const perf_gpu_bench *b);
 
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
  * device.  A second call, or one without begin: PERF_ESTATE. */
@@ -153,11 +149,7 @@ typedef struct perf_gpu_ab_result {
     uint32_t         warnings;
 } perf_gpu_ab_result;
 
-typedef struct perf_gpu_ab {            /* private */
-    int64_t                left;
-    struct perf_gpu_loop_ *state;
-    int                    variant;
-} perf_gpu_ab;
+typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
 
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython */
 /* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
@@ -170,9 +162,6 @@ PERF_FN perf_gpu_ab        perf_gpu_ab_begin(const char *name, perf_stream strea
 /* 0: launch the baseline once; 1: launch the candidate once; -1: done. */
 PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 
-/* Which copy of your buffers this iteration has to use, see perf_gpu_bench_copy. */
-PERF_FN int                perf_gpu_ab_copy(const perf_gpu_ab *ab);
-
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
@@ -180,7 +169,7 @@ PERF_END_DECLS
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__) && !PERF_DISABLE
+#if defined(__HIPCC__) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) && !PERF_DISABLE
 /* Where PTX cannot be loaded.  A template: no code in files that run no loop. */
 template <int Unused_>
 __global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)
@@ -218,12 +207,11 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
-/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
 
-    if (o.cache != PERF_GPU_HOT && o.cache != PERF_GPU_ROTATE)
+    if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
     o.batch = o.batch < 0 ? 0 : o.batch > PERF_GPU_MOST_BATCH_ ? PERF_GPU_MOST_BATCH_ : o.batch;
@@ -236,12 +224,6 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_op
     o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
-    if (o.cache != PERF_GPU_ROTATE) {
-        o.rotate_copies = 0;
-        o.rotate_bytes = 0.0;
-    }
-    o.rotate_copies = o.rotate_copies < 0 ? 0 : o.rotate_copies;
-    o.rotate_bytes = perf_or_default_(o.rotate_bytes, 1.0, 1e18, 0.0);
     return o;
 }
 
@@ -302,105 +284,53 @@ typedef struct perf_gpu_loop_ {
         perf_ab_state_   ab;
     } as;
     const perf_gpu_backend *t;
-    perf_gpu_bench_opts opts;
     perf_gpu_ab_opts ab_opts;
-    void            *stream, *ctx, *start, *stop, *all, *module, *gate_kernel, *sweep_kernel;
+    void            *stream, *ctx, *event[3], *module, *gate_kernel, *sweep_kernel;
     perf_gpu_word_  *word, own_word;
     uint64_t         word_address, scratch, scratch_bytes;
-    int              device, gate, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
+    int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              code, down, discard, busy, probed, probing, useless, no_sweep, l2_known;
-    int              serial, own_graph, inside, on_stream, asked, calm;
-    double           l2_bytes, flush_bytes, flush_effect, quantum, empty, idle, quiet_ns;
-    double           peak_gbs, datasheet_gbs, block, block_before, warm_limit;
-    uint64_t         began, host0, warm_began, block_began, gate_timeouts, coin, shown;
+    int              down, discard, busy, probed, probing, useless, no_sweep;
+    int              own_graph, inside, on_stream, asked, calm;
+    double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
+    uint64_t         began, host0, warm_began, block_began, coin, shown;
     uint64_t         multiprocessors;
-    double           slice_ns, slice_host_ns;   /* of the slice that has ended */
-    int              slice_exposed, slice_timeout;
-    uint32_t         slice_mhz, mhz_before;
-    uint64_t         slice_throttle;
+    perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
+    uint32_t         mhz_before;
     perf_gpu_arm_    arm[2];
     perf_slice_      told[2];
     perf_seq         seq;
     size_t           look_at;
-    perf_status      status;
-    uint32_t         warnings;
     const char      *why;               /* more than the status says, or NULL */
-    perf_gpu_result  result;
+    double          *spare;             /* room for a number of each sample */
+    perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
     char             note[360];
 } perf_gpu_loop_;
 
 enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
        PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_DONE_ };
 
-/* Remembers the first error, and tells it to perf_gpu_error_code() if the loop ends with it.
- * After a shut-down nothing is called any more. */
-PERF_COLD_FN_ void perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
+/* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
+ * perf_gpu_error_code(), too.  After a shut-down nothing is called any more. */
+PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
-    if (!s->code)
-        s->code = code;
-    if (!ends || s->down)
-        return;
+    if (!code)
+        return 1;
+    if (!s->r.code)
+        s->r.code = code;
+    if ((!ends && code != PERF_GPU_SHUT_DOWN) || s->down)
+        return 0;
     s->down = code == PERF_GPU_SHUT_DOWN;
-    if (d && (s->down || s->status == PERF_OK))
+    if (d && (s->down || s->r.status == PERF_OK))
         perf_gpu_error_(d, "perf_gpu_bench", code);
-    if (s->status == PERF_OK)
-        s->status = PERF_EGPU;
-}
-
-/* 1 when there was no error; else the loop has failed. */
-PERF_FN int perf_gpu_try_(perf_gpu_loop_ *s, int code)
-{
-    if (!code)
-        return 1;
-    perf_gpu_met_(s, code, 1);
+    if (s->r.status == PERF_OK)
+        s->r.status = PERF_EGPU;
     return 0;
 }
-
-/* The same for what can be done without: remembered, but no failure. */
-PERF_FN int perf_gpu_attempt_(perf_gpu_loop_ *s, int code)
-{
-    if (!code)
-        return 1;
-    perf_gpu_met_(s, code, code == PERF_GPU_SHUT_DOWN);
-    return 0;
-}
-
-typedef struct perf_gpu_inside_ {
-    int mode, relaxed, pushed;
-} perf_gpu_inside_;
-
-/* Our calls run in the stream's context, and may not ruin a capture of another thread. */
-PERF_COLD_FN_ void perf_gpu_go_in_(perf_gpu_loop_ *s, perf_gpu_inside_ *in)
-{
-    void *now = PERF_NULL_;
-    int   code = s->t->capture_mode ? 0 : 1;
-
-    in->mode = 2;
-    in->pushed = 0;
-    if (!code)
-        code = s->t->capture_mode(&in->mode);
-    in->relaxed = !code;
-    if (code != PERF_GPU_SHUT_DOWN && s->ctx && s->t->ctx_push && s->t->ctx_pop) {
-        code = s->t->ctx_get(&now);
-        if (!code && now != s->ctx)
-            in->pushed = perf_gpu_try_(s, s->t->ctx_push(s->ctx));
-    }
-    if (code == PERF_GPU_SHUT_DOWN)
-        (void)perf_gpu_try_(s, code);
-}
-
-PERF_COLD_FN_ void perf_gpu_go_out_(const perf_gpu_loop_ *s, perf_gpu_inside_ *in)
-{
-    void *was = PERF_NULL_;
-
-    if (in->pushed && !s->down)
-        (void)s->t->ctx_pop(&was);
-    if (in->relaxed && !s->down)
-        (void)s->t->capture_mode(&in->mode);
-}
+#define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
+#define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
 
 /* ---- helper kernels ---- */
 
@@ -422,7 +352,6 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "AGAIN:\n"
         "ld.volatile.global.u32 v, [flag];\n"
         "setp.ne.u32 p, v, 0;\n"
-        "mov.u32 v, 1;\n"
         "@p bra OPEN;\n"
         "mov.u64 t, %globaltimer;\n"
         "sub.u64 t, t, t0;\n"
@@ -437,7 +366,7 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
         ".reg .pred p;\n"
         ".reg .u32 c, d, x, a, e<4>;\n"
-        ".reg .u64 at, end, step, k;\n"
+        ".reg .u64 at, end, step;\n"
         "ld.param.u64 at, [b];\n"
         "ld.param.u64 end, [n];\n"
         "mov.u32 c, %ctaid.x;\n"
@@ -449,9 +378,8 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "shl.b64 step, step, 4;\n"
         "shl.b64 end, end, 4;\n"
         "add.u64 end, at, end;\n"
-        "mul.wide.u32 k, c, 16;\n"
+        "mad.wide.u32 at, c, 16, at;\n"
         "mov.u32 a, 0;\n"
-        "add.u64 at, at, k;\n"
         "NEXT:\n"
         "setp.ge.u64 p, at, end;\n"
         "@p bra DONE;\n"
@@ -463,11 +391,9 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "add.u64 at, at, step;\n"
         "bra NEXT;\n"
         "DONE:\n"
-        "setp.ne.u32 p, a, 0x9e3779b9;\n"
-        "@p bra LEAVE;\n"
+        "setp.eq.u32 p, a, 0x9e3779b9;\n"
         "ld.param.u64 at, [b];\n"
-        "st.global.u32 [at], a;\n"
-        "LEAVE:\n"
+        "@p st.global.u32 [at], a;\n"
         "ret;\n"
         "}\n";
 }
@@ -486,7 +412,7 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     PERF_REL_(&w->out, 1u);
 }
 
-PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes, void *stream)
+PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
@@ -497,18 +423,12 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
     parameter[0] = &at;
     parameter[1] = &vectors;
     if (s->sweep_kernel)
-        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, stream, parameter,
+        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
                             PERF_NULL_);
 #if PERF_GPU_OWN_SWEEP_
-#if defined(__HIPCC__)
-    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, stream)>>>(
+    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, s->stream)>>>(
         PERF_PTR_(uint4 *, at), vectors);
     return PERF_CAST_(int, hipGetLastError());
-#else
-    perf_gpu_sweep_kernel_<0><<<blocks, 256, 0, PERF_CAST_(cudaStream_t, stream)>>>(
-        PERF_PTR_(uint4 *, at), vectors);
-    return PERF_CAST_(int, cudaGetLastError());
-#endif
 #else
     return 1;
 #endif
@@ -528,7 +448,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
     PERF_REL_(&s->word->flag, 0u);
     PERF_REL_(&s->word->out, 0u);
     s->word->limit_ns = limit;
-    if (s->gate == 2)
+    if (s->r.gate == 2)
         return s->t->host_func(s->stream, perf_gpu_host_gate_, s->word);
     parameter[0] = &flag;
     parameter[1] = &out;
@@ -538,72 +458,66 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
 
 /* ---- one slice: gate, event, body, event ---- */
 
+/* An error in a slice: nothing may stay held back. */
+PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
+{
+    PERF_REL_(&s->word->flag, 1u);
+    s->opened = 0;
+    return 0;
+}
+
 /* 0: an error, and nothing is held back. */
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
 {
-    s->slice_timeout = 0;
-    if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->flush_bytes, s->stream)))
+    s->now.flags = 0;
+    if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes)))
         return 0;
-    gated = gated && s->gate && !s->gate_off;
+    gated = gated && s->r.gate && !s->gate_off;
     if (gated && !perf_gpu_try_(s, perf_gpu_shut_(s)))
         return 0;
     s->opened = 1;
     s->host0 = perf_now();
     if (s->inside && s->arm[s->variant].exec)   /* its events are in it */
         return 1;
-    if (!perf_gpu_try_(s, s->t->event_record(s->start, s->stream))) {
-        PERF_REL_(&s->word->flag, 1u);
-        s->opened = 0;
-        return 0;
-    }
+    if (!perf_gpu_try_(s, s->t->event_record(s->event[0], s->stream)))
+        return perf_gpu_let_go_(s);
     s->host0 = perf_now();
     return 1;
 }
 
-PERF_COLD_FN_ void perf_gpu_telemetry_(perf_gpu_loop_ *s)
-{
-    unsigned mhz = 0;
-    uint64_t why = 0;
-
-    s->slice_mhz = 0;
-    s->slice_throttle = 0;
-    if (!perf_gpu_clock_(s->t, s->device, &mhz, &why)) {
-        s->slice_mhz = mhz;
-        s->slice_throttle = why;
-    }
-}
-
-/* Fills slice_*.  The gate is open afterwards whatever happened. */
+/* Fills `now`.  The gate is open afterwards whatever happened. */
 PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
 {
-    float ms = 0.0f;
-    int   pending, inside = s->inside && s->arm[s->variant].exec;
+    perf_gpu_sample *x = &s->now;
+    float            ms = 0.0f;
+    unsigned         mhz = 0;
+    int              pending, inside = s->inside && s->arm[s->variant].exec;
 
-    s->slice_host_ns = PERF_CAST_(double, perf_now() - s->host0);
+    x->host_ns = PERF_CAST_(double, perf_now() - s->host0);
     s->opened = 0;
     if (inside) {
         pending = PERF_GPU_NOT_READY;           /* no host between the nodes of a graph */
     } else {
         if (s->phase == PERF_GPU_WARM_)
             s->arm[s->variant].ahead += s->t->stream_query(s->stream) == PERF_GPU_NOT_READY;
-        if (!perf_gpu_try_(s, s->t->event_record(s->stop, s->stream))) {
-            PERF_REL_(&s->word->flag, 1u);
-            return 0;
-        }
-        pending = s->t->event_query(s->start);  /* the proof: it could not have begun yet */
+        if (!perf_gpu_try_(s, s->t->event_record(s->event[1], s->stream)))
+            return perf_gpu_let_go_(s);
+        pending = s->t->event_query(s->event[0]);  /* the proof: it could not have begun yet */
     }
     PERF_REL_(&s->word->flag, 1u);
     if (pending != PERF_GPU_NOT_READY && !perf_gpu_try_(s, pending))
         return 0;
-    s->slice_exposed = pending != PERF_GPU_NOT_READY;
-    if (telemetry)
-        perf_gpu_telemetry_(s);                 /* while the device is busy with it */
-    if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->stop)) ||
-        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->start, s->stop)))
+    x->flags = pending != PERF_GPU_NOT_READY ? PERF_GPU_SAMPLE_EXPOSED : 0;
+    x->throttle = 0;                            /* asked for while the device is busy with it */
+    x->sm_mhz = telemetry && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle) ? mhz : 0;
+    if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->event[1])) ||
+        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])))
         return 0;
-    s->slice_timeout = PERF_ACQ_(&s->word->out) == 2;
-    s->gate_timeouts += PERF_CAST_(uint64_t, s->slice_timeout);
-    s->slice_ns = ms > 0.0f ? PERF_CAST_(double, ms) * 1e6 : 0.0;
+    if (PERF_ACQ_(&s->word->out) == 2) {
+        x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
+        s->r.gate_timeouts++;
+    }
+    x->ns = ms > 0.0f ? PERF_CAST_(double, ms) * 1e6 : 0.0;
     return 1;
 }
 
@@ -633,7 +547,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     for (i = 0; i < 15; i++) {
         if (!perf_gpu_slice_begin_(s, 1, 0) || !perf_gpu_slice_end_(s, 0))
             return 0;
-        empty[i] = s->slice_ns;
+        empty[i] = s->now.ns;
     }
     for (i = 0; i < 120; i++) {
         if (!perf_gpu_slice_begin_(s, PERF_CAST_(int, i & 1), 0))
@@ -641,20 +555,18 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
         if (s->scratch) {                       /* anything that takes another time each round */
             d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
             if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
-                    ? perf_gpu_sweep_(s, s->scratch, d, s->stream)
-                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream))) {
-                PERF_REL_(&s->word->flag, 1u);
-                return 0;
-            }
+                    ? perf_gpu_sweep_(s, s->scratch, d)
+                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream)))
+                return perf_gpu_let_go_(s);
         }
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
-        if (s->slice_ns > 0.4 && s->slice_ns < 60e3)
-            x[n++] = s->slice_ns;
+        if (s->now.ns > 0.4 && s->now.ns < 60e3)
+            x[n++] = s->now.ns;
     }
-    s->gate_timeouts = 0;
+    s->r.gate_timeouts = 0;
     perf_sort_values(empty, 15);
-    s->empty = empty[7];
+    s->r.overhead_ns = empty[7];
     s->idle = 2.0 * empty[13] - empty[0];       /* what they scatter by, once more on top */
     perf_sort_values(x, n);
     for (i = 1; i < n; i++) {
@@ -665,7 +577,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     d = PERF_CAST_(double, PERF_CAST_(int64_t, step + 0.5));
     if (step - d < 0.1 && d - step < 0.1)       /* a float of ms is good for that much */
         step = d;
-    s->quantum = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that */
+    s->r.quantum_ns = step > 0.0 ? step : n ? x[0] : 1000.0;     /* all alike: no finer than that */
     return 1;
 }
 
@@ -687,7 +599,7 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
     uint64_t       began;
     int            i, late = 0;
 
-    if (!s->gate)
+    if (!s->r.gate)
         return 1;
     s->own_word.limit_ns = limit < 2000000 ? limit : 2000000;
     for (i = 0; i < 3 && late == i; i++) {
@@ -695,19 +607,18 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
         if (!perf_gpu_slice_begin_(s, 1, 0))
             return 0;
         if (perf_gpu_can_sweep_(s) &&
-            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
+            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
             s->no_sweep = 1;
         late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
     }
     s->own_word.limit_ns = limit;
-    s->gate_timeouts = 0;
+    s->r.gate_timeouts = 0;
     if (late < 3)
         return 1;
-    s->serial = s->gate_off = 1;
-    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags &&
-                               s->opts.cache != PERF_GPU_ROTATE;
+    s->r.serialised = s->gate_off = 1;
+    s->own_graph = s->inside = perf_gpu_can_graph_(s) && s->t->event_record_flags;
     return 1;
 }
 
@@ -715,15 +626,12 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s, double flush, uint64_t at, double bytes)
 {
     if (flush > 0.0 &&
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush, s->stream)))
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush)))
         return -1.0;
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes, s->stream))) {
-        PERF_REL_(&s->word->flag, 1u);
-        s->opened = 0;
-        return -1.0;
-    }
-    return perf_gpu_slice_end_(s, 0) ? s->slice_ns : -1.0;
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes)))
+        return perf_gpu_let_go_(s) - 1.0;
+    return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
 }
 
 /* How much has to be read before a small buffer is out of the cache: the least after which reading
@@ -759,10 +667,10 @@ PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
         return 1;
     for (i = 0; cold[i] < 0.95 * most; i++) {
     }
-    s->flush_effect = warm > 0.0 ? most / warm : 0.0;
-    if (!(s->flush_effect > 1.1))               /* it makes no difference here: take no chances */
+    s->r.flush_effect = warm > 0.0 ? most / warm : 0.0;
+    if (!(s->r.flush_effect > 1.1))               /* it makes no difference here: take no chances */
         i = k - 1;
-    s->flush_bytes = factor[i] * s->l2_bytes;
+    s->r.flush_bytes = factor[i] * s->l2_bytes;
     return 1;
 }
 
@@ -831,43 +739,27 @@ PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
     } else {
         s->module = PERF_NULL_;
     }
-    if (s->opts.gate_ms < 0.0 || s->down)
+    if (s->r.opts.gate_ms < 0.0 || s->down)
         return;
-    s->own_word.limit_ns = PERF_CAST_(uint64_t, s->opts.gate_ms * 1e6);
+    s->own_word.limit_ns = PERF_CAST_(uint64_t, s->r.opts.gate_ms * 1e6);
     if (s->gate_kernel && t->host_alloc && t->host_free && t->host_address &&
         perf_gpu_attempt_(s, t->host_alloc(&p, sizeof *s->word, 2))) {
         if (perf_gpu_attempt_(s, t->host_address(&s->word_address, p, 0))) {
             s->word = PERF_CAST_(perf_gpu_word_ *, p);
-            s->gate = 1;
+            s->r.gate = 1;
             return;
         }
         if (!s->down)
             (void)t->host_free(p);
     }
-    s->gate = t->host_func ? 2 : 0;
+    s->r.gate = t->host_func ? 2 : 0;
 }
 
 PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *why)
 {
-    s->status = status;
+    s->r.status = status;
     s->why = why;
     return 0;
-}
-
-/* Refused: an iteration would find in the cache what the last turn of its copy left there. */
-PERF_COLD_FN_ int perf_gpu_rotation_ok_(perf_gpu_loop_ *s)
-{
-    double between = s->opts.rotate_bytes * (s->opts.rotate_copies - 1);
-    double need = s->flush_bytes > 0.0 ? s->flush_bytes : 2.0 * s->l2_bytes;
-
-    if (s->opts.graph)
-        return perf_gpu_fail_(s, PERF_EINVAL, "a graph always uses the same copy: no rotation");
-    if (!(s->flush_bytes > 0.0) && !s->l2_known)
-        return perf_gpu_fail_(s, PERF_EINVAL, "the size of the L2 cache is unknown: no rotation");
-    if (between < need)
-        return perf_gpu_fail_(s, PERF_EINVAL,
-                              "these copies do not fill the L2 cache: more of them");
-    return 1;
 }
 
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
@@ -875,7 +767,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     const perf_gpu_backend *t = s->t;
     double                  ns;
     int                     i, capturing = 0;
-    int                     large = s->opts.cache != PERF_GPU_HOT || s->opts.bytes > 0.0;
+    int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
 
     if (t->stream_capturing && !perf_gpu_try_(s, t->stream_capturing(s->stream, &capturing)))
         return 0;
@@ -884,13 +776,12 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (t->ctx_device)
         (void)perf_gpu_attempt_(s, t->ctx_device(&s->device));
     s->l2_bytes = perf_gpu_attribute_(s, 38);
-    s->l2_known = s->l2_bytes > 0.0;
-    if (!s->l2_known)
+    if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
     s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
-    s->datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
-    if (s->down || !perf_gpu_try_(s, t->event_create(&s->start, 0)) ||
-        !perf_gpu_try_(s, t->event_create(&s->stop, 0)))
+    s->r.datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
+    if (s->down || !perf_gpu_try_(s, t->event_create(&s->event[0], 0)) ||
+        !perf_gpu_try_(s, t->event_create(&s->event[1], 0)))
         return 0;
     perf_gpu_setup_kernels_(s);
     if (!s->down)
@@ -898,36 +789,29 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
         return 0;
     if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
-        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0, s->stream)))
+        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
         s->no_sweep = 1;                        /* not compiled for this device */
     if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
     large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes && perf_gpu_can_sweep_(s);
-    if (large && s->opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
+    if (large && s->r.opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
         return 0;
-    if (large && s->opts.bytes > 0.0)
+    if (large && s->r.opts.bytes > 0.0)
         for (i = 0; i < 5; i++) {
             ns = perf_gpu_read_(s, 0.0, s->scratch, PERF_CAST_(double, s->scratch_bytes));
             if (ns < 0.0)
                 return 0;
-            if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->peak_gbs)
-                s->peak_gbs = PERF_CAST_(double, s->scratch_bytes) / ns;
+            if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->r.peak_gbs)
+                s->r.peak_gbs = PERF_CAST_(double, s->scratch_bytes) / ns;
         }
-    if (s->opts.cache == PERF_GPU_ROTATE && !perf_gpu_rotation_ok_(s))
-        return 0;
-    if (s->opts.cache == PERF_GPU_COLD && !(s->flush_bytes > 0.0))
-        s->warnings |= PERF_WARN_NOT_COLD;
-    if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->all, 0)))
-        s->all = PERF_NULL_;
+    if (s->r.opts.cache == PERF_GPU_COLD && !(s->r.flush_bytes > 0.0))
+        s->r.warnings |= PERF_WARN_NOT_COLD;
+    if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->event[2], 0)))
+        s->event[2] = PERF_NULL_;
     return !s->down;
 }
 
 /* ---- the loop ---- */
-
-PERF_COLD_FN_ void perf_gpu_stop_(perf_gpu_loop_ *s)
-{
-    s->phase = PERF_GPU_DONE_;
-}
 
 /* Host time until all that the context was given is done, at most limit_ns; negative: cannot be
  * told, or not by then. */
@@ -935,10 +819,11 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
 {
     uint64_t began = perf_now();
     double   ns = 0.0;
-    int      code = perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->all)) ? PERF_GPU_NOT_READY : 1;
+    int      code = perf_gpu_attempt_(s, s->t->ctx_record(s->ctx, s->event[2]))
+                        ? PERF_GPU_NOT_READY : 1;
 
     while (code == PERF_GPU_NOT_READY && ns < limit_ns) {
-        code = s->t->event_query(s->all);
+        code = s->t->event_query(s->event[2]);
         ns = PERF_CAST_(double, perf_now() - began);
     }
     if (code && code != PERF_GPU_NOT_READY)
@@ -952,7 +837,7 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
 {
     double ns;
 
-    if (!s->all || s->probed >= 8 || s->down)
+    if (!s->event[2] || s->probed >= 8 || s->down)
         return;
     ns = perf_gpu_quiet_(s, after ? 100e6 : 5e6);
     if (ns < 0.0) {
@@ -975,74 +860,75 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
 PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();
-    double   now, mhz = PERF_CAST_(double, s->slice_mhz);
-    int      least = s->opts.warmup > 3 ? s->opts.warmup : 3;
+    double   now, mhz = PERF_CAST_(double, s->now.sm_mhz);
+    int      least = s->r.opts.warmup > 3 ? s->r.opts.warmup : 3;
 
-    if (!(a->single > 0.0) || s->slice_ns < a->single)
-        a->single = s->slice_ns;
-    if (!(s->block > 0.0) || s->slice_ns < s->block)
-        s->block = s->slice_ns;
+    if (!(a->single > 0.0) || s->now.ns < a->single)
+        a->single = s->now.ns;
+    if (!(s->block > 0.0) || s->now.ns < s->block)
+        s->block = s->now.ns;
     if (t - s->block_began > 5000000) {
         now = s->block - s->block_before;
         mhz -= PERF_CAST_(double, s->mhz_before);
         s->calm = s->block_before > 0.0 && (now < 0.0 ? -now : now) <= 0.02 * s->block &&
-                  (mhz < 0.0 ? -mhz : mhz) <= 0.02 * PERF_CAST_(double, s->slice_mhz)
+                  (mhz < 0.0 ? -mhz : mhz) <= 0.02 * PERF_CAST_(double, s->now.sm_mhz)
                       ? s->calm + 1 : 0;
         s->block_before = s->block;
-        s->mhz_before = s->slice_mhz;
+        s->mhz_before = s->now.sm_mhz;
         s->block = 0.0;
         s->block_began = t;
     }
     if (a->launches < least || s->arm[s->arms - 1].launches < least || s->arm[0].launches < least)
         return 0;
-    return s->calm > 1 || s->opts.warmup ||
+    return s->calm > 1 || s->r.opts.warmup ||
            PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
 PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
 {
-    return slice_ns <= s->idle + 2.0 * s->quantum;
+    return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
 /* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that
  * far. */
 PERF_FN int perf_gpu_is_empty_(const perf_gpu_loop_ *s, double slice_ns)
 {
-    double most = s->idle - s->empty;
+    double most = s->idle - s->r.overhead_ns;
 
     most = most < 250.0 * PERF_GPU_PROBES_ ? most : 250.0 * PERF_GPU_PROBES_;
-    return slice_ns <= s->empty + most + 2.0 * s->quantum;
+    return slice_ns <= s->r.overhead_ns + most + 2.0 * s->r.quantum_ns;
 }
 
 /* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
-    double want = (s->quantum > s->empty ? s->quantum : s->empty) / PERF_GPU_PERCENT_, grow;
+    double want = s->r.quantum_ns > s->r.overhead_ns ? s->r.quantum_ns : s->r.overhead_ns, grow;
 
+    want /= PERF_GPU_PERCENT_;
     if (s->probing) {
         s->probing = 0;
-        if (perf_gpu_is_empty_(s, s->slice_ns)) {
+        if (perf_gpu_is_empty_(s, s->now.ns)) {
             (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
-            s->warnings |= PERF_WARN_STREAM;
+            s->r.warnings |= PERF_WARN_STREAM;
             return 0;
         }
         a->steady = 1;
         return a->batch;
     }
-    if (s->slice_timeout && a->batch > 1) {     /* the driver's queue is full: fewer */
-        a->most = a->batch / 2;
+    if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && a->batch > 1) {
+        a->most = a->batch / 2;                 /* the driver's queue is full: fewer */
         a->batch = a->most;
         a->readings = 0;
         return a->batch;
     }
-    if (!a->readings++ || s->slice_ns < a->fastest)
-        a->fastest = s->slice_ns;
+    if (!a->readings++ || s->now.ns < a->fastest)
+        a->fastest = s->now.ns;
     if (s->own_graph && a->readings > 1) { /* what is in the graph cannot be on other streams */
         a->steady = 1;
         return a->batch;
     }
-    if (s->opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off) {
+    if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off) {
         if (a->readings < 2)
             return a->batch;
         if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: many short kernels show */
@@ -1066,17 +952,12 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     perf_gpu_sample *x = &a->sample[a->count++];
     double           n = PERF_CAST_(double, a->batch);
 
-    x->ns = s->slice_ns / n;
-    x->host_ns = s->slice_host_ns / n;
-    x->sm_mhz = s->slice_mhz;
-    x->throttle = s->slice_throttle;
-    if (s->slice_exposed)
-        x->flags |= PERF_GPU_SAMPLE_EXPOSED;
-    if (s->slice_timeout)
-        x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
-    if (perf_gpu_is_idle_(s, s->slice_ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
-        2.0 * (s->slice_ns - s->empty) < a->fastest - s->empty)         /* no mere quick one */
-        x->flags |= PERF_GPU_SAMPLE_IDLE;
+    *x = s->now;
+    x->ns /= n;
+    x->host_ns /= n;
+    if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
+        2.0 * (s->now.ns - s->r.overhead_ns) < a->fastest - s->r.overhead_ns)   /* no mere */
+        x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
     if (x->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
     return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE));
@@ -1094,52 +975,40 @@ PERF_COLD_FN_ perf_interval perf_gpu_median_(const double *x, size_t n, const pe
     return q;
 }
 
-/* A sample of a bench was filed.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int late)
-{
-    const perf_gpu_arm_ *a = &s->arm[0];
-    size_t               most = s->opts.samples ? PERF_CAST_(size_t, s->opts.samples)
-                                                : PERF_GPU_MOST_SAMPLES_;
-    perf_summary  sum;
-    perf_interval q;
-
-    if (a->count >= most || (late && a->count >= 3) || (!a->cleans && a->count >= 30))
-        return 1;
-    if (s->opts.samples || a->cleans < s->look_at)
-        return 0;
-    s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_summarize(a->clean, a->cleans);
-    q = perf_gpu_median_(a->clean, a->cleans, &sum);
-    return q.high - q.low <= 2.0 * s->opts.rel_ci * sum.p50;
-}
-
 /* The log resolution of one pair. */
 PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
     double a = s->arm[0].fastest, b = s->arm[1].fastest;
 
-    return a > 0.0 && b > 0.0 ? perf_step_log_(s->quantum / a, s->quantum / b) : 0.0;
+    return a > 0.0 && b > 0.0 ? perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b) : 0.0;
 }
 
-/* A pair was filed.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_pair_(perf_gpu_loop_ *s, int good, int late)
+/* A sample of each arm was filed.  1: no more. */
+PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
+    const int      most = s->arms == 2 ? s->ab_opts.max_pairs
+                          : s->r.opts.samples ? s->r.opts.samples : PERF_GPU_MOST_SAMPLES_;
     perf_decision  d = PERF_INCONCLUSIVE;
-    size_t         n;
+    perf_summary   sum;
+    perf_interval  q;
+    int            i;
 
-    if (good) {
-        a->clean[a->cleans++] = a->sample[a->count - 1].ns;
-        b->clean[b->cleans++] = b->sample[b->count - 1].ns;
-        n = a->cleans;
-        if (s->typical)
-            d = perf_seq_add(&s->seq, a->clean[n - 1], b->clean[n - 1]);
-    }
-    n = a->cleans;
-    if (a->count >= PERF_CAST_(size_t, s->ab_opts.max_pairs) || (late && a->count >= 7) ||
-        (!n && a->count >= 30))
+    for (i = 0; good && i < s->arms; i++)
+        s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
+    if (good && s->typical)
+        d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
+    if (a->count >= PERF_CAST_(size_t, most) || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
+        (!a->cleans && a->count >= 30))
         return 1;
-    return d != PERF_INCONCLUSIVE && n >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
+    if (s->arms == 2)
+        return d != PERF_INCONCLUSIVE && a->cleans >= PERF_CAST_(size_t, s->ab_opts.min_pairs);
+    if (s->r.opts.samples || a->cleans < s->look_at)
+        return 0;
+    s->look_at = a->cleans + a->cleans / 4;
+    sum = perf_summarize(a->clean, a->cleans);
+    q = perf_gpu_median_(a->clean, a->cleans, &sum);
+    return q.high - q.low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
@@ -1151,7 +1020,7 @@ PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ void perf_gpu_ready_(perf_gpu_loop_ *s)
 {
     s->discard = 2 * s->arms;
-    s->second = 0;
+    s->second = s->useless = 0;
     s->phase = PERF_GPU_DISCARD_;
     s->variant = perf_gpu_flip_(s);
 }
@@ -1177,7 +1046,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
 
     s->opened = 0;
     ok = !s->inside ||
-         perf_gpu_attempt_(s, s->t->event_record_flags(s->stop, s->stream, 1));
+         perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
     ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok;
     if (ok && !perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0))) {
         a->exec = PERF_NULL_;
@@ -1193,8 +1062,8 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
     int i;
 
     perf_gpu_drop_graphs_(s);
-    if (s->opts.graph || s->serial)
-        s->warnings |= PERF_WARN_NO_GRAPH;
+    if (s->r.opts.graph || s->r.serialised)
+        s->r.warnings |= PERF_WARN_NO_GRAPH;
     s->gate_off |= s->own_graph;
     s->own_graph = s->inside = 0;
     for (i = 0; i < s->arms; i++)
@@ -1202,39 +1071,49 @@ PERF_COLD_FN_ void perf_gpu_no_graph_(perf_gpu_loop_ *s)
     perf_gpu_ready_(s);
 }
 
+/* On to the graphs.  more: launches in a graph follow each other closer, so it takes some more. */
+PERF_COLD_FN_ uint64_t perf_gpu_to_capture_(perf_gpu_loop_ *s, int more)
+{
+    int i;
+
+    for (i = 0; i < s->arms; i++) {
+        s->arm[i].plain = s->arm[i].batch;
+        if (more)
+            s->arm[i].batch = s->arm[i].batch > 300 ? 1000 : 3 * s->arm[i].batch;
+    }
+    s->phase = PERF_GPU_CAPTURE_;
+    s->variant = 0;
+    return s->arm[0].batch;
+}
+
 PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 {
     perf_gpu_arm_ *a = &s->arm[s->variant];
     uint64_t       t = perf_now();
-    int            i, late = PERF_CAST_(double, t - s->began) > s->opts.max_seconds * 1e9;
+    int            late = PERF_CAST_(double, t - s->began) > s->r.opts.max_seconds * 1e9;
 
-    if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec) {
-        for (i = 0; i < s->arms; i++)
-            s->arm[i].plain = s->arm[i].batch;
-        s->phase = PERF_GPU_CAPTURE_;
-        s->variant = 0;
-        return s->arm[0].batch;
-    }
+    if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
+        return perf_gpu_to_capture_(s, 0);
     switch (s->phase) {
     case PERF_GPU_START_:
         s->variant = perf_gpu_flip_(s);
         s->phase = PERF_GPU_FIRST_;
         return 1;
     case PERF_GPU_FIRST_:
-        a->first_ns = s->slice_ns;
+        a->first_ns = s->now.ns;
         s->variant = s->arms - 1 - s->variant;
         if (!s->arm[s->variant].launches)
             return 1;
         s->phase = PERF_GPU_WARM_;
         s->warm_began = s->block_began = t;
-        s->warm_limit = 0.25e9 * s->opts.max_seconds;
+        s->warm_limit = 0.25e9 * s->r.opts.max_seconds;
         return 1;
     case PERF_GPU_WARM_:
         s->variant = s->arms - 1 - s->variant;
         if (!perf_gpu_warm_(s, a) && !(late && a->launches >= 3))
             return 1;
         if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
-            s->warnings |= PERF_WARN_STREAM;
+            s->r.warnings |= PERF_WARN_STREAM;
         s->phase = PERF_GPU_GROW_;
         s->variant = 0;
         return s->arm[0].batch;
@@ -1249,19 +1128,12 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         if (s->arms == 2)
             (void)perf_seq_init(&s->seq, &s->ab_opts.accept.rule, s->ab_opts.accept.confidence,
                                 perf_gpu_tick_(s));
-        if ((s->opts.graph || s->own_graph) && perf_gpu_can_graph_(s)) {
-            for (i = 0; i < s->arms; i++) {     /* launches in a graph follow each other closer */
-                s->arm[i].plain = s->arm[i].batch;
-                if (!s->opts.batch && s->opts.cache != PERF_GPU_COLD && !s->own_graph)
-                    s->arm[i].batch = s->arm[i].batch > 300 ? 1000 : 3 * s->arm[i].batch;
-            }
-            s->phase = PERF_GPU_CAPTURE_;
-            s->variant = 0;
-        } else {
-            if (s->opts.graph)
-                s->warnings |= PERF_WARN_NO_GRAPH;
-            perf_gpu_ready_(s);
-        }
+        if ((s->r.opts.graph || s->own_graph) && perf_gpu_can_graph_(s))
+            return perf_gpu_to_capture_(s, !s->r.opts.batch && s->r.opts.cache != PERF_GPU_COLD &&
+                                               !s->own_graph);
+        if (s->r.opts.graph)
+            s->r.warnings |= PERF_WARN_NO_GRAPH;
+        perf_gpu_ready_(s);
         break;
     }
     case PERF_GPU_CAPTURE_:
@@ -1278,22 +1150,15 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         }
         break;
     default:
-        i = perf_gpu_file_(s, a);
-        if (s->arms == 1) {
-            if (i)
-                a->clean[a->cleans++] = a->sample[a->count - 1].ns;
-            if (perf_gpu_enough_(s, late))
-                return 0;
-        } else if (!s->second) {
-            s->second = 1;
-            s->useless = !i;
+        s->useless |= !perf_gpu_file_(s, a);
+        if (++s->second < s->arms) {
             s->variant ^= 1;
-        } else {
-            s->second = 0;
-            if (perf_gpu_pair_(s, i && !s->useless, late))
-                return 0;
-            s->variant = perf_gpu_flip_(s);
+            break;
         }
+        if (perf_gpu_enough_(s, !s->useless, late))
+            return 0;
+        s->second = s->useless = 0;
+        s->variant = perf_gpu_flip_(s);
     }
     return s->arm[s->variant].batch;
 }
@@ -1312,11 +1177,12 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             a = &s->arm[s->variant];
             a->runs += a->exec ? 0 : s->shown;
             a->launches++;
-            s->timeouts_in_row = s->slice_timeout && s->shown == 1 ? s->timeouts_in_row + 1 : 0;
+            s->timeouts_in_row = s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && s->shown == 1
+                                     ? s->timeouts_in_row + 1 : 0;
             if (s->timeouts_in_row >= 3 && a->ahead > 1 && !a->exec && !s->gate_off &&
-                s->opts.cache != PERF_GPU_ROTATE && perf_gpu_can_graph_(s)) {
-                s->own_graph = 1; /* more launches than the driver's queue holds: as a */
-                s->timeouts_in_row = 0;         /* graph they are one */
+                perf_gpu_can_graph_(s)) {
+                s->own_graph = 1;               /* more launches than the driver's queue */
+                s->timeouts_in_row = 0;         /* holds: as a graph they are one */
             } else if (s->timeouts_in_row >= 3) {
                 s->gate_off = 1; /* the body waits for the device: it would each time */
             }
@@ -1334,7 +1200,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
                 s->opened = 2;
                 if (s->inside)                  /* an error shows when the capture ends */
-                    (void)s->t->event_record_flags(s->start, s->stream, 1);
+                    (void)s->t->event_record_flags(s->event[0], s->stream, 1);
                 return n;
             }
             perf_gpu_no_graph_(s);
@@ -1344,30 +1210,29 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
         gated = s->phase >= PERF_GPU_GROW_;
         if (s->phase == PERF_GPU_WARM_)
             perf_gpu_look_around_(s, 0);
-        if (!perf_gpu_slice_begin_(s, gated, gated && s->opts.cache == PERF_GPU_COLD &&
-                                             s->flush_bytes > 0.0 && !s->probing))
+        if (!perf_gpu_slice_begin_(s, gated, gated && s->r.opts.cache == PERF_GPU_COLD &&
+                                             s->r.flush_bytes > 0.0 && !s->probing))
             return 0;
         if (s->phase < PERF_GPU_DISCARD_ || !a->exec)
             return n;
-        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream))) {
-            PERF_REL_(&s->word->flag, 1u);
-            return 0;
-        }
+        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+            return PERF_CAST_(uint64_t, perf_gpu_let_go_(s));
     }
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 {
-    perf_gpu_inside_ in;
+    perf_gpu_entered_ in;
     uint64_t         n;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
         return 0;
-    perf_gpu_go_in_(s, &in);
-    n = s->status == PERF_OK ? perf_gpu_advance_(s) : 0;
+    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    n = s->r.status == PERF_OK ? perf_gpu_advance_(s) : 0;
     if (!n)
-        perf_gpu_stop_(s);
-    perf_gpu_go_out_(s, &in);
+        s->phase = PERF_GPU_DONE_;
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
     return n ? 2 * n + PERF_CAST_(uint64_t, s->variant) : 0;
 }
 
@@ -1376,18 +1241,18 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int arms,
                                              const perf_gpu_bench_opts *o, size_t room)
 {
-    const size_t     bytes = PERF_CAST_(size_t, arms) * room *
-                             (sizeof(perf_gpu_sample) + sizeof(double));
-    perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(sizeof *s + bytes, 0));
+    const size_t     all = PERF_CAST_(size_t, arms) * room;
+    perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(
+                             sizeof *s + all * sizeof(perf_gpu_sample) +
+                             (all + room) * sizeof(double), 0));
     perf_gpu_sample *sample;
-    double          *clean;
     int              i;
 
     if (!s)
         return PERF_LOOP_NO_MEMORY_(perf_gpu_loop_);
     sample = PERF_PTR_(perf_gpu_sample *, s + 1);
-    clean = PERF_PTR_(double *, sample + PERF_CAST_(size_t, arms) * room);
-    s->opts = *o;
+    s->spare = PERF_PTR_(double *, sample + all);
+    s->r.opts = *o;
     s->stream = stream;
     s->arms = arms;
     s->word = &s->own_word;
@@ -1395,7 +1260,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int
     s->began = perf_now();
     for (i = 0; i < arms; i++) {
         s->arm[i].sample = sample + PERF_CAST_(size_t, i) * room;
-        s->arm[i].clean = clean + PERF_CAST_(size_t, i) * room;
+        s->arm[i].clean = s->spare + PERF_CAST_(size_t, i + 1) * room;
         s->arm[i].batch = o->batch ? PERF_CAST_(uint64_t, o->batch) : 1;
         s->arm[i].most = PERF_GPU_MOST_BATCH_;
     }
@@ -1406,28 +1271,29 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int
 
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 {
-    perf_gpu_inside_ in;
+    perf_gpu_entered_ in;
 
     s->t = perf_gpu_table();
     if (!s->t) {
-        s->status = PERF_ENOGPU;
+        s->r.status = PERF_ENOGPU;
     } else {
-        s->code = s->t->ctx_get(&s->ctx);
-        if (s->code == 201 || s->code == 3 || (!s->code && !s->ctx))
-            s->status = PERF_ENOGPU;            /* none current, or the driver was not started */
+        s->r.code = s->t->ctx_get(&s->ctx);
+        if (s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx))
+            s->r.status = PERF_ENOGPU;            /* none current, or the driver was not started */
         else
-            (void)perf_gpu_try_(s, s->code);
-        if (s->status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
+            (void)perf_gpu_try_(s, s->r.code);
+        if (s->r.status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
             (void)perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx));
     }
-    if (s->status == PERF_OK) {
-        perf_gpu_go_in_(s, &in);
-        if (s->status != PERF_OK || !perf_gpu_setup_(s))
-            perf_gpu_stop_(s);
-        perf_gpu_go_out_(s, &in);
+    if (s->r.status == PERF_OK) {
+        (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+        if (s->r.status != PERF_OK || !perf_gpu_setup_(s))
+            s->phase = PERF_GPU_DONE_;
+        if (!s->down)
+            perf_gpu_leave_(s->t, &in);
         s->began = perf_now();
     } else {
-        perf_gpu_stop_(s);
+        s->phase = PERF_GPU_DONE_;
     }
 }
 
@@ -1461,8 +1327,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
         perf_is_nan_(o.accept.confidence) ||
         perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
-        s->status = PERF_EINVAL;
-        perf_gpu_stop_(s);
+        s->r.status = PERF_EINVAL;
+        s->phase = PERF_GPU_DONE_;
         return s;
     }
     perf_gpu_ask_(s);
@@ -1475,24 +1341,22 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
-    perf_gpu_inside_        in;
+    perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
+    int                     i;
 
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
-    if (!t || s->down)
+    if (!t || !s->ctx || s->down)
         return;
-    perf_gpu_go_in_(s, &in);
+    (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
-    if (!s->down && (s->start || s->module || s->scratch))
+    if (!s->down && (s->event[0] || s->module || s->scratch))
         (void)perf_gpu_attempt_(s, t->stream_sync(s->stream));
     perf_gpu_drop_graphs_(s);
-    if (!s->down && s->start)
-        (void)perf_gpu_attempt_(s, t->event_destroy(s->start));
-    if (!s->down && s->stop)
-        (void)perf_gpu_attempt_(s, t->event_destroy(s->stop));
-    if (!s->down && s->all)
-        (void)perf_gpu_attempt_(s, t->event_destroy(s->all));
+    for (i = 0; i < 3; i++)
+        if (!s->down && s->event[i])
+            (void)perf_gpu_attempt_(s, t->event_destroy(s->event[i]));
     if (!s->down && s->module)
         (void)perf_gpu_attempt_(s, t->module_unload(s->module));
     if (!s->down && s->scratch)
@@ -1500,40 +1364,41 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     if (!s->down && s->word != &s->own_word)
         (void)perf_gpu_attempt_(s, t->host_free(s->word));
     s->word = &s->own_word;
-    s->start = s->stop = s->all = s->module = PERF_NULL_;
+    memset(s->event, 0, sizeof s->event);
+    s->module = PERF_NULL_;
     s->scratch = 0;
-    perf_gpu_go_out_(s, &in);
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
 }
 
-PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, int host)
+/* Of the host's times, or of the samples without proof. */
+PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spare, int host)
 {
-    perf_summary sum = PERF_ZERO;
-    double      *x = a->count ? PERF_CAST_(double *, PERF_MALLOC(a->count * sizeof(double)))
-                              : PERF_CAST_(double *, PERF_NULL_);
-    size_t       i, n = 0;
+    size_t i, n = 0;
 
-    sum.status = a->count ? PERF_ENOMEM : PERF_ENODATA;
-    if (!x)
-        return sum;
     for (i = 0; i < a->count; i++)
-        if (host)
-            x[n++] = a->sample[i].host_ns;
-        else if (a->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
-            x[n++] = a->sample[i].ns;
-    sum = perf_summarize(x, n);
-    PERF_FREE(x);
-    return sum;
+        if (host || a->sample[i].flags & PERF_GPU_SAMPLE_EXPOSED)
+            spare[n++] = host ? a->sample[i].host_ns : a->sample[i].ns;
+    return perf_summarize(spare, n);
 }
 
-PERF_FN void perf_gpu_put_count_(perf_out_ *o, uint64_t n, uint64_t of, const char *what)
+/* "; 12.5 % of the measured peak"; nothing without x. */
+PERF_COLD_FN_ void perf_gpu_put_part_(perf_out_ *o, const char *before, double x, int decimals,
+                                      const char *after)
 {
-    if (!n)
+    if (!(x > 0.0))
         return;
-    perf_put_(o, "; ");
-    perf_put_u64_(o, n);
-    perf_put_(o, " of ");
-    perf_put_u64_(o, of);
-    perf_put_(o, what);
+    perf_put_(o, before);
+    perf_put_fixed_(o, x, decimals);
+    perf_put_(o, after);
+}
+
+PERF_COLD_FN_ void perf_gpu_put_count_(perf_out_ *o, uint64_t n, uint64_t of, const char *what)
+{
+    if (n) {
+        perf_gpu_put_part_(o, "; ", PERF_CAST_(double, n), 0, " of ");
+        perf_gpu_put_part_(o, "", PERF_CAST_(double, of), 0, what);
+    }
 }
 
 PERF_COLD_FN_ void perf_gpu_put_reasons_(perf_out_ *o, uint64_t why)
@@ -1552,25 +1417,6 @@ PERF_COLD_FN_ void perf_gpu_put_reasons_(perf_out_ *o, uint64_t why)
         perf_put_(o, ")");
 }
 
-/* The first error, in the driver's words. */
-PERF_COLD_FN_ void perf_gpu_put_code_(const perf_gpu_loop_ *s, perf_out_ *o, const char *before)
-{
-    const char *text = PERF_NULL_;
-
-    if (!s->t || !s->code)
-        return;
-    perf_put_(o, before);
-    if (s->code < 0)
-        perf_put_char_(o, '-');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, s->code < 0 ? -PERF_CAST_(int64_t, s->code) : s->code));
-    if (s->down)
-        text = "the driver has shut down";      /* it is not asked for words any more */
-    else if (!s->t->error_text || s->t->error_text(s->code, &text))
-        text = PERF_NULL_;
-    perf_put_(o, text ? ", " : "");
-    perf_put_(o, text ? text : "");
-}
-
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
 PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 {
@@ -1582,7 +1428,10 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "simulated device: ");
     if (r->status != PERF_OK) {
         perf_put_(&o, s->why ? s->why : perf_status_text(r->status));
-        perf_gpu_put_code_(s, &o, ": error ");
+        if (r->code && s->t) {
+            perf_put_(&o, ": error ");
+            perf_gpu_put_error_(&o, s->down ? PERF_NULL_ : s->t, r->code);
+        }
         perf_put_(&o, r->samples ? "; until then: " : "");
     }
     if (r->serialised)
@@ -1592,13 +1441,9 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
         perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2" :
-                      r->opts.cache == PERF_GPU_ROTATE ? "L2 flushed by rotation" :
                       r->flush_bytes > 0.0 ? "cold L2 (after reading "
                                            : "warm L2 (no way to flush it)");
-        if (r->flush_bytes > 0.0) {
-            perf_put_fixed_(&o, r->flush_bytes * 1e-6, 0);
-            perf_put_(&o, " MB)");
-        }
+        perf_gpu_put_part_(&o, "", r->flush_bytes * 1e-6, 0, " MB)");
         perf_put_(&o, r->graph ? ", graph of " : ", ");
         perf_put_u64_(&o, r->batch);
         perf_put_(&o, " a sample, event step ");
@@ -1609,28 +1454,21 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_gpu_put_count_(&o, r->idle, r->samples, " samples without work");
         perf_gpu_put_count_(&o, r->throttled, r->samples, " samples throttled");
         perf_gpu_put_reasons_(&o, r->throttle);
-        if (r->sm_mhz_high) {
-            perf_put_(&o, "; SM ");
-            perf_put_u64_(&o, r->sm_mhz_low);
-            if (r->sm_mhz_high != r->sm_mhz_low) {
-                perf_put_(&o, " to ");
-                perf_put_u64_(&o, r->sm_mhz_high);
-            }
-            perf_put_(&o, " MHz");
-        }
-        if (r->gbs > 0.0 && r->peak_gbs > 0.0) {
-            perf_put_(&o, "; ");
-            perf_put_fixed_(&o, 100.0 * r->gbs / r->peak_gbs, 1);
-            perf_put_(&o, " % of the measured peak");
-        }
-        if (r->gbs > 0.0 && r->datasheet_gbs > 0.0) {
-            perf_put_(&o, "; ");
-            perf_put_fixed_(&o, 100.0 * r->gbs / r->datasheet_gbs, 1);
-            perf_put_(&o, " % of the data sheet's");
-        }
+        if (r->sm_mhz_high != r->sm_mhz_low)
+            perf_gpu_put_part_(&o, "; SM ", r->sm_mhz_low, 0, " to ");
+        perf_gpu_put_part_(&o, r->sm_mhz_high == r->sm_mhz_low ? "; SM " : "", r->sm_mhz_high, 0,
+                           " MHz");
+        if (r->peak_gbs > 0.0)
+            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->peak_gbs, 1,
+                               " % of the measured peak");
+        if (r->datasheet_gbs > 0.0)
+            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->datasheet_gbs, 1,
+                               " % of the data sheet's");
     }
-    if (r->status == PERF_OK)
-        perf_gpu_put_code_(s, &o, "; done without what met error ");
+    if (r->status == PERF_OK && r->code) {
+        perf_put_(&o, "; done without what met error ");
+        perf_gpu_put_error_(&o, s->t, r->code);
+    }
     if (o.len >= o.cap)
         o.len = o.cap - 1;
     r->text[o.len] = '\0';
@@ -1638,35 +1476,23 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
 {
-    perf_gpu_result      r = PERF_ZERO;
+    perf_gpu_result      r = s->r;
     const perf_gpu_arm_ *a = &s->arm[arm];
     perf_interval        q;
-    double               step = s->quantum / PERF_CAST_(double, a->batch);
+    double               step = r.quantum_ns / PERF_CAST_(double, a->batch);
     size_t               i;
 
-    r.status = s->status;
-    r.warnings = s->warnings;
-    r.opts = s->opts;
     r.sample = a->sample;
     r.samples = a->count;
     r.batch = a->batch;
     r.iterations = a->runs;
     r.first_ns = a->first_ns;
-    r.quantum_ns = s->quantum;
-    r.overhead_ns = s->empty;
-    r.gate_timeouts = s->gate_timeouts;
-    r.flush_bytes = s->opts.cache == PERF_GPU_COLD ? s->flush_bytes : 0.0;
-    r.flush_effect = s->flush_effect;
-    r.peak_gbs = s->peak_gbs;
-    r.datasheet_gbs = s->datasheet_gbs;
     r.graph = a->exec != PERF_NULL_;
-    r.gate = s->gate_off ? 0 : s->gate;
-    r.serialised = s->serial;
+    r.gate = s->gate_off ? 0 : r.gate;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.code = s->code;
     r.time = perf_summarize(a->clean, a->cleans);
-    r.exposed = perf_gpu_flagged_(a, 0);
-    r.launch = perf_gpu_flagged_(a, 1);
+    r.exposed = perf_gpu_flagged_(a, s->spare, 0);
+    r.launch = perf_gpu_flagged_(a, s->spare, 1);
     for (i = 0; i < a->count; i++) {
         const perf_gpu_sample *x = &a->sample[i];
         r.throttled += (x->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
@@ -1684,7 +1510,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
         r.warnings |= r.time.warnings;
         if (step > PERF_GPU_PERCENT_ * r.time.p50)
             r.warnings |= PERF_WARN_RESOLUTION;
-        if (s->arms == 1 && !(q.high - q.low <= 2.0 * s->opts.rel_ci * r.time.p50))
+        if (s->arms == 1 && !(q.high - q.low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
         if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
             r.gbs = r.opts.bytes / r.time.p50;
@@ -1721,25 +1547,40 @@ PERF_COLD_FN_ perf_result perf_gpu_as_result_(const perf_gpu_result *g)
     return r;
 }
 
+/* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
+PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
+{
+    if (s && !PERF_LOOP_IS_ONE_(s))
+        return PERF_ENOMEM;
+    if (!s || s->arms != arms || PERF_ACQ_(&s->as.loop.done))
+        return PERF_ESTATE;
+    if (s->phase != PERF_GPU_DONE_)
+        s->r.warnings |= PERF_WARN_STOPPED;
+    return PERF_OK;
+}
+
+/* Its result is known: the device gets back what was taken, the report shows `result`. */
+PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
+{
+    perf_gpu_release_(s);
+    s->phase = PERF_GPU_DONE_;
+    memcpy(s->note, text, sizeof s->note);
+    s->as.loop.result = result;
+    PERF_REL_(&s->as.loop.done, 1);
+}
+
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
 {
     perf_gpu_result r = PERF_ZERO;
 
-    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->as.loop.done)) {
-        r.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
+    r.status = perf_gpu_over_(s, 1);
+    if (r.status != PERF_OK)
         return r;
-    }
-    if (s->phase != PERF_GPU_DONE_)
-        s->warnings |= PERF_WARN_STOPPED;
     r = perf_gpu_arm_result_(s, 0);
-    perf_gpu_release_(s);
-    perf_gpu_stop_(s);
-    memcpy(s->note, r.text, sizeof s->note);
     s->as.bench.slice.ns = s->arm[0].clean;
     s->as.bench.slice.count = s->arm[0].cleans;
     s->as.bench.result = perf_gpu_as_result_(&r);
-    s->as.loop.result = &s->as.bench.result;
-    PERF_REL_(&s->as.loop.done, 1);
+    perf_gpu_settle_(s, r.text, &s->as.bench.result);
     return r;
 }
 
@@ -1749,23 +1590,16 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     perf_verdict  v = perf_verdict_start_(&s->ab_opts.accept);
     size_t        k, n = s->arm[0].cleans;
     perf_interval i;
-    double       *d;
 
     if (!n || v.status != PERF_OK)
         return v;
     if (!s->typical) {
-        s->ab_opts.accept.tick = s->quantum / PERF_CAST_(double, s->arm[0].batch);
+        s->ab_opts.accept.tick = s->r.quantum_ns / PERF_CAST_(double, s->arm[0].batch);
         return perf_compare_pairs(s->arm[0].clean, s->arm[1].clean, n, &s->ab_opts.accept);
     }
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
-    if (!d) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
     for (k = 0; k < n; k++)
-        d[k] = perf_log(s->arm[1].clean[k]) - perf_log(s->arm[0].clean[k]);
-    i = perf_seq_interval(d, n, s->ab_opts.accept.confidence);
-    PERF_FREE(d);
+        s->spare[k] = perf_log(s->arm[1].clean[k]) - perf_log(s->arm[0].clean[k]);
+    i = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
     v.pairs = n;
     v.excluded = s->seq.excluded;
     perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
@@ -1781,29 +1615,24 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     perf_ab_result    *h;
     int                i;
 
-    if (!PERF_LOOP_IS_ONE_(s) || PERF_ACQ_(&s->as.loop.done)) {
-        r.status = r.verdict.status = s && !PERF_LOOP_IS_ONE_(s) ? PERF_ENOMEM : PERF_ESTATE;
-        r.verdict.reason = perf_status_text(r.status);
+    r.status = r.verdict.status = perf_gpu_over_(s, 2);
+    r.verdict.reason = perf_status_text(r.status);
+    if (r.status != PERF_OK)
         return r;
-    }
-    if (s->phase != PERF_GPU_DONE_)
-        s->warnings |= PERF_WARN_STOPPED;
     r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = s->status != PERF_OK ? s->status : r.baseline.status != PERF_OK ? r.baseline.status
-                                                                               : r.candidate.status;
+    r.status = s->r.status != PERF_OK ? s->r.status : r.baseline.status;
+    if (r.status == PERF_OK)
+        r.status = r.candidate.status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
     if (r.status != PERF_OK) {
         perf_verdict_cap_(&r.verdict, perf_status_text(r.status));
         r.verdict.decision = PERF_INCONCLUSIVE;
         r.verdict.status = r.status;
     }
-    perf_gpu_release_(s);
-    perf_gpu_stop_(s);
-    memcpy(s->note, r.candidate.text, sizeof s->note);
     for (i = 0; i < 2; i++) {
         s->told[i].ns = s->arm[i].clean;
         s->told[i].count = s->arm[i].cleans;
@@ -1815,7 +1644,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     h->candidate = r.candidate.time;
     h->first_baseline_ns = r.baseline.first_ns;
     h->first_candidate_ns = r.candidate.first_ns;
-    h->overhead_ns = s->empty;
+    h->overhead_ns = s->r.overhead_ns;
     h->batch_baseline = r.baseline.batch;
     h->batch_candidate = r.candidate.batch;
     h->seconds = r.seconds;
@@ -1825,83 +1654,62 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     h->opts.seed = r.opts.seed;
     h->status = r.status;
     h->warnings = r.warnings;
-    s->as.loop.result = h;
-    PERF_REL_(&s->as.loop.done, 1);
+    perf_gpu_settle_(s, r.candidate.text, h);
+    return r;
+}
+#else
+/* Off: the body runs once, unmeasured. */
+#define perf_gpu_turn_(s) ((void)(s), UINT64_C(0))
+#define perf_gpu_bench_open_(name, stream, opts)                                                  \
+    ((void)(name), (void)(stream), (void)(opts), PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_))
+#define perf_gpu_ab_open_(name, stream, opts) perf_gpu_bench_open_(name, stream, opts)
+
+PERF_FN perf_gpu_result perf_gpu_bench_close_(struct perf_gpu_loop_ *s)
+{
+    perf_gpu_result r = PERF_ZERO;
+    (void)s;
+    r.status = PERF_EDISABLED;
+    return r;
+}
+
+PERF_FN perf_gpu_ab_result perf_gpu_ab_close_(struct perf_gpu_loop_ *s)
+{
+    perf_gpu_ab_result r = PERF_ZERO;
+    (void)s;
+    r.status = r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
     return r;
 }
 #endif
 
 /* ---- the loops ---- */
 
-#if PERF_DISABLE
+PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
+{
+    perf_gpu_loop l;
+
+    l.left = PERF_DISABLE;
+    l.state = state;
+    l.variant = PERF_DISABLE - 1;
+    return l;
+}
+
+/* What a loop was; afterwards it is one that has ended. */
+PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
+{
+    struct perf_gpu_loop_ *was = l ? l->state : PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_);
+
+    if (l) {
+        memset(l, 0, sizeof *l);
+        l->variant = -1;
+    }
+    return was;
+}
+
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench b = {2, PERF_NULL_};         /* the body runs once, unmeasured */
-    (void)name;
-    (void)stream;
-    (void)opts;
-    return b;
-}
-
-PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
-{
-    return --b->left != 0;
-}
-
-PERF_FN int perf_gpu_bench_copy(const perf_gpu_bench *b)
-{
-    (void)b;
-    return 0;
-}
-
-PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
-{
-    perf_gpu_result r = PERF_ZERO;
-    (void)b;
-    r.status = PERF_EDISABLED;
-    return r;
-}
-
-PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
-                                      const perf_gpu_ab_opts *opts)
-{
-    perf_gpu_ab ab = {2, PERF_NULL_, 0};        /* the baseline runs once, unmeasured */
-    (void)name;
-    (void)stream;
-    (void)opts;
-    return ab;
-}
-
-PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
-{
-    return --ab->left ? 0 : -1;
-}
-
-PERF_FN int perf_gpu_ab_copy(const perf_gpu_ab *ab)
-{
-    (void)ab;
-    return 0;
-}
-
-PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
-{
-    perf_gpu_ab_result r = PERF_ZERO;
-    (void)ab;
-    r.status = PERF_EDISABLED;
-    r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-#else
-PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
-                                            const perf_gpu_bench_opts *opts)
-{
-    perf_gpu_bench b;
-
-    b.left = 0;
-    b.state = perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts);
-    return b;
+    return perf_gpu_loop_new_(perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
@@ -1915,41 +1723,15 @@ PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
     return n != 0;
 }
 
-PERF_COLD_FN_ int perf_gpu_copy_(const perf_gpu_loop_ *s, int64_t left)
-{
-    uint64_t done;
-
-    if (!PERF_LOOP_IS_ONE_(s) || s->opts.rotate_copies < 1)
-        return 0;
-    done = s->arm[0].runs + s->arm[1].runs + s->shown - 1 - PERF_CAST_(uint64_t, left);
-    return PERF_CAST_(int, done % PERF_CAST_(uint64_t, s->opts.rotate_copies));
-}
-
-PERF_FN int perf_gpu_bench_copy(const perf_gpu_bench *b)
-{
-    return perf_gpu_copy_(b->state, b->left);
-}
-
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
 {
-    perf_gpu_bench was = PERF_ZERO;
-
-    if (b) {
-        was = *b;
-        memset(b, 0, sizeof *b);
-    }
-    return perf_gpu_bench_close_(was.state);
+    return perf_gpu_bench_close_(perf_gpu_loop_take_(b));
 }
 
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab ab;
-
-    ab.left = 0;
-    ab.state = perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts);
-    ab.variant = -1;
-    return ab;
+    return perf_gpu_loop_new_(perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
@@ -1964,23 +1746,10 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
     return ab->variant;
 }
 
-PERF_FN int perf_gpu_ab_copy(const perf_gpu_ab *ab)
-{
-    return perf_gpu_copy_(ab->state, ab->left);
-}
-
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
-    perf_gpu_ab was = PERF_ZERO;
-
-    if (ab) {
-        was = *ab;
-        memset(ab, 0, sizeof *ab);
-        ab->variant = -1;
-    }
-    return perf_gpu_ab_close_(was.state);
+    return perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
 }
-#endif
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic pop

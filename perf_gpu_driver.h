@@ -6,7 +6,7 @@
  *
  * perf_cuda.h includes it and builds on it; few programs need it by itself.
  * Needs perf.h and perf_stats.h beside it.
- * Sections (search for ">>"):  config  table  status  private
+ * Sections (search for ">>"):  config  table  status  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
 #ifndef PERF_GPU_DRIVER_H
@@ -25,12 +25,12 @@
 PERF_BEGIN_DECLS
 
 /* >>table -------------------------------------------------------------------------------------
- * All that this library asks of a GPU goes through one table.  Four fillings: the CUDA runtime (.cu
- * files), the CUDA driver found at run time (every other file), HIP, and whatever you install:
- * tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those of the CUDA
- * driver API, so that its functions are the table: 0 is success, 600 not ready, 400 bad handle,
- * 4 shut down, 2 out of memory, 900 .. 907 stream capture; HIP and the runtime use the same
- * numbers.  Streams, events, contexts and graphs are `void *`; device addresses uint64_t.
+ * All that this library asks of a GPU goes through one table.  Three fillings: the CUDA driver
+ * found at run time (in .cu files too: the runtime's streams are the driver's), HIP, and whatever
+ * you install: tests/gpu/sim.h is a simulated device.  Signatures, arguments and numbers are those
+ * of the CUDA driver API, so that its functions are the table: 0 is success, 600 not ready, 400 bad
+ * handle, 4 shut down, 2 out of memory, 900 .. 907 stream capture; HIP uses the same numbers.
+ * Streams, events, contexts and graphs are `void *`; device addresses uint64_t.
  *
  * The contract for those who fill a table:
  *  - Fields may be NULL but for the first nine.  NULL means "not there": callers do without.
@@ -63,14 +63,9 @@ typedef struct perf_gpu_backend {
     int (*ctx_pop)(void **ctx);
     int (*ctx_device)(int *device);             /* number of the current context's device */
     int (*stream_ctx)(void *stream, void **ctx);
-    int (*device_count)(int *count);
     int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
-    int (*device_name)(char *name, int cap, int device);
 
     /* Streams: order, capture, graphs. */
-    int (*stream_create)(void **stream, unsigned flags);        /* 1: not blocked by stream NULL */
-    int (*stream_destroy)(void *stream);
-    int (*stream_wait)(void *stream, void *event, unsigned flags);
     int (*stream_capturing)(void *stream, int *status); /* 0 no, 1 yes, 2 spoilt; 906: NULL */
                                                 /* stream while a blocking one captures */
     int (*capture_mode)(int *mode);             /* exchanges this thread's: 0 global, 2 relaxed */
@@ -149,6 +144,21 @@ PERF_FN perf_status perf_gpu_status(void);
 PERF_FN int         perf_gpu_error_code(void);
 PERF_FN const char *perf_gpu_error_text(void);
 
+/* >>internal: what other headers may use -----------------------------------------------------
+ *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first use;
+ *                                           NULL without memory; takes the registry's lock
+ *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
+ *   perf_gpu_complete_                      1: a table has all the functions that it must have
+ *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (locks; ends all calls after a
+ *                                           shut-down); writes one in the driver's words
+ *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_     makes a context current for a while, and
+ *                                           captures of other threads safe; 0 or the driver's code
+ *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
+ *                                           first call may load NVML (tens of ms), with no lock held
+ *   PERF_GPU_DL_, PERF_GPU_HERE_            1: libraries are found at run time; scopes can record
+ *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
+ *                                           an error of the program's own waits                    */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
@@ -181,12 +191,7 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(ctx_pop, "cuCtxPopCurrent_v2", "cuCtxPopCurrent", "")                                       \
     X(ctx_device, "cuCtxGetDevice", "", "hipGetDevice")                                           \
     X(stream_ctx, "cuStreamGetCtx", "", "")                                                       \
-    X(device_count, "cuDeviceGetCount", "", "hipGetDeviceCount")                                  \
     X(device_attribute, "cuDeviceGetAttribute", "", "")     /* HIP numbers its own way */ \
-    X(device_name, "cuDeviceGetName", "", "hipDeviceGetName")                                     \
-    X(stream_create, "cuStreamCreate", "", "hipStreamCreateWithFlags")                            \
-    X(stream_destroy, "cuStreamDestroy_v2", "cuStreamDestroy", "hipStreamDestroy")                \
-    X(stream_wait, "cuStreamWaitEvent", "", "hipStreamWaitEvent")                                 \
     X(stream_capturing, "cuStreamIsCapturing", "", "hipStreamIsCapturing")                        \
     X(capture_mode, "cuThreadExchangeStreamCaptureMode", "",                                      \
       "hipThreadExchangeStreamCaptureMode")                                                       \
@@ -231,7 +236,6 @@ typedef struct perf_gpu_driver_ {
     void                  (*on_down)(struct perf_gpu_state_ *);     /* no event is used any more */
     void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
     uint32_t                nvml_asked, spare;
-    int                   (*hip_get)(int *);
     int                   (*hip_set)(int);
     const char           *(*hip_text[2])(int);
     int                   (*hip_peek)(void);
@@ -240,38 +244,15 @@ typedef struct perf_gpu_driver_ {
     perf_gpu_backend        plain;      /* HIP's own functions, behind those of `found` */
     char                    error_text[240];
 } perf_gpu_driver_;
-#define PERF_GPU_LOOKED_DRIVER_  1u
-#define PERF_GPU_LOOKED_RUNTIME_ 2u
-#define PERF_GPU_LOOKED_HIP_     4u
-#define PERF_GPU_LOOKED_ALL_     7u     /* installed by hand */
+#define PERF_GPU_LOOKED_DRIVER_ 1u
+#define PERF_GPU_LOOKED_HIP_    2u
+#define PERF_GPU_LOOKED_ALL_    3u      /* installed by hand */
 
 #if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
 #define PERF_GPU_DL_ 1
 /* Weak: older systems have them in a library of their own, which nobody is asked to link. */
-struct perf_dl_info_ {
-    const char *file;
-    void       *base;
-    const char *symbol;
-    void       *at;
-};
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
 extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
-extern int   perf_dladdr_(const void *, struct perf_dl_info_ *) __asm__(PERF_SYM_("dladdr"))
-    PERF_ATTR_((__weak__));
-extern PERF_WEAK_ int perf_gpu_stays_v1_;
-PERF_WEAK_ int        perf_gpu_stays_v1_;
-
-/* The process keeps pointers to functions of this shared object from here on (who collects, what a
- * slot records with), so a dlclose must leave it where it is.                                    */
-PERF_COLD_FN_ void perf_gpu_stay_(void)
-{
-    struct perf_dl_info_ here = PERF_ZERO;
-
-    PERF_SET_(&perf_gpu_stays_v1_, 1);
-    if (perf_dlopen_ != PERF_NULL_ && perf_dladdr_ != PERF_NULL_ &&
-        perf_dladdr_(&perf_anchor_v1_, &here) && here.file)
-        (void)perf_dlopen_(here.file, 1 | 4 | 0x1000);  /* lazy, only if loaded, never unload     */
-}
 #else
 #define PERF_GPU_DL_ 0
 #endif
@@ -284,10 +265,10 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 
     if (!r)
         return PERF_NULL_;
-#if PERF_GPU_DL_
-    if (!PERF_GET_(&perf_gpu_stays_v1_))
-        perf_gpu_stay_();
-#endif
+#if PERF_ONE_CORE_
+    if (!PERF_GET_(&perf_anchor_v1_.reserved))
+        perf_core_pin_();       /* from here on the process keeps pointers to functions of this */
+#endif                          /* image: who collects, what a slot records with */
     d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     if (d || !perf_lock_(r))
         return d;
@@ -352,177 +333,15 @@ PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
 }
 #endif
 
-/* ---- table: the CUDA runtime ---- */
-
-#if defined(__CUDACC__) && !PERF_DISABLE
-#define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_RUNTIME_
-/* A failed call must not be what the user's next cudaGetLastError() finds; and while an error of
- * his waits there, calls that may fail by nature are not made at all. */
-PERF_FN int perf_gpu_rt_(cudaError_t e)
-{
-    if (e != cudaSuccess)
-        (void)cudaGetLastError();
-    return PERF_CAST_(int, e);
-}
-
-#define PERF_RT_(name, parameters, call)                                                          \
-    PERF_FN int perf_rt_##name##_ parameters                                                      \
-    {                                                                                             \
-        return perf_gpu_rt_(call);                                                                \
-    }
-#define PERF_RT_MAYBE_(name, parameters, call)                                                    \
-    PERF_FN int perf_rt_##name##_ parameters                                                      \
-    {                                                                                             \
-        return cudaPeekAtLastError() != cudaSuccess ? PERF_GPU_NOT_READY : perf_gpu_rt_(call);    \
-    }
-#define PERF_RT_EVENT_(e)  PERF_CAST_(cudaEvent_t, e)
-#define PERF_RT_STREAM_(s) PERF_CAST_(cudaStream_t, s)
-PERF_RT_(event_destroy, (void *e), cudaEventDestroy(PERF_RT_EVENT_(e)))
-PERF_RT_(event_record, (void *e, void *s), cudaEventRecord(PERF_RT_EVENT_(e), PERF_RT_STREAM_(s)))
-PERF_RT_MAYBE_(event_query, (void *e), cudaEventQuery(PERF_RT_EVENT_(e)))
-PERF_RT_(event_sync, (void *e), cudaEventSynchronize(PERF_RT_EVENT_(e)))
-PERF_RT_MAYBE_(event_elapsed, (float *ms, void *a, void *b),
-               cudaEventElapsedTime(ms, PERF_RT_EVENT_(a), PERF_RT_EVENT_(b)))
-PERF_RT_MAYBE_(stream_query, (void *s), cudaStreamQuery(PERF_RT_STREAM_(s)))
-PERF_RT_(stream_sync, (void *s), cudaStreamSynchronize(PERF_RT_STREAM_(s)))
-PERF_RT_(stream_destroy, (void *s), cudaStreamDestroy(PERF_RT_STREAM_(s)))
-PERF_RT_(stream_wait, (void *s, void *e, unsigned flags),
-         cudaStreamWaitEvent(PERF_RT_STREAM_(s), PERF_RT_EVENT_(e), flags))
-PERF_RT_(device_count, (int *n), cudaGetDeviceCount(n))
-PERF_RT_(ctx_device, (int *device), cudaGetDevice(device))
-PERF_RT_(capture_begin, (void *s, int mode),
-         cudaStreamBeginCapture(PERF_RT_STREAM_(s), PERF_CAST_(cudaStreamCaptureMode, mode)))
-PERF_RT_(graph_launch, (void *exec, void *s),
-         cudaGraphLaunch(PERF_CAST_(cudaGraphExec_t, exec), PERF_RT_STREAM_(s)))
-PERF_RT_(graph_exec_destroy, (void *exec), cudaGraphExecDestroy(PERF_CAST_(cudaGraphExec_t, exec)))
-PERF_RT_(graph_destroy, (void *graph), cudaGraphDestroy(PERF_CAST_(cudaGraph_t, graph)))
-PERF_RT_(event_record_flags, (void *e, void *s, unsigned flags),
-         cudaEventRecordWithFlags(PERF_RT_EVENT_(e), PERF_RT_STREAM_(s), flags))
-PERF_RT_(host_func, (void *s, void (*fn)(void *), void *user),
-         cudaLaunchHostFunc(PERF_RT_STREAM_(s), fn, user))
-PERF_RT_(mem_info, (size_t * free_bytes, size_t *total), cudaMemGetInfo(free_bytes, total))
-PERF_RT_(mem_free, (uint64_t p), cudaFree(reinterpret_cast<void *>(p)))
-PERF_RT_(host_alloc, (void **p, size_t bytes, unsigned flags), cudaHostAlloc(p, bytes, flags))
-PERF_RT_(host_free, (void *p), cudaFreeHost(p))
-PERF_RT_(fill, (uint64_t to, unsigned char byte, size_t bytes, void *s),
-         cudaMemsetAsync(reinterpret_cast<void *>(to), byte, bytes, PERF_RT_STREAM_(s)))
-PERF_RT_(pool_value, (void *pool, int what, void *value),
-         cudaMemPoolGetAttribute(PERF_CAST_(cudaMemPool_t, pool),
-                                 PERF_CAST_(cudaMemPoolAttr, what), value))
-
-/* Those whose outputs have types of their own. */
-#define PERF_RT_OUT_(name, type, parameters, call, as)                                            \
-    PERF_FN int perf_rt_##name##_ parameters                                                      \
-    {                                                                                             \
-        type      got = {};                                                                       \
-        const int code = perf_gpu_rt_(call);                                                      \
-        if (!code)                                                                                \
-            *out = as;                                                                            \
-        return code;                                                                              \
-    }
-PERF_RT_OUT_(event_create, cudaEvent_t, (void **out, unsigned flags),
-             cudaEventCreateWithFlags(&got, flags), got)
-PERF_RT_OUT_(stream_create, cudaStream_t, (void **out, unsigned flags),
-             cudaStreamCreateWithFlags(&got, flags), got)
-PERF_RT_OUT_(stream_capturing, cudaStreamCaptureStatus, (void *s, int *out),
-             cudaStreamIsCapturing(PERF_RT_STREAM_(s), &got), PERF_CAST_(int, got))
-PERF_RT_OUT_(capture_end, cudaGraph_t, (void *s, void **out),
-             cudaStreamEndCapture(PERF_RT_STREAM_(s), &got), got)
-PERF_RT_OUT_(graph_instantiate, cudaGraphExec_t,
-             (void **out, void *graph, unsigned long long flags),
-             cudaGraphInstantiateWithFlags(&got, PERF_CAST_(cudaGraph_t, graph), flags), got)
-PERF_RT_OUT_(mem_alloc, void *, (uint64_t *out, size_t bytes), cudaMalloc(&got, bytes),
-             reinterpret_cast<uint64_t>(got))
-PERF_RT_OUT_(host_address, void *, (uint64_t *out, void *p, unsigned flags),
-             cudaHostGetDevicePointer(&got, p, flags), reinterpret_cast<uint64_t>(got))
-PERF_RT_OUT_(pool_get, cudaMemPool_t, (void **out, int device), cudaDeviceGetMemPool(&got, device),
-             got)
-PERF_RT_OUT_(device_attribute, int, (int *out, int attribute, int device),
-             cudaDeviceGetAttribute(&got, PERF_CAST_(cudaDeviceAttr, attribute), device), got)
-
-PERF_FN int perf_rt_error_name_(int code, const char **text)
-{
-    *text = cudaGetErrorName(PERF_CAST_(cudaError_t, code));
-    return 0;
-}
-
-PERF_FN int perf_rt_error_text_(int code, const char **text)
-{
-    *text = cudaGetErrorString(PERF_CAST_(cudaError_t, code));
-    return 0;
-}
-
-/* Where the driver cannot be asked about contexts a device number stands for its primary one. */
-PERF_FN int perf_rt_ctx_get_(void **ctx)
-{
-    int       device = 0;
-    const int code = perf_gpu_rt_(cudaGetDevice(&device));
-
-    *ctx = code ? nullptr : reinterpret_cast<void *>(PERF_CAST_(uintptr_t, device) + 1);
-    return code;
-}
-
-PERF_FN int perf_rt_ctx_set_(void *ctx)
-{
-    return perf_gpu_rt_(cudaSetDevice(PERF_CAST_(int, reinterpret_cast<uintptr_t>(ctx) - 1)));
-}
-
-#if CUDART_VERSION >= 12080
-PERF_RT_OUT_(stream_ctx, int, (void *s, void **out), cudaStreamGetDevice(PERF_RT_STREAM_(s), &got),
-             reinterpret_cast<void *>(PERF_CAST_(uintptr_t, got) + 1))
-#endif
-
-#define PERF_RT_FIELDS_(X)                                                                        \
-    X(event_create) X(event_destroy) X(event_record) X(event_query) X(event_sync)                 \
-    X(event_elapsed) X(stream_query) X(stream_sync) X(device_count) X(device_attribute)           \
-    X(ctx_device) X(stream_create) X(stream_destroy) X(stream_wait) X(stream_capturing)           \
-    X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
-    X(graph_destroy) X(event_record_flags) X(host_func) X(mem_info) X(mem_alloc) X(mem_free)      \
-    X(host_alloc) X(host_free) X(host_address) X(fill) X(pool_get) X(pool_value)          \
-    X(error_name) X(error_text)
-#define PERF_RT_SET_(f) t->f = perf_rt_##f##_;
-
-/* The runtime does the work.  The driver, where it can be reached, tells which context is current
- * (the runtime would make one to answer), and whether an event is ready, so that "not ready" is
- * not left behind as the runtime's last error. */
-PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
-{
-    perf_gpu_backend driver = perf_gpu_backend();
-    int              version = 0;
-
-    (void)d;
-    if (perf_gpu_fill_driver_(&driver) && driver.ctx_get)
-        *t = driver;
-    else if (cudaDriverGetVersion(&version) != cudaSuccess || version == 0)
-        return 0;
-    PERF_RT_FIELDS_(PERF_RT_SET_)
-    t->name = "CUDA runtime";
-    if (driver.ctx_get) {
-        if (driver.event_elapsed)
-            t->event_elapsed = driver.event_elapsed;
-        if (driver.event_query)
-            t->event_query = driver.event_query;
-        if (driver.ctx_device)
-            t->ctx_device = driver.ctx_device;
-        return 1;
-    }
-    t->ctx_get = perf_rt_ctx_get_;
-    t->ctx_set = perf_rt_ctx_set_;
-#if CUDART_VERSION >= 12080
-    t->stream_ctx = perf_rt_stream_ctx_;
-#endif
-    return 1;
-}
-
 /* ---- table: HIP ---- */
 
-#elif (defined(__HIPCC__) || PERF_HIP) && !PERF_DISABLE && (PERF_GPU_DL_ || defined(__HIPCC__))
+#if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !PERF_DISABLE &&                  \
+    (PERF_GPU_DL_ || defined(__HIP_CPU_RT__))
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
 /* HIP's contexts are its devices: number + 1 is the handle.  Setting a device makes nothing. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
-    perf_gpu_driver_ *d = perf_gpu_driver_get_();
-    int              device = 0, code = d->hip_get(&device);
+    int device = 0, code = perf_gpu_driver_get_()->plain.ctx_device(&device);
 
     *ctx = code ? PERF_NULL_ : PERF_PTR_(void *, PERF_CAST_(uintptr_t, device) + 1);
     return code;
@@ -610,8 +429,11 @@ PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, in
 PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
-/* The same functions, linked instead of looked up: their C signatures differ from the table's only
- * in pointer types that are all one machine word. */
+#endif
+
+#if defined(__HIP_CPU_RT__)
+/* HIP-CPU, which runs HIP on the host: there is no library to look into.  Its functions differ from
+ * the table's only in pointer types that are all one machine word. */
 PERF_FN void perf_hip_put_(void *field, const void *function)
 {
     memcpy(field, &function, sizeof function);
@@ -619,9 +441,8 @@ PERF_FN void perf_hip_put_(void *field, const void *function)
 #define PERF_HIP_SET_(field, function)                                                            \
     perf_hip_put_(&(field), reinterpret_cast<const void *>(function))
 
-#if defined(__HIP_CPU_RT__)
-/* HIP-CPU, which runs HIP on the host: it captures nothing, cannot be asked whether an event is
- * ready, and waits for the two whose distance is wanted. */
+/* It captures nothing, cannot be asked whether an event is ready, and waits for the two whose
+ * distance is wanted. */
 PERF_FN int perf_hip_cpu_query_(void *event)
 {
     const auto &done = is_done(*static_cast<hipEvent_t>(event));
@@ -636,7 +457,32 @@ PERF_FN int perf_hip_cpu_elapsed_(float *ms, void *start, void *stop)
         return PERF_GPU_NOT_READY;
     return hipEventElapsedTime(ms, static_cast<hipEvent_t>(start), static_cast<hipEvent_t>(stop));
 }
+
+PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
+{
+    PERF_HIP_SET_(d->hip_set, hipSetDevice);
+    PERF_HIP_SET_(d->hip_text[0], hipGetErrorName);
+    PERF_HIP_SET_(d->hip_text[1], hipGetErrorString);
+    PERF_HIP_SET_(t->event_create, hipEventCreateWithFlags);
+    PERF_HIP_SET_(t->event_destroy, hipEventDestroy);
+    PERF_HIP_SET_(t->event_record,
+                  PERF_CAST_(hipError_t (*)(hipEvent_t, hipStream_t), hipEventRecord));
+    PERF_HIP_SET_(t->event_sync, hipEventSynchronize);
+    PERF_HIP_SET_(t->stream_query, hipStreamQuery);
+    PERF_HIP_SET_(t->stream_sync, hipStreamSynchronize);
+    PERF_HIP_SET_(t->ctx_device, hipGetDevice);
+    PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
+    PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
+    PERF_HIP_SET_(t->mem_free, hipFree);
+    PERF_HIP_SET_(t->host_free, hipHostFree);
+    PERF_HIP_SET_(t->fill, hipMemsetD8Async);
+    t->event_query = perf_hip_cpu_query_;
+    t->event_elapsed = perf_hip_cpu_elapsed_;
+    perf_hip_finish_(d, t, 0);
+    return 1;
+}
 #else
+#if defined(__HIPCC__)
 /* HIP numbers attributes its own way: those that a bench asks for. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
@@ -650,83 +496,34 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 }
 #endif
 
-PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
-{
-    int devices = 0, version = 0;
-
-    if (hipGetDeviceCount(&devices) != hipSuccess || devices < 1)
-        return 0;
-    PERF_HIP_SET_(d->hip_get, hipGetDevice);
-    PERF_HIP_SET_(d->hip_set, hipSetDevice);
-    PERF_HIP_SET_(d->hip_text[0], hipGetErrorName);
-    PERF_HIP_SET_(d->hip_text[1], hipGetErrorString);
-    PERF_HIP_SET_(t->event_create, hipEventCreateWithFlags);
-    PERF_HIP_SET_(t->event_destroy, hipEventDestroy);
-    PERF_HIP_SET_(t->event_record,
-                  PERF_CAST_(hipError_t (*)(hipEvent_t, hipStream_t), hipEventRecord));
-    PERF_HIP_SET_(t->event_sync, hipEventSynchronize);
-    PERF_HIP_SET_(t->stream_query, hipStreamQuery);
-    PERF_HIP_SET_(t->stream_sync, hipStreamSynchronize);
-    PERF_HIP_SET_(t->ctx_device, hipGetDevice);
-    PERF_HIP_SET_(t->device_count, hipGetDeviceCount);
-    PERF_HIP_SET_(t->stream_create, hipStreamCreateWithFlags);
-    PERF_HIP_SET_(t->stream_destroy, hipStreamDestroy);
-    PERF_HIP_SET_(t->stream_wait, hipStreamWaitEvent);
-#if defined(__HIP_CPU_RT__)
-    t->event_query = perf_hip_cpu_query_;
-    t->event_elapsed = perf_hip_cpu_elapsed_;
-#else
-    PERF_HIP_SET_(t->event_query, hipEventQuery);
-    PERF_HIP_SET_(t->event_elapsed, hipEventElapsedTime);
-    PERF_HIP_SET_(t->stream_capturing, hipStreamIsCapturing);
-    PERF_HIP_SET_(t->capture_mode, hipThreadExchangeStreamCaptureMode);
-    PERF_HIP_SET_(t->capture_begin, hipStreamBeginCapture);
-    PERF_HIP_SET_(t->capture_end, hipStreamEndCapture);
-    PERF_HIP_SET_(t->graph_instantiate, hipGraphInstantiateWithFlags);
-    PERF_HIP_SET_(t->graph_launch, hipGraphLaunch);
-    PERF_HIP_SET_(t->graph_exec_destroy, hipGraphExecDestroy);
-    PERF_HIP_SET_(t->graph_destroy, hipGraphDestroy);
-    PERF_HIP_SET_(t->pool_get, hipDeviceGetMemPool);
-    PERF_HIP_SET_(t->pool_value, hipMemPoolGetAttribute);
-    PERF_HIP_SET_(d->hip_peek, hipPeekAtLastError);
-    t->device_attribute = perf_hip_attribute_;
-    if (hipRuntimeGetVersion(&version) != hipSuccess)
-        version = HIP_VERSION;
-#if HIP_VERSION_MAJOR >= 6                      /* declared before, but not there */
-    PERF_HIP_SET_(t->host_func, hipLaunchHostFunc);
-    PERF_HIP_SET_(d->hip_owner, hipStreamGetDevice);
-#endif
-#endif
-    PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
-    PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
-    PERF_HIP_SET_(t->mem_free, hipFree);
-    PERF_HIP_SET_(t->host_free, hipHostFree);
-    PERF_HIP_SET_(t->fill, hipMemsetD8Async);
-    perf_hip_finish_(d, t, version);
-    return 1;
-}
-#else
+/* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
 #define PERF_GPU_FILL_HIP_(f, cuda, older, hip) perf_gpu_symbol_(library, hip, "", &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
                                        "libamdhip64.so", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
-    int                    (*version_of)(int *) = PERF_NULL_;
+    void                    *library = PERF_NULL_;
+    int                    (*version_of)(int *) = PERF_NULL_, (*count_of)(int *) = PERF_NULL_;
     int                      devices = 0, version = 0;
 
+#if defined(__HIPCC__)
+    (void)name;
+    t->device_attribute = perf_hip_attribute_;
+#else
+    library = perf_gpu_library_(name);
     if (!library)
         return 0;
+#endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
-    perf_gpu_symbol_(library, "hipGetDevice", "", &d->hip_get);
     perf_gpu_symbol_(library, "hipSetDevice", "", &d->hip_set);
     perf_gpu_symbol_(library, "hipGetErrorName", "", &d->hip_text[0]);
     perf_gpu_symbol_(library, "hipGetErrorString", "", &d->hip_text[1]);
     perf_gpu_symbol_(library, "hipPeekAtLastError", "", &d->hip_peek);
     perf_gpu_symbol_(library, "hipStreamGetDevice", "", &d->hip_owner);
+    perf_gpu_symbol_(library, "hipGetDeviceCount", "", &count_of);
     perf_gpu_symbol_(library, "hipRuntimeGetVersion", "", &version_of);
-    if (!d->hip_get || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !t->device_count ||
-        t->device_count(&devices) || devices < 1)
+    if (!t->ctx_device || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !count_of ||
+        count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
         version = 0;
@@ -778,13 +575,31 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 
 /* ---- errors and shut-down ---- */
 
+/* "700 CUDA_ERROR_ILLEGAL_ADDRESS: an illegal ...": in the words of `b`; NULL: the driver has shut
+ * down, and is not asked for words any more. */
+PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, int code)
+{
+    const char *name = PERF_NULL_, *text = b ? PERF_NULL_ : "the driver has shut down";
+
+    if (b && b->error_name && b->error_name(code, &name))
+        name = PERF_NULL_;
+    if (b && b->error_text && b->error_text(code, &text))
+        text = PERF_NULL_;
+    if (code < 0)
+        perf_put_char_(o, '-');
+    perf_put_u64_(o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
+    perf_put_(o, name ? " " : "");
+    perf_put_(o, name ? name : "");
+    perf_put_(o, text ? ": " : "");
+    perf_put_(o, text ? text : "");
+}
+
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
  * error when we are told of it at the exit (`call` NULL). */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
     perf_registry_         *r = perf_registry_get_();
-    const char             *name = PERF_NULL_, *text = PERF_NULL_;
     perf_out_               o = PERF_ZERO;
 
     if (code == PERF_GPU_SHUT_DOWN) {
@@ -793,31 +608,20 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
         if (d->on_down)
             d->on_down(d->state);
-        text = "the driver has shut down";      /* it is not asked for words any more */
         b = PERF_NULL_;
     }
     if (!call)
         return;
     if (r)
         perf_fail_(r, PERF_EGPU);
-    if (PERF_GET_(&d->error) || !(b || text) || !perf_lock_(r))
+    if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
     if (!d->error) {
-        if (b && b->error_name && b->error_name(code, &name))
-            name = PERF_NULL_;
-        if (b && b->error_text && b->error_text(code, &text))
-            text = PERF_NULL_;
         o.p = d->error_text;
         o.cap = sizeof d->error_text;
         perf_put_(&o, call);
         perf_put_(&o, ": ");
-        if (code < 0)
-            perf_put_char_(&o, '-');
-        perf_put_u64_(&o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
-        perf_put_(&o, name ? " " : "");
-        perf_put_(&o, name ? name : "");
-        perf_put_(&o, text ? ": " : "");
-        perf_put_(&o, text ? text : "");
+        perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }
     perf_unlock_(r);
@@ -894,8 +698,9 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
         e->how = b->ctx_push && b->ctx_pop ? 1 : 2;
     }
     e->mode = 2;
-    e->relaxed = b->capture_mode && !b->capture_mode(&e->mode);
-    return 0;
+    code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
+    e->relaxed = !code;
+    return code == PERF_GPU_SHUT_DOWN ? code : 0;
 }
 
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)

@@ -21,7 +21,7 @@
 #define PERF_KERNEL_H
 
 /* NVRTC and hipRTC compile at run time: this file is then all they need, device side only.  Some of
- * them have uint64_t and some have not, hence the types and the namespace of our own.            */
+ * them have uint64_t and some have not: within this file it is a macro.                          */
 #if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
 #define PERF_KERNEL_RTC_ 1
 #undef PERF_KERNEL_HOST
@@ -37,9 +37,15 @@
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p)
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
-namespace perf_kernel_rtc_ {
-typedef unsigned int       uint32_t;
-typedef unsigned long long uint64_t, uintptr_t;
+#pragma push_macro("uint32_t")
+#pragma push_macro("uint64_t")
+#pragma push_macro("uintptr_t")
+#undef uint32_t
+#undef uint64_t
+#undef uintptr_t
+#define uint32_t  unsigned int
+#define uint64_t  unsigned long long
+#define uintptr_t unsigned long long
 #else
 #define PERF_KERNEL_RTC_ 0
 #ifndef PERF_KERNEL_HOST        /* 0: device side only, without perf.h and the host functions     */
@@ -101,7 +107,7 @@ typedef struct perf_kernel_stamp {      /* a reading of clock64                 
 /* Sums of one scope over many warps; device memory of yours, zeroed. */
 typedef struct perf_kernel_total {
     uint64_t cycles;
-    uint64_t warps;                     /* perf_kernel_sum_store calls                            */
+    uint64_t warps;                     /* perf_kernel_sum that were stored                       */
     uint64_t most;                      /* cycles of the warp that had most                       */
     uint64_t wrapped;                   /* warps that ran so long that their sum may have wrapped */
 } perf_kernel_total;
@@ -137,19 +143,6 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 /* A moment with a value. */
 PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
 
-/* Accumulate only: three instructions, no memory.  The sum holds 2^32 cycles (two seconds);
- * a warp that lives longer is counted as wrapped unless it stores more often.                    */
-typedef struct perf_kernel_sum_ {
-    uint32_t cycles;
-    uint64_t since;
-} perf_kernel_sum_;
-PERF_KERNEL_FN_ void     perf_kernel_sum_open(perf_kernel_sum_ *s);
-PERF_KERNEL_FN_ uint32_t perf_kernel_sum_begin(void);
-PERF_KERNEL_FN_ void     perf_kernel_sum_end(perf_kernel_sum_ *s, uint32_t begin);
-
-/* Adds the sum of lane 0 to *to, atomically, and starts again from zero. */
-PERF_KERNEL_FN_ void     perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_total *to);
-
 /* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init.  Neither
  * this nor PERF_KERNEL_HIST is there under NVRTC and hipRTC.                                     */
 #if !PERF_KERNEL_RTC_
@@ -157,7 +150,9 @@ PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
 #endif
 
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
- * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum
+ * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
+ *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
+ *                               longer is counted as wrapped unless it calls sum.store() meanwhile
  * PERF_KERNEL_HIST(hist);       adds this block's cycles to a histogram                          */
 #if PERF_DISABLE
 #define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
@@ -250,52 +245,14 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 
 /* ---- the machine: a test defines PERF_KERNEL_MACHINE_ and these six itself ---- */
 
-#if defined(__HIP_CPU_RT__)                    /* "warps" of 32 threads, cycles of 1 ns          */
-PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
-{
-    return PERF_CAST_(uint64_t, std::chrono::nanoseconds(
-        std::chrono::steady_clock::now().time_since_epoch()).count());
-}
-
-PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
-{
-    uint64_t          c = perf_kernel_wall_();
-    perf_kernel_stamp t = {PERF_CAST_(uint32_t, c), PERF_CAST_(uint32_t, c >> 32)};
-
-    return t;
-}
-
-PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
-{
-    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
-                                                  (threadIdx.y + blockDim.y * threadIdx.z));
-}
-
-PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
-{
-    return perf_kernel_thread_() % 32;
-}
-
-PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
-{
-    return 0;
-}
-
-PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
-{
-    r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
-    r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
-    r->warp = perf_kernel_thread_() / 32;
-}
-
-PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
-{
-    return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
-}
-#elif !defined(PERF_KERNEL_MACHINE_)
+#if !defined(PERF_KERNEL_MACHINE_)
 /* AMD's clocks.  gfx11 has no 64-bit count of cycles, only one of 20 bits, full after 0.4 ms: there
  * a "cycle" is a tick of the common clock, 10 ns.  131: the message that asks for that clock.    */
-#if defined(__GFX11__)
+#if defined(__HIP_CPU_RT__)                     /* "warps" of 32 threads, cycles of 1 ns          */
+#define PERF_KERNEL_AMD_WALL_()   PERF_CAST_(uint64_t, std::chrono::nanoseconds(                  \
+                                      std::chrono::steady_clock::now().time_since_epoch()).count())
+#define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
+#elif defined(__GFX11__)
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_sendmsg_rtnl(131)
 #define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
 #elif defined(__GFX12__)
@@ -305,6 +262,11 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_memrealtime()
 #define PERF_KERNEL_AMD_CYCLES_() __builtin_amdgcn_s_memtime()
 #endif
+#if defined(__HIP_DEVICE_COMPILE__) || defined(__HIP_CPU_RT__)
+#define PERF_KERNEL_AMD_ 1
+#else
+#define PERF_KERNEL_AMD_ 0
+#endif
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
@@ -312,7 +274,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif defined(__HIP_DEVICE_COMPILE__)
+#elif PERF_KERNEL_AMD_
     uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
     t.hi = PERF_CAST_(uint32_t, c >> 32);
@@ -325,11 +287,19 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
     uint64_t t = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
-#elif defined(__HIP_DEVICE_COMPILE__)
+#elif PERF_KERNEL_AMD_
     t = PERF_KERNEL_AMD_WALL_();
 #endif
     return t;
 }
+
+#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
+{
+    return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
+                                                  (threadIdx.y + blockDim.y * threadIdx.z));
+}
+#endif
 
 PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
 {
@@ -338,6 +308,8 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
 #elif defined(__HIP_DEVICE_COMPILE__)
     lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
+#elif PERF_KERNEL_AMD_
+    lane = perf_kernel_thread_() % 32;
 #endif
     return lane;
 }
@@ -363,14 +335,13 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
 
 PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    uint32_t thread = threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
-    r->block_x = blockIdx.x;
-    r->block_yz = (blockIdx.y & 0xffffu) | blockIdx.z << 16;
-#if defined(__CUDA_ARCH__)
-    r->warp = thread / 32;
+#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+    r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
+    r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
+#if defined(__HIP_DEVICE_COMPILE__)             /* the macro for it is gone in ROCm 7             */
+    r->warp = perf_kernel_thread_() / PERF_CAST_(uint32_t, warpSize);
 #else
-    r->warp = thread / PERF_CAST_(uint32_t, warpSize);      /* the macro for it is gone in ROCm 7 */
+    r->warp = perf_kernel_thread_() / 32;
 #endif
 #else
     (void)r;
@@ -381,6 +352,8 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return atomicAdd(PERF_PTR_(unsigned long long *, next), 1ull);
+#elif PERF_KERNEL_AMD_
+    return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
 #else
     return (*next)++;
 #endif
@@ -433,28 +406,29 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
     return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
 }
 
-PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
+/* The record that comes next lies there. */
+PERF_KERNEL_FN_ void perf_kernel_go_to_(perf_kernel_sink_ *s, uint64_t at)
 {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-    s->at = 0;
+    s->at = at;
 #else
-    s->lo = s->hi = 0;
+    s->lo = PERF_CAST_(uint32_t, at);
+    s->hi = PERF_CAST_(uint32_t, at >> 32);
 #endif
+}
+
+PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
+{
+    perf_kernel_go_to_(s, 0);
     s->end = s->on = 0;
     s->ring = PERF_NULL_;
-#if !PERF_DISABLE
-    if (buffer && perf_kernel_lane_() == 0) {
+    if (!PERF_DISABLE && buffer && perf_kernel_lane_() == 0) {
         uint64_t before = perf_kernel_wall_(), i = perf_kernel_claim_(&buffer->next);
         if (i < buffer->rings) {
             s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
             uint64_t at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) +
                           buffer->data_offset + i * buffer->ring_bytes;
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-            s->at = at;
-#else
-            s->lo = PERF_CAST_(uint32_t, at);
-            s->hi = PERF_CAST_(uint32_t, at >> 32);
-#endif
+            perf_kernel_go_to_(s, at);
             s->end = PERF_CAST_(uint32_t, at + buffer->ring_bytes - 16);
             s->on = 1;
             perf_kernel_place_(s->ring);
@@ -467,15 +441,11 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *
             s->ring->asked = PERF_CAST_(uint32_t, wall - before);
         }
     }
-#else
-    (void)buffer;
-#endif
 }
 
 PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
 {
-#if !PERF_DISABLE
-    if (s->ring) {
+    if (!PERF_DISABLE && s->ring) {
         s->ring->closed_wall = perf_kernel_wall_();
         s->ring->closed = perf_kernel_cycles_();
         s->ring->used = PERF_KERNEL_LOW_(s) - PERF_CAST_(uint32_t, s->ring->used);
@@ -483,52 +453,36 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
         s->ring = PERF_NULL_;
     }
     s->on = 0;
-#else
-    (void)s;
-#endif
 }
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
 {
-#if !PERF_DISABLE
-    return perf_kernel_clock_();
-#else
-    perf_kernel_stamp t = PERF_ZERO;
-    return t;
-#endif
+    perf_kernel_stamp off = PERF_ZERO;
+
+    return PERF_DISABLE ? off : perf_kernel_clock_();
 }
 
 /* The id is added above bit 20 of the begin's upper half: one instruction, and whatever that half
  * is, the end's upper half tells the two apart again.                                            */
 PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
 {
-#if !PERF_DISABLE
-    perf_kernel_stamp end = perf_kernel_clock_();
+    perf_kernel_stamp end = perf_kernel_begin();
 
     if (id > PERF_KERNEL_ID_MAX)
         id = PERF_KERNEL_ID_MAX;
-    perf_kernel_put_(s, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
-#else
-    (void)s;
-    (void)id;
-    (void)begin;
-#endif
+    if (!PERF_DISABLE)
+        perf_kernel_put_(s, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
 }
 
 /* As a scope whose end has an upper half that no clock reaches. */
 PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value)
 {
-#if !PERF_DISABLE
-    perf_kernel_stamp now = perf_kernel_clock_();
+    perf_kernel_stamp now = perf_kernel_begin();
 
     if (id > PERF_KERNEL_ID_MAX)
         id = PERF_KERNEL_ID_MAX;
-    perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
-#else
-    (void)s;
-    (void)id;
-    (void)value;
-#endif
+    if (!PERF_DISABLE)
+        perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
 /* ---- sums and histograms ---- */
@@ -545,64 +499,11 @@ PERF_KERNEL_FN_ void perf_shared_max_(uint64_t *p, uint64_t v)
 }
 #endif
 
-PERF_KERNEL_FN_ void perf_kernel_sum_open(perf_kernel_sum_ *s)
-{
-    s->cycles = 0;
-    s->since = 0;
-#if !PERF_DISABLE
-    s->since = perf_kernel_cycles_();
-#endif
-}
-
-PERF_KERNEL_FN_ uint32_t perf_kernel_sum_begin(void)
-{
-#if !PERF_DISABLE
-    return perf_kernel_clock_().lo;
-#else
-    return 0;
-#endif
-}
-
-PERF_KERNEL_FN_ void perf_kernel_sum_end(perf_kernel_sum_ *s, uint32_t begin)
-{
-#if !PERF_DISABLE
-    s->cycles += perf_kernel_clock_().lo - begin;
-#else
-    (void)s;
-    (void)begin;
-#endif
-}
-
-PERF_KERNEL_FN_ void perf_kernel_sum_store(perf_kernel_sum_ *s, perf_kernel_total *to)
-{
-#if !PERF_DISABLE
-    uint64_t now = perf_kernel_cycles_();
-
-    if (to && perf_kernel_lane_() == 0) {
-        perf_shared_add_(&to->cycles, s->cycles);
-        perf_shared_add_(&to->warps, 1);
-        perf_shared_max_(&to->most, s->cycles);
-        if ((now - s->since) >> 32)
-            perf_shared_add_(&to->wrapped, 1);
-    }
-    s->cycles = 0;
-    s->since = now;
-#else
-    (void)s;
-    (void)to;
-#endif
-}
-
 #if !PERF_KERNEL_RTC_
 PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
 {
-#if !PERF_DISABLE
-    if (h && perf_kernel_lane_() == 0)
+    if (!PERF_DISABLE && h && perf_kernel_lane_() == 0)
         perf_hist_add_shared(h, value);
-#else
-    (void)h;
-    (void)value;
-#endif
 }
 #endif
 #endif
@@ -648,30 +549,48 @@ struct perf_kernel_scope_ {
 };
 
 /* Cycles of PERF_KERNEL_SUM blocks; stored into *total, if any, when it goes out of scope. */
-struct perf_kernel_sum : perf_kernel_sum_ {
+struct perf_kernel_sum {
     perf_kernel_total *const total;
-    PERF_KERNEL_IN_ explicit perf_kernel_sum(perf_kernel_total *to) : total(to)
+    uint32_t                 cycles;
+    uint64_t                 since;
+    PERF_KERNEL_IN_ explicit perf_kernel_sum(perf_kernel_total *to) : total(to), cycles(0), since(0)
     {
-        perf_kernel_sum_open(this);
+        if (!PERF_DISABLE)
+            since = perf_kernel_cycles_();
     }
     PERF_KERNEL_IN_ ~perf_kernel_sum()
     {
-        perf_kernel_sum_store(this, total);
+        store();
+    }
+    /* Adds the sum of lane 0 to *total, atomically, and starts again from zero. */
+    PERF_KERNEL_IN_ void store()
+    {
+        uint64_t now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
+
+        if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
+            perf_shared_add_(&total->cycles, cycles);
+            perf_shared_add_(&total->warps, 1);
+            perf_shared_max_(&total->most, cycles);
+            if ((now - since) >> 32)
+                perf_shared_add_(&total->wrapped, 1);
+        }
+        cycles = 0;
+        since = now;
     }
     perf_kernel_sum(const perf_kernel_sum &) = delete;
     perf_kernel_sum &operator=(const perf_kernel_sum &) = delete;
 };
 
 struct perf_kernel_sum_scope_ {
-    perf_kernel_sum_ &sum;
-    uint32_t          begin;
-    PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum_ &s) : sum(s), begin(0)
+    perf_kernel_sum &sum;
+    uint32_t         begin;
+    PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
     {
-        begin = perf_kernel_sum_begin();
+        begin = perf_kernel_begin().lo;
     }
     PERF_KERNEL_IN_ ~perf_kernel_sum_scope_()
     {
-        perf_kernel_sum_end(&sum, begin);
+        sum.cycles += perf_kernel_begin().lo - begin;
     }
     perf_kernel_sum_scope_(const perf_kernel_sum_scope_ &) = delete;
     perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
@@ -679,17 +598,15 @@ struct perf_kernel_sum_scope_ {
 
 #if !PERF_KERNEL_RTC_
 struct perf_kernel_hist_scope_ {
-    perf_hist *const  hist;
-    perf_kernel_stamp begin;
-    PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin()
+    perf_hist *const hist;
+    uint64_t         begin;
+    PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin(0)
     {
-        begin = perf_kernel_begin();
+        begin = perf_kernel_cycles_();
     }
     PERF_KERNEL_IN_ ~perf_kernel_hist_scope_()
     {
-        perf_kernel_stamp e = perf_kernel_begin();
-        perf_kernel_hist_add(hist, (PERF_CAST_(uint64_t, e.hi) << 32 | e.lo) -
-                                       (PERF_CAST_(uint64_t, begin.hi) << 32 | begin.lo));
+        perf_kernel_hist_add(hist, perf_kernel_cycles_() - begin);
     }
     perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
     perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
@@ -698,16 +615,9 @@ struct perf_kernel_hist_scope_ {
 #endif
 
 #if PERF_KERNEL_RTC_
-}
-using perf_kernel_rtc_::perf_kernel_begin; using perf_kernel_rtc_::perf_kernel_buffer;
-using perf_kernel_rtc_::perf_kernel_close; using perf_kernel_rtc_::perf_kernel_end;
-using perf_kernel_rtc_::perf_kernel_instant; using perf_kernel_rtc_::perf_kernel_open;
-using perf_kernel_rtc_::perf_kernel_scope_; using perf_kernel_rtc_::perf_kernel_sink;
-using perf_kernel_rtc_::perf_kernel_sink_; using perf_kernel_rtc_::perf_kernel_stamp;
-using perf_kernel_rtc_::perf_kernel_sum; using perf_kernel_rtc_::perf_kernel_sum_;
-using perf_kernel_rtc_::perf_kernel_sum_begin; using perf_kernel_rtc_::perf_kernel_sum_end;
-using perf_kernel_rtc_::perf_kernel_sum_open; using perf_kernel_rtc_::perf_kernel_sum_scope_;
-using perf_kernel_rtc_::perf_kernel_sum_store; using perf_kernel_rtc_::perf_kernel_total;
+#pragma pop_macro("uint32_t")
+#pragma pop_macro("uint64_t")
+#pragma pop_macro("uintptr_t")
 #endif
 
 /* ---- host ---- */
@@ -759,12 +669,6 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
     b->bytes = need;
     b->wall_hz = wall_hz ? wall_hz : 1000000000u;
     return PERF_OK;
-}
-
-PERF_FN double perf_kernel_double_(uint64_t x)
-{
-    return PERF_CAST_(double, PERF_CAST_(int64_t, x >> 1)) * 2 +
-           PERF_CAST_(double, PERF_CAST_(int64_t, x & 1));
 }
 
 /* x >= 0, also where it is beyond all numbers or none at all. */
@@ -834,33 +738,22 @@ PERF_FN unsigned perf_kernel_xcd_(const perf_kernel_ring *r)
     return (r->sm >> 16) % PERF_KERNEL_XCDS_;
 }
 
-PERF_FN void perf_kernel_slot_(const perf_kernel_reader_ *k, uint64_t at, uint32_t w[4])
-{
-    memcpy(w, k->image + at, 16);
-}
-
 /* 0: no scope and no instant can look like this. */
 PERF_FN int perf_kernel_event_of_(const perf_kernel_ring *r, const uint32_t w[4],
                                   perf_kernel_event *e, uint64_t *begin)
 {
-    uint32_t hi;
-    uint64_t end;
+    const uint32_t opened = PERF_CAST_(uint32_t, r->opened >> 32);
+    uint64_t       end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
 
-    e->instant = w[3] == 0xffffffffu;
-    if (e->instant) {                           /* upper half: from the opening, at most 2^20 on  */
-        hi = PERF_CAST_(uint32_t, r->opened >> 32);
-        e->id = (w[1] - hi) >> 20;
-        *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
-        e->value = w[2];
-        e->cycles = 0;
-        return *begin >= r->opened;
-    }
-    end = PERF_CAST_(uint64_t, w[3]) << 32 | w[2];
-    e->id = ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    e->instant = w[3] == 0xffffffffu;           /* begins at most 2^52 cycles after the opening   */
+    e->id = e->instant ? (w[1] - opened) >> 20
+                       : ((w[1] - w[3] + 0xfffffu) >> 20) & PERF_KERNEL_ID_MAX;
+    e->value = e->instant ? w[2] : 0;
     *begin = PERF_CAST_(uint64_t, w[1] - (e->id << 20)) << 32 | w[0];
-    e->value = 0;
+    end = e->instant ? *begin : end;
     e->cycles = end - *begin;
-    return *begin <= end && *begin >= r->opened && (r->state != 2 || end <= r->closed);
+    return *begin <= end && *begin >= r->opened &&
+           (e->instant || r->state != 2 || end <= r->closed);
 }
 
 /* The front of the buffer and its rings, bounds proven.  PERF_ENOMEM, PERF_EFORMAT. */
@@ -885,7 +778,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         return PERF_EFORMAT;
     k->image = PERF_CAST_(const unsigned char *, image);
     k->head = b;
-    k->tick = 1e9 / perf_kernel_double_(b->wall_hz);
+    k->tick = 1e9 / PERF_CAST_(double, b->wall_hz);
     n = b->next < b->rings ? b->next : b->rings;
     k->info.missed_warps = b->next - n;
     k->warp = PERF_CAST_(perf_kernel_warp_ *,
@@ -905,7 +798,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         if (ring[i].state == 2) {
             used = ring[i].used / 16;
             if (used < slots) {                 /* 2^28 records and more: the count came round    */
-                perf_kernel_slot_(k, w->slot + used * 16, word);
+                memcpy(word, k->image + w->slot + used * 16, 16);
                 used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
             }
             w->records = used < slots ? used : slots;
@@ -913,14 +806,14 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         } else {                                /* until the first slot that is still empty       */
             k->info.unclosed++;
             for (w->records = 0; w->records < slots; w->records++) {
-                perf_kernel_slot_(k, w->slot + w->records * 16, word);
+                memcpy(word, k->image + w->slot + w->records * 16, 16);
                 if (!(word[0] | word[1] | word[2] | word[3]))
                     break;
             }
         }
         for (used = 0; used < w->records; used++) {
             uint64_t begin;
-            perf_kernel_slot_(k, w->slot + used * 16, word);
+            memcpy(word, k->image + w->slot + used * 16, 16);
             if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
                 k->info.malformed++;
             else if (begin + e.cycles > w->last)
@@ -1054,9 +947,9 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
             far_t = t - r->opened_wall;
         }
         if ((i + 1 == k->warps || k->warp[i + 1].sm_first == i + 1) &&
-            perf_kernel_double_(far_t) * k->tick >= PERF_KERNEL_LONG_) {
-            cycles += perf_kernel_double_(far_c);
-            ns += perf_kernel_double_(far_t) * k->tick;
+            PERF_CAST_(double, far_t) * k->tick >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, far_c);
+            ns += PERF_CAST_(double, far_t) * k->tick;
         }
     }
     if (cycles > 0)
@@ -1082,17 +975,69 @@ PERF_FN uint64_t perf_kernel_ns_(const perf_kernel_reader_ *k, const perf_kernel
     const perf_kernel_ring *r = k->warp[w->sm_first].ring;
     uint64_t                wall = r->opened_wall +
                                    PERF_CAST_(uint64_t, k->ahead[perf_kernel_xcd_(r)]);
-    double ns = perf_kernel_double_(cycles - r->opened) *
+    double ns = PERF_CAST_(double, cycles - r->opened) *
                 (k->info.cycle_ns > 0 ? k->info.cycle_ns : 1.0);
 
     if (k->head->wall_hz == 1000000000u)        /* nothing rounded where there is nothing to do   */
         return wall + perf_kernel_whole_(ns);
-    return perf_kernel_whole_(ns + perf_kernel_double_(wall) * k->tick);
+    return perf_kernel_whole_(ns + PERF_CAST_(double, wall) * k->tick);
 }
 
-/* Calls each with every event. */
-PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k,
-                                     void (*each)(void *, const perf_kernel_event *), void *with)
+typedef struct perf_kernel_json_ {
+    perf_file_           file;
+    perf_kernel_reader_ *k;
+    const char *const   *names;
+    uint32_t             count;
+    int64_t              host_ns;
+} perf_kernel_json_;
+
+#define PERF_KERNEL_PID_ 1000000u       /* SM 0 as a process of the trace; real ones are below    */
+
+/* `,"tid":7` and the like. */
+PERF_COLD_FN_ void perf_kernel_member_(perf_file_ *f, const char *key, uint64_t n)
+{
+    perf_file_put_(f, key);
+    perf_file_number_(f, n);
+}
+
+PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel_event *e)
+{
+    perf_file_ *f = &j->file;
+
+    if (f->p > f->limit)
+        perf_file_flush_(f);
+    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
+                                 : ",\n{\"ph\":\"X\",\"name\":");
+    if (e->id < j->count && j->names[e->id]) {
+        char   name[PERF_NAME_MAX_ + 1];
+        size_t n = perf_name_length_(j->names[e->id]);
+        memcpy(name, j->names[e->id], n);
+        name[n] = '\0';
+        perf_file_json_(f, name);
+    } else {
+        perf_kernel_member_(f, "\"scope ", e->id);
+        perf_file_put_(f, "\"");
+    }
+    perf_file_put_(f, ",\"ts\":");
+    f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
+    if (!e->instant) {
+        perf_file_put_(f, ",\"dur\":");
+        f->p = perf_digits_us_(f->p, e->ns);
+    }
+    perf_kernel_member_(f, ",\"pid\":", PERF_KERNEL_PID_ + UINT64_C(0) + e->sm);
+    perf_kernel_member_(f, ",\"tid\":", e->track);
+    perf_kernel_member_(f, e->instant ? ",\"args\":{\"value\":" : ",\"args\":{\"cycles\":",
+                        e->instant ? e->value : e->cycles);
+    perf_kernel_member_(f, ",\"block\":\"", e->block_x);
+    perf_kernel_member_(f, ",", e->block_y);
+    perf_kernel_member_(f, ",", e->block_z);
+    perf_kernel_member_(f, "\",\"warp\":", e->warp);
+    perf_file_put_(f, "}}");
+}
+
+/* Every event into the trace; without one the first `room` into `out`. */
+PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k, perf_kernel_json_ *trace,
+                                     perf_kernel_event *out, uint64_t room)
 {
     size_t   i;
     uint64_t n;
@@ -1109,100 +1054,35 @@ PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k,
         for (n = 0; n < w->records; n++) {
             uint32_t word[4];
             uint64_t begin;
-            perf_kernel_slot_(k, w->slot + n * 16, word);
+            memcpy(word, k->image + w->slot + n * 16, 16);
             if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
                 continue;
             e.start_ns = perf_kernel_ns_(k, w, begin);
             e.ns = perf_kernel_ns_(k, w, begin + e.cycles) - e.start_ns;
-            each(with, &e);
+            if (trace) {
+                perf_kernel_json_one_(trace, &e);
+            } else if (room) {
+                room--;
+                *out++ = e;
+            }
         }
     }
-}
-
-typedef struct perf_kernel_copy_ {
-    perf_kernel_event *out;
-    uint64_t           n, room;
-} perf_kernel_copy_;
-
-PERF_COLD_FN_ void perf_kernel_copy_one_(void *with, const perf_kernel_event *e)
-{
-    perf_kernel_copy_ *c = PERF_CAST_(perf_kernel_copy_ *, with);
-
-    if (c->n < c->room)
-        c->out[c->n++] = *e;
 }
 
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info)
 {
     perf_kernel_reader_ k;
-    perf_kernel_copy_   c;
     perf_status         status = perf_kernel_read_(&k, image, bytes);
 
     if (status == PERF_OK) {
         perf_kernel_scale_(&k);
-        c.out = out;
-        c.n = 0;
-        c.room = out ? room : 0;
-        perf_kernel_each_(&k, perf_kernel_copy_one_, &c);
+        perf_kernel_each_(&k, PERF_NULL_, out, out ? room : 0);
         PERF_FREE(k.warp);
     }
     if (info)
         *info = k.info;
     return status;
-}
-
-typedef struct perf_kernel_json_ {
-    perf_file_           file;
-    perf_kernel_reader_ *k;
-    const char *const   *names;
-    uint32_t             count;
-    int64_t              host_ns;
-} perf_kernel_json_;
-
-#define PERF_KERNEL_PID_ 1000000u       /* SM 0 as a process of the trace; real ones are below    */
-
-PERF_COLD_FN_ void perf_kernel_json_one_(void *with, const perf_kernel_event *e)
-{
-    perf_kernel_json_ *j = PERF_CAST_(perf_kernel_json_ *, with);
-    perf_file_        *f = &j->file;
-
-    if (f->p > f->limit)
-        perf_file_flush_(f);
-    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
-                                 : ",\n{\"ph\":\"X\",\"name\":");
-    if (e->id < j->count && j->names[e->id]) {
-        char   name[PERF_NAME_MAX_ + 1];
-        size_t n = perf_name_length_(j->names[e->id]);
-        memcpy(name, j->names[e->id], n);
-        name[n] = '\0';
-        perf_file_json_(f, name);
-    } else {
-        perf_file_put_(f, "\"scope ");
-        perf_file_number_(f, e->id);
-        perf_file_put_(f, "\"");
-    }
-    perf_file_put_(f, ",\"ts\":");
-    f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
-    if (!e->instant) {
-        perf_file_put_(f, ",\"dur\":");
-        f->p = perf_digits_us_(f->p, e->ns);
-    }
-    perf_file_put_(f, ",\"pid\":");
-    perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + e->sm);
-    perf_file_put_(f, ",\"tid\":");
-    perf_file_number_(f, e->track);
-    perf_file_put_(f, e->instant ? ",\"args\":{\"value\":" : ",\"args\":{\"cycles\":");
-    perf_file_number_(f, e->instant ? e->value : e->cycles);
-    perf_file_put_(f, ",\"block\":\"");
-    perf_file_number_(f, e->block_x);
-    perf_file_put_(f, ",");
-    perf_file_number_(f, e->block_y);
-    perf_file_put_(f, ",");
-    perf_file_number_(f, e->block_z);
-    perf_file_put_(f, "\",\"warp\":");
-    perf_file_number_(f, e->warp);
-    perf_file_put_(f, "}}");
 }
 
 PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
@@ -1214,10 +1094,9 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     perf_out_                  o = PERF_ZERO;
     size_t                     i;
 
-    perf_file_put_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":");
-    perf_file_number_(f, k->info.dropped);
-    perf_file_put_(f, ",\"missed_warps\":");
-    perf_file_number_(f, k->info.missed_warps);
+    perf_kernel_member_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":",
+                        k->info.dropped);
+    perf_kernel_member_(f, ",\"missed_warps\":", k->info.missed_warps);
     perf_file_put_(f, ",\"ns_per_cycle\":\"");
     o.p = text;
     o.cap = sizeof text;
@@ -1228,19 +1107,15 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
         if (k->warp[i].sm_first == i) {
             perf_file_put_(f, i ? ",\n" : "");
             perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"");
-            if (k->warp[k->warps - 1].ring->sm >> 16) {
-                perf_file_put_(f, "XCD ");
-                perf_file_number_(f, k->warp[i].ring->sm >> 16);
-                perf_file_put_(f, " CU ");
-            } else {
-                perf_file_put_(f, "SM ");
-            }
-            perf_file_number_(f, k->warp[i].ring->sm & 0xffff);
-            perf_file_put_(f, "\"},\"pid\":");
-            perf_file_number_(f, PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
+            if (k->warp[k->warps - 1].ring->sm >> 16)
+                perf_kernel_member_(f, "XCD ", k->warp[i].ring->sm >> 16);
+            perf_kernel_member_(f, k->warp[k->warps - 1].ring->sm >> 16 ? " CU " : "SM ",
+                                k->warp[i].ring->sm & 0xffff);
+            perf_kernel_member_(f, "\"},\"pid\":",
+                                PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
             perf_file_put_(f, "}");
         }
-    perf_kernel_each_(k, perf_kernel_json_one_, j);
+    perf_kernel_each_(k, j, PERF_NULL_, 0);
     perf_file_put_(f, "\n]}\n");
     perf_file_flush_(f);
 }
@@ -1283,7 +1158,7 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
     if (factor >= 1 && factor <= 1)
         return perf_hist_merge(into, from);
     while (perf_hist_next(from, &b)) {
-        value = (perf_kernel_double_(b.lower) + perf_kernel_double_(b.upper)) / 2 * factor;
+        value = (PERF_CAST_(double, b.lower) + PERF_CAST_(double, b.upper)) / 2 * factor;
         perf_hist_add_n(into, perf_kernel_whole_(value + 0.5), b.count);
     }
     return PERF_OK;

@@ -31,9 +31,6 @@
  * scope; no header needed.  Both: NVTX when a tool listens there, else roctx.  hipcc knows no NVTX,
  * so PERF_NVTX 1 means PERF_ROCTX 1 there.                                                       */
 
-#ifndef PERF_NVTX_DOMAIN                /* name of the NVTX domain                                */
-#define PERF_NVTX_DOMAIN "perf.h"
-#endif
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
 #define PERF_USE_NVTX_  0
 #define PERF_USE_ROCTX_ ((PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
@@ -61,7 +58,8 @@
 
 /* >>calls: ranges without scopes --------------------------------------------------------------
  * For any file, with or without PERF_NVTX: include perf_nvtx.h and call.  They reach the profiler
- * only and appear in no report.  Any thread; names are not kept; NULL reads "(null)".  Without a
+ * only and appear in no report; PERF_INSTANT for a moment, perf_async_begin for ranges that cross
+ * threads and perf_thread_name reach both.  Any thread; names are not kept; NULL reads "(null)".  Without a
  * listener a push and a pop are six instructions.                                                */
 
 PERF_BEGIN_DECLS
@@ -78,21 +76,6 @@ PERF_FN void perf_nvtx_push_value(const char *name, double value);      /* with 
 /* Closes the innermost range that perf_nvtx_push opened; without one it is counted as misuse.  If
  * scopes opened since are still open, it closes with them.                                       */
 PERF_FN void perf_nvtx_pop(void);
-
-PERF_FN void perf_nvtx_mark(const char *name);          /* a moment                               */
-PERF_FN void perf_nvtx_mark_value(const char *name, double value);      /* with a payload         */
-
-/* A range that may end in another thread or overlap others.  May be copied; all zero is "none". */
-typedef struct perf_nvtx_range {
-    uint64_t id;                        /* private                                                */
-    uint32_t open;
-} perf_nvtx_range;
-
-/* name: as above.  Without a profiler the range is "none". */
-PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name);
-PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range);   /* NULL and a second end: nothing     */
-
-PERF_FN void perf_nvtx_name_thread(const char *name);   /* the calling thread, in the profiler    */
 
 /* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
  * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
@@ -135,24 +118,17 @@ PERF_COLD_FN_ perf_recorder_ *perf_nvtx_find_(const perf_sink_ **sink)
 #define PERF_NVTX_HEARD_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.deaf))
 #endif
 
-PERF_COLD_FN_ perf_label_ perf_nvtx_label_(const char *name, uint32_t type, double value)
+PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value)
 {
-    perf_label_ l;
+    const perf_sink_ *sink;
+    perf_recorder_   *t = perf_nvtx_find_(&sink);
+    perf_label_       l;
 
     l.text = name ? name : "(null)";
     l.name = PERF_NULL_;
     l.kind = PERF_KIND_RANGE_;
     l.type = type;
     l.bits = perf_bits_(value);
-    return l;
-}
-
-PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value)
-{
-    const perf_sink_ *sink;
-    perf_recorder_   *t = perf_nvtx_find_(&sink);
-    perf_label_       l = perf_nvtx_label_(name, type, value);
-
     if (t)
         sink->begin(t, &l, perf_depth_(t) | PERF_RANGE_FREE_);
 }
@@ -164,15 +140,6 @@ PERF_COLD_FN_ void perf_nvtx_pop_(void)
 
     if (t)
         sink->end(t, PERF_RANGE_FREE_);
-}
-
-PERF_COLD_FN_ void perf_nvtx_mark_(const char *name, uint32_t type, double value)
-{
-    const perf_sink_ *sink;
-    perf_label_       l = perf_nvtx_label_(name, type, value);
-
-    if (perf_nvtx_find_(&sink))
-        sink->mark(&l);
 }
 
 PERF_FN int perf_nvtx_listening(void)
@@ -198,48 +165,6 @@ PERF_FN void perf_nvtx_pop(void)
 {
     if (PERF_NVTX_HEARD_())
         perf_nvtx_pop_();
-}
-
-PERF_FN void perf_nvtx_mark(const char *name)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_mark_(name, 0, 0.0);
-}
-
-PERF_FN void perf_nvtx_mark_value(const char *name, double value)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_mark_(name, 2, value);
-}
-
-PERF_FN perf_nvtx_range perf_nvtx_range_begin(const char *name)
-{
-    perf_nvtx_range   range = PERF_ZERO;
-    const perf_sink_ *sink;
-
-    if (PERF_NVTX_HEARD_() && perf_nvtx_find_(&sink)) {
-        perf_label_ l = perf_nvtx_label_(name, 0, 0.0);
-        range.open = PERF_CAST_(uint32_t, sink->open(&l, &range.id));
-    }
-    return range;
-}
-
-PERF_FN void perf_nvtx_range_end(perf_nvtx_range *range)
-{
-    const perf_sink_ *sink;
-
-    if (PERF_NVTX_HEARD_() && range && range->open && perf_nvtx_find_(&sink))
-        sink->close(range->id);
-    if (range)
-        range->open = 0;
-}
-
-PERF_FN void perf_nvtx_name_thread(const char *name)
-{
-    const perf_sink_ *sink;
-
-    if (PERF_NVTX_HEARD_() && name && perf_nvtx_find_(&sink))
-        sink->thread(name);
 }
 
 #if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
@@ -355,7 +280,7 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
         !NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainMarkEx_impl_fnptr)
         return 0;
     perf_nvtx_v1_.nvtx = 1;
-    perf_nvtx_v1_.domain = nvtxDomainCreateA(PERF_NVTX_DOMAIN);
+    perf_nvtx_v1_.domain = nvtxDomainCreateA("perf.h");
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
         nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
     nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), PERF_KIND_RANGE_ + 1, "range");
@@ -365,10 +290,7 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
 
 #if PERF_USE_ROCTX_
 #if defined(_WIN32)
-PERF_COLD_FN_ int perf_nvtx_attach_roctx_(void)
-{
-    return 0;
-}
+#define perf_nvtx_attach_roctx_() 0             /* there is none */
 #else
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen"));
 extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym"));
@@ -406,6 +328,16 @@ PERF_COLD_FN_ int perf_nvtx_attach_roctx_(void)
     return 1;
 }
 #endif
+#endif
+
+/* What is done where NVTX listens; what follows is for roctx. */
+#if PERF_USE_NVTX_
+#define PERF_NVTX_IF_(...)                                                                        \
+    if (perf_nvtx_v1_.nvtx) {                                                                     \
+        __VA_ARGS__                                                                               \
+    }
+#else
+#define PERF_NVTX_IF_(...)
 #endif
 
 PERF_COLD_FN_ int perf_nvtx_attach_(void)
@@ -453,12 +385,7 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 PERF_COLD_FN_ void perf_nvtx_pop_one_(perf_recorder_ *t)
 {
     t->ranges--;
-#if PERF_USE_NVTX_
-    if (perf_nvtx_v1_.nvtx) {
-        (void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_());
-        return;
-    }
-#endif
+    PERF_NVTX_IF_((void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_()); return;)
     if (perf_nvtx_v1_.pop)
         (void)perf_nvtx_v1_.pop();
 }
@@ -482,40 +409,44 @@ PERF_COLD_FN_ uint32_t perf_nvtx_count_(const perf_recorder_ *t, uint32_t name)
     return name && i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
 }
 
+/* 0: no memory for one more. */
+PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
+{
+    uint32_t     room = t->ranges_room ? 2 * t->ranges_room : 64;
+    const size_t each = sizeof(perf_nvtx_around_);
+    uint32_t    *more;
+
+    if (t->ranges < t->ranges_room)
+        return 1;
+    more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end, room * each, 262144, 1));
+    if (!more) {
+        perf_fail_(t->home, PERF_ENOMEM);
+        return 0;
+    }
+    if (t->ranges)
+        memcpy(more, t->range, t->ranges * each);
+    t->range = more;
+    t->ranges_room = room;
+    return 1;
+}
+
 PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
 {
+    perf_nvtx_around_ *top;
+    perf_label_        told = *l;
+
     if (t->sinking)                             /* a scope in the tool                            */
         return;
     t->sinking = 1;
-    if (perf_nvtx_listens_()) {
-        uint32_t    name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
-        perf_label_ told = *l;
-        if (t->ranges == t->ranges_room) {
-            uint32_t  room = t->ranges_room ? 2 * t->ranges_room : 64;
-            uint32_t *more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end,
-                                                               room * sizeof(perf_nvtx_around_),
-                                                               262144, 1));
-            if (!more) {
-                perf_fail_(t->home, PERF_ENOMEM);
-                t->sinking = 0;
-                return;
-            }
-            if (t->ranges)
-                memcpy(more, t->range, t->ranges * sizeof(perf_nvtx_around_));
-            t->range = more;
-            t->ranges_room = room;
-        }
-        PERF_NVTX_OPEN_(t)[t->ranges].depth = depth;
-        PERF_NVTX_OPEN_(t)[t->ranges].name = name;
-        PERF_NVTX_OPEN_(t)[t->ranges].around = perf_nvtx_count_(t, name);
-        told.bits += told.type == 1 ? PERF_NVTX_OPEN_(t)[t->ranges].around : 0;
+    if (perf_nvtx_listens_() && perf_nvtx_room_(t)) {
+        top = &PERF_NVTX_OPEN_(t)[t->ranges];
+        top->depth = depth;
+        top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
+        top->around = perf_nvtx_count_(t, top->name);
+        told.bits += told.type == 1 ? top->around : 0;
         t->ranges++;
-#if PERF_USE_NVTX_
-        if (perf_nvtx_v1_.nvtx) {
-            nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
-            (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a);
-        }
-#endif
+        PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
+                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a);)
         if (perf_nvtx_v1_.push)
             (void)perf_nvtx_v1_.push(l->text);
     }
@@ -549,25 +480,15 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *l, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-#if PERF_USE_NVTX_
-    if (perf_nvtx_v1_.nvtx) {
-        nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
-        *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a);
-        return 1;
-    }
-#endif
+    PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a); return 1;)
     *range = perf_nvtx_v1_.open ? perf_nvtx_v1_.open(l->text) : 0;
     return 1;
 }
 
 PERF_COLD_FN_ void perf_nvtx_close_(uint64_t range)
 {
-#if PERF_USE_NVTX_
-    if (perf_nvtx_v1_.nvtx) {
-        nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range);
-        return;
-    }
-#endif
+    PERF_NVTX_IF_(nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range); return;)
     if (perf_nvtx_v1_.close)
         perf_nvtx_v1_.close(range);
 }
@@ -576,13 +497,8 @@ PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *l)
 {
     if (!perf_nvtx_listens_())
         return;
-#if PERF_USE_NVTX_
-    if (perf_nvtx_v1_.nvtx) {
-        nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
-        nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a);
-        return;
-    }
-#endif
+    PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a); return;)
     if (perf_nvtx_v1_.mark) {                   /* roctx has no payload: "queue = 3.000"          */
         char      text[PERF_NAME_MAX_ + 64];
         perf_out_ o = PERF_ZERO;
@@ -602,12 +518,7 @@ PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
 {
     if (!perf_nvtx_listens_())
         return;
-#if PERF_USE_NVTX_
-    if (perf_nvtx_v1_.nvtx) {
-        nvtxNameOsThreadA(perf_thread_id_(), name);
-        return;
-    }
-#endif
+    PERF_NVTX_IF_(nvtxNameOsThreadA(perf_thread_id_(), name); return;)
     if (perf_nvtx_v1_.thread)
         (void)perf_nvtx_v1_.thread(name);
 }
@@ -653,10 +564,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
 #define perf_nvtx_push(name)              PERF_OFF_((perf_nvtx_push)(name))
 #define perf_nvtx_push_value(name, value) PERF_OFF_((perf_nvtx_push_value)(name, value))
 #define perf_nvtx_pop()                   PERF_OFF_((perf_nvtx_pop)())
-#define perf_nvtx_mark(name)              PERF_OFF_((perf_nvtx_mark)(name))
-#define perf_nvtx_mark_value(name, value) PERF_OFF_((perf_nvtx_mark_value)(name, value))
-#define perf_nvtx_range_end(range)        PERF_OFF_((perf_nvtx_range_end)(range))
-#define perf_nvtx_name_thread(name)       PERF_OFF_((perf_nvtx_name_thread)(name))
 #define perf_nvtx_start()                 PERF_OFF_CODE_((perf_nvtx_start)())
 #endif
 

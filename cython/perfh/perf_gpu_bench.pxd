@@ -25,7 +25,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
     ctypedef enum perf_gpu_cache:
         PERF_GPU_COLD
         PERF_GPU_HOT
-        PERF_GPU_ROTATE
 
     ctypedef struct perf_gpu_bench_opts:
         perf_gpu_cache cache
@@ -38,8 +37,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
         double gate_ms
         double bytes
         double items
-        int rotate_copies
-        double rotate_bytes
 
     ctypedef struct perf_gpu_sample:
         double ns
@@ -80,15 +77,16 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint32_t warnings
         char text[360]
 
-    ctypedef struct perf_gpu_bench:
+    ctypedef struct perf_gpu_loop:
         pass
+
+    ctypedef perf_gpu_loop perf_gpu_bench
 
     perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
     perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts) noexcept
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
     int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
-    int perf_gpu_bench_copy(const perf_gpu_bench *b) noexcept
     perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept
 
     ctypedef struct perf_gpu_ab_opts:
@@ -107,13 +105,11 @@ cdef extern from "perf_gpu_bench.h" nogil:
         perf_status status
         uint32_t warnings
 
-    ctypedef struct perf_gpu_ab:
-        pass
+    ctypedef perf_gpu_loop perf_gpu_ab
 
     perf_gpu_ab_opts perf_gpu_ab_opts_default() noexcept
     perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts) noexcept
     perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
             const perf_gpu_ab_opts *opts) noexcept
     int perf_gpu_ab_next(perf_gpu_ab *ab) noexcept
-    int perf_gpu_ab_copy(const perf_gpu_ab *ab) noexcept
     perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab) noexcept

@@ -45,12 +45,7 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*ctx_pop)(void **) noexcept nogil
         int (*ctx_device)(int *) noexcept nogil
         int (*stream_ctx)(void *, void **) noexcept nogil
-        int (*device_count)(int *) noexcept nogil
         int (*device_attribute)(int *, int, int) noexcept nogil
-        int (*device_name)(char *, int, int) noexcept nogil
-        int (*stream_create)(void **, unsigned int) noexcept nogil
-        int (*stream_destroy)(void *) noexcept nogil
-        int (*stream_wait)(void *, void *, unsigned int) noexcept nogil
         int (*stream_capturing)(void *, int *) noexcept nogil
         int (*capture_mode)(int *) noexcept nogil
         int (*capture_begin)(void *, int) noexcept nogil

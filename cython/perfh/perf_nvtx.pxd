@@ -17,13 +17,4 @@ cdef extern from "perf_nvtx.h" nogil:
     void perf_nvtx_push(const char *name) noexcept
     void perf_nvtx_push_value(const char *name, double value) noexcept
     void perf_nvtx_pop() noexcept
-    void perf_nvtx_mark(const char *name) noexcept
-    void perf_nvtx_mark_value(const char *name, double value) noexcept
-
-    ctypedef struct perf_nvtx_range:
-        pass
-
-    perf_nvtx_range perf_nvtx_range_begin(const char *name) noexcept
-    void perf_nvtx_range_end(perf_nvtx_range *range) noexcept
-    void perf_nvtx_name_thread(const char *name) noexcept
     perf_status perf_nvtx_start() noexcept

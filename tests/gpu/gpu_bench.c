@@ -199,46 +199,6 @@ static void test_flush(void)
     sim_stop();
 }
 
-static void test_rotation(void)
-{
-    perf_stream         stream;
-    perf_gpu_bench_opts o = plain(PERF_GPU_ROTATE);
-    perf_gpu_bench      b;
-    perf_gpu_result     r;
-    int                 seen[400] = {0}, i, last = -1, runs = 0, steps = 1;
-
-    o.rotate_bytes = 1e6;
-    sim_start();
-    stream = sim_stream(0);
-    for (i = 0; i < 3; i++) {                   /* 11 copies of 1 MB stay in 50 MB of cache         */
-        o.rotate_copies = i == 0 ? 11 : i == 1 ? 1 : 400;
-        o.graph = i == 2;
-        b = perf_gpu_bench_begin("rotation", stream, &o);
-        CHECK(!perf_gpu_bench_next(&b), "must refuse");
-        r = perf_gpu_bench_end(&b);
-        CHECK(r.status == PERF_EINVAL && !r.time.count && strlen(r.text) > 20, "%s", r.text);
-    }
-    o.graph = 0;
-    b = perf_gpu_bench_begin("rotation", stream, &o);
-    while (perf_gpu_bench_next(&b)) {
-        int copy = perf_gpu_bench_copy(&b);
-        if (copy < 0 || copy >= 400)
-            break;
-        seen[copy]++;
-        steps = steps && copy == (last + 1) % 400;
-        last = copy;
-        runs++;
-        sim_work(stream, 10000);
-    }
-    r = perf_gpu_bench_end(&b);
-    CHECK(steps, "copies come in order, across samples too");
-    for (i = 0; i < 400 && i < runs; i++)
-        CHECK(seen[i], "copy %d was never used", i);
-    CHECK(r.status == PERF_OK && r.batch > 1 && r.flush_bytes == 0, "%s", r.text);
-    CHECK(nothing_left(), "left");
-    sim_stop();
-}
-
 /* A body that waits for the device: the gate opens by itself, every sample is flagged, nothing hangs. */
 static void test_self_synchronising(void)
 {
@@ -1099,7 +1059,6 @@ int main(int argc, char **argv)
     test_results();
     test_quantum();
     test_flush();
-    test_rotation();
     test_self_synchronising();
     test_exposed_now_and_then();
     test_no_gate();

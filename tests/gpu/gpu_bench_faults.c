@@ -7,7 +7,7 @@
 #include "check.h"
 
 #define SIM_NAME(f) #f,
-static const char *const name_of[] = {SIM_LIST(SIM_NAME)};
+static const char *const name_of[] = {SIM_ALL(SIM_NAME)};
 
 typedef struct outcome {
     perf_gpu_result    bench;

@@ -399,7 +399,7 @@ static void clock_of(uint64_t step_ns, double ppm)
     sim.drift_ppm[0] = ppm;
     for (i = 0; i < N; i++) {
         perf_gpu_scope s = perf_gpu_scope_begin("clock", stream[i % 3]);
-        begin[i] = s.slot->begin.ticks;
+        begin[i] = s.slot->begin;
         ring = s.slot->ring;
         (void)sim_work(stream[i % 3], i % 3 ? 2000 : 300000);
         truth[i] = (double)((sim_event *)s.slot->start)->at;

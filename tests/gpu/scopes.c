@@ -453,7 +453,7 @@ static void clocks(double ppm, uint64_t pause, uint64_t seconds, double allowed,
             sim_host(pause + (uint64_t)(k++ % 7) * 1001);
         s = perf_gpu_scope_begin("tick", stream);
         slot[n] = s.slot;
-        begin[n] = s.slot->begin.ticks;
+        begin[n] = s.slot->begin;
         (void)sim_work(stream, 10000);
         truth[n] = (double)((sim_event *)s.slot->start)->at;
         perf_gpu_scope_end(&s);
@@ -505,7 +505,7 @@ static void busy_clock(double ppm)
         for (i = 0; i < 10; i++) {
             perf_gpu_scope s = perf_gpu_scope_begin("busy", stream);
             slot[i] = s.slot;
-            begin[i] = s.slot->begin.ticks;
+            begin[i] = s.slot->begin;
             (void)sim_work(stream, 2000000);
             truth[i] = (double)((sim_event *)s.slot->start)->at;
             perf_gpu_scope_end(&s);
@@ -821,7 +821,7 @@ static void bottlenecks(void)
 /* ---- failures ---- */
 
 #define SIM_NAME(f) #f,
-static const char *const name_of[] = {SIM_LIST(SIM_NAME)};
+static const char *const name_of[] = {SIM_ALL(SIM_NAME)};
 
 enum { BEFORE = 4, DURING = 12, AFTER = 4 };
 

@@ -32,16 +32,18 @@ static inline uint64_t sim_clock(void);
 #define SIM_LIST(X)                                                                               \
     X(ctx_get) X(event_create) X(event_destroy) X(event_record) X(event_query) X(event_sync)      \
     X(event_elapsed) X(stream_query) X(stream_sync) X(ctx_set) X(ctx_push) X(ctx_pop)             \
-    X(ctx_device) X(stream_ctx) X(device_count) X(device_attribute) X(device_name)                \
-    X(stream_create) X(stream_destroy) X(stream_wait) X(stream_capturing) X(capture_mode)         \
+    X(ctx_device) X(stream_ctx) X(device_attribute) X(stream_capturing) X(capture_mode)           \
     X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
     X(graph_destroy) X(event_record_flags) X(host_func)                                           \
     X(mem_info) X(mem_alloc) X(mem_free) X(host_alloc) X(host_free) X(host_address)               \
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
     X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
     X(mem_alloc_on) X(mem_free_on) X(error_waits)
+/* And what only programs call. */
+#define SIM_ALL(X)                                                                                \
+    SIM_LIST(X) X(device_count) X(device_name) X(stream_create) X(stream_destroy) X(stream_wait)
 #define SIM_ENUM(f) SIM_##f,
-typedef enum sim_fn { SIM_LIST(SIM_ENUM) SIM_FUNCTIONS } sim_fn;
+typedef enum sim_fn { SIM_ALL(SIM_ENUM) SIM_FUNCTIONS } sim_fn;
 
 #define SIM_DEVICES 2
 

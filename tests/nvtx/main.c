@@ -13,7 +13,6 @@
 static jmp_buf    back;
 static perf_async request;
 static perf_scope foreign;
-static perf_nvtx_range crossing;
 
 static void *worker(void *name)
 {
@@ -31,7 +30,6 @@ static void *ender(void *unused)
 {
     PERF_SCOPE("ender");
     perf_async_end(&request);
-    perf_nvtx_range_end(&crossing);
     perf_scope_end(&foreign);
     return unused;
 }
@@ -89,8 +87,6 @@ int main(int argc, char **argv)
     perf_nvtx_push("direct");
     perf_nvtx_push_value("valued", 0.5);
     perf_nvtx_pop();
-    perf_nvtx_mark("mark");
-    perf_nvtx_mark_value("mark", -1);
     perf_nvtx_pop();
     perf_nvtx_pop();                            /* one too many                                   */
     {
@@ -106,12 +102,10 @@ int main(int argc, char **argv)
     {
         PERF_SCOPE("across");
         request = perf_async_begin("request", 7);
-        crossing = perf_nvtx_range_begin("crossing");
         foreign = perf_scope_begin("foreign");
         pthread_create(&thread[0], NULL, ender, NULL);
         pthread_join(thread[0], NULL);
         perf_async_end(&request);               /* a second time: counted, not heard              */
-        perf_nvtx_range_end(&crossing);
     }
     recurse(200);
     perf_enable(0);
@@ -122,7 +116,7 @@ int main(int argc, char **argv)
         perf_reset();
         { PERF_SCOPE("after"); }
     }
-    perf_nvtx_name_thread("renamed");
+    perf_thread_name("renamed");
     for (i = 0; i < THREADS; i++) {
         snprintf(name[i], sizeof name[i], "worker %d", i);
         pthread_create(&thread[i], NULL, worker, name[i]);
