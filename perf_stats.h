@@ -28,9 +28,7 @@ PERF_FN const char *perf_warning_text(uint32_t bit);
 PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
 PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
 PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
-PERF_FN double perf_erf(double x);              /* 1e-15                                          */
-PERF_FN double perf_erfc(double x);             /* 1 - erf(x) kept exact in the tail; 1e-13       */
-PERF_FN double perf_lgamma(double x);           /* log of gamma(x), x > 0; 1e-14                  */
+PERF_FN double perf_erfc(double x);             /* exact in the tail; 1e-13                       */
 PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
 PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
 PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
@@ -144,13 +142,6 @@ PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *b
                                        const uint32_t *candidate_run, size_t nc,
                                        const perf_compare_opts *opts);
 
-/* Pairs needed to tell a true ratio from the threshold with the given chance (0 -> 0.8), sd being
- * the standard deviation of the log ratios.  inf when they are equal; NaN on bad input.          */
-PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance);
-
-/* Autocorrelation at a lag, -1..1: above 0.1 neighbours are alike, plain intervals too narrow. */
-PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag);
-
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
  * of the ratio within a pair, the signs are fair whatever the noise and the shapes, so it may be
@@ -194,6 +185,16 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 #define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
 #define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
 #define PERF_LN_SQRT_2PI_ 0.91893853320467274178    /* log(sqrt(2 pi))                            */
+
+/* c[0] + c[1] x + ... + c[degree] x^degree. */
+PERF_FN double perf_poly_(double x, const double *c, int degree)
+{
+    double sum = c[degree];
+
+    while (degree--)
+        sum = sum * x + c[degree];
+    return sum;
+}
 
 /* log(1 + f) - f for -0.3 < f < 0.42, from log(1 + f) = 2 atanh(s), s = f / (2 + f): the leading
  * terms cancel on paper instead of in the machine.  Eleven terms: |s| < 0.18, next one < 1e-18.  */
@@ -262,7 +263,11 @@ PERF_FN double perf_scale2_(double x, int k)
 
 PERF_FN double perf_exp(double x)
 {
-    double k, r, s = 0.0;
+    /* 1 / (k + 2)!: |r| <= 0.347, the terms left out are below 1e-18 */
+    static const double term[12] = {0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
+                                    1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
+                                    1.0 / 479001600, 1.0 / 6227020800.0};
+    double k, r;
     int    n;
 
     if (perf_is_nan_(x))
@@ -274,20 +279,8 @@ PERF_FN double perf_exp(double x)
     k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
     n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
     k = PERF_CAST_(double, n);
-    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;  /* |r| <= 0.347: 14 Taylor terms, < 1e-18     */
-    s = 1.0 / 6227020800.0;
-    s = s * r + 1.0 / 479001600.0;
-    s = s * r + 1.0 / 39916800.0;
-    s = s * r + 1.0 / 3628800.0;
-    s = s * r + 1.0 / 362880.0;
-    s = s * r + 1.0 / 40320.0;
-    s = s * r + 1.0 / 5040.0;
-    s = s * r + 1.0 / 720.0;
-    s = s * r + 1.0 / 120.0;
-    s = s * r + 1.0 / 24.0;
-    s = s * r + 1.0 / 6.0;
-    s = s * r + 0.5;
-    return perf_scale2_(1.0 + (r + r * r * s), n);
+    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;
+    return perf_scale2_(1.0 + (r + r * r * perf_poly_(r, term, 11)), n);
 }
 
 /* exp(-x * x): the square is split so that its rounding error does not grow with x. */
@@ -321,22 +314,12 @@ PERF_FN double perf_erfc_fraction_(double x)
     return 0.56418958354775628695 * perf_exp_neg_square_(x) / (x + f);  /* 1 / sqrt(pi)           */
 }
 
-PERF_FN double perf_erf(double x)
-{
-    double a = x < 0.0 ? -x : x, r;
-
-    if (perf_is_nan_(x))
-        return x;
-    r = a < 2.0 ? perf_erf_series_(a) : a > 6.0 ? 1.0 : 1.0 - perf_erfc_fraction_(a);
-    return x < 0.0 ? -r : r;
-}
-
 PERF_FN double perf_erfc(double x)
 {
     if (perf_is_nan_(x))
         return x;
     if (x < 0.0)
-        return 1.0 + perf_erf(-x);
+        return 2.0 - perf_erfc(-x);
     if (x < 2.0)
         return 1.0 - perf_erf_series_(x);
     return x > 27.3 ? 0.0 : perf_erfc_fraction_(x);
@@ -357,43 +340,9 @@ PERF_FN double perf_stirling_rest_(double x)
                  z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
 }
 
-/* log gamma(2 + z), |z| <= 0.25: the roots at 1 and 2 need a form that is exactly 0 there
- * (Abramowitz & Stegun 6.1.33; the constants are 1 - Euler's and (zeta(k) - 1) / k, k = 2..19).  */
-PERF_FN double perf_lgamma_near_2_(double z)
+/* log gamma(x), x > 0; 1e-14 of the larger of it and 1: a starting point, or a constant factor. */
+PERF_FN double perf_log_gamma_(double x)
 {
-    double s = 1.0043224823968099609e-7;
-    s = 2.1207184805554665869e-7 - z * s;
-    s = 4.4924691987645660433e-7 - z * s;
-    s = 9.5514121304074198329e-7 - z * s;
-    s = 2.0392157538013662368e-6 - z * s;
-    s = 4.3748667899074878042e-6 - z * s;
-    s = 9.439488275268395904e-6 - z * s;
-    s = 2.0507212775670691553e-5 - z * s;
-    s = 4.49262367381331417e-5 - z * s;
-    s = 9.9457512781808533715e-5 - z * s;
-    s = 2.2315475845357937976e-4 - z * s;
-    s = 5.0966952474304242234e-4 - z * s;
-    s = 1.1927539117032609771e-3 - z * s;
-    s = 2.8905103307415232858e-3 - z * s;
-    s = 7.3855510286739852663e-3 - z * s;
-    s = 2.0580808427784547879e-2 - z * s;
-    s = 6.7352301053198095133e-2 - z * s;
-    s = 3.2246703342411321824e-1 - z * s;
-    return z * (0.42278433509846713939 + z * s);
-}
-
-PERF_FN double perf_lgamma(double x)
-{
-    if (perf_is_nan_(x) || x < 0.0)
-        return PERF_NAN_;
-    if (!perf_is_finite_(x) || !(x > 0.0))
-        return PERF_INF_;
-    if (x < 1e-290)
-        return -perf_log(x);
-    if (x >= 0.75 && x <= 1.25)
-        return perf_lgamma_near_2_(x - 1.0) - perf_log1p(x - 1.0);
-    if (x >= 1.75 && x <= 2.25)
-        return perf_lgamma_near_2_(x - 2.0);
     return (x - 0.5) * perf_log(x) - x + PERF_LN_SQRT_2PI_ + perf_stirling_rest_(x);
 }
 
@@ -402,52 +351,45 @@ PERF_FN double perf_normal_cdf(double z)
     return 0.5 * perf_erfc(-z * 0.70710678118654752440);
 }
 
-/* Ratio of two polynomials of degree 7, constant term first. */
-PERF_FN double perf_ratio7_(double x, const double *num, const double *den)
-{
-    double n = num[7], d = den[7];
-    int    i;
-
-    for (i = 6; i >= 0; i--) {
-        n = n * x + num[i];
-        d = d * x + den[i];
-    }
-    return n / d;
-}
-
-/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300. */
+/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300.
+ * Three ranges, each the ratio of two polynomials of degree 7.                                   */
 PERF_FN double perf_normal_quantile(double p)
 {
-    static const double mid_num[8] = {3.3871328727963666080, 133.14166789178437745,
-        1971.5909503065514427, 13731.693765509461125, 45921.953931549871457,
-        67265.770927008700853, 33430.575583588128105, 2509.0809287301226727};
-    static const double mid_den[8] = {1.0, 42.313330701600911252, 687.18700749205790830,
-        5394.1960214247511077, 21213.794301586595867, 39307.895800092710610,
-        28729.085735721942674, 5226.4952788528545610};
-    static const double near_num[8] = {1.42343711074968357734, 4.63033784615654529590,
-        5.76949722146069140550, 3.64784832476320460504, 1.27045825245236838258,
-        0.241780725177450611770, 0.0227238449892691845833, 7.74545014278341407640e-4};
-    static const double near_den[8] = {1.0, 2.05319162663775882187, 1.67638483018380384940,
-        0.689767334985100004550, 0.148103976427480074590, 0.0151986665636164571966,
-        5.47593808499534494600e-4, 1.05075007164441684324e-9};
-    static const double far_num[8] = {6.65790464350110377720, 5.46378491116411436990,
-        1.78482653991729133580, 0.296560571828504891230, 0.0265321895265761230930,
-        1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7};
-    static const double far_den[8] = {1.0, 0.599832206555887937690, 0.136929880922735805310,
-        0.0148753612908506148525, 7.86869131145613259100e-4, 1.84631831751005468180e-5,
-        1.42151175831644588870e-7, 2.04426310338993978564e-15};
+    static const double c[3][2][8] = {
+        {{3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427,
+          13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
+          33430.575583588128105, 2509.0809287301226727},
+         {1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
+          21213.794301586595867, 39307.895800092710610, 28729.085735721942674,
+          5226.4952788528545610}},
+        {{1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+          3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
+          0.0227238449892691845833, 7.74545014278341407640e-4},
+         {1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
+          0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
+          1.05075007164441684324e-9}},
+        {{6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+          0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
+          2.71155556874348757815e-5, 2.01033439929228813265e-7},
+         {1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
+          7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+          2.04426310338993978564e-15}}};
     double q = p - 0.5, r;
+    int    k;
 
     if (!(p >= 0.0 && p <= 1.0))
         return PERF_NAN_;
-    if (q < 0.425 && q > -0.425)
-        return q * perf_ratio7_(0.180625 - q * q, mid_num, mid_den);
+    if (q < 0.425 && q > -0.425) {
+        r = 0.180625 - q * q;
+        return q * perf_poly_(r, c[0][0], 7) / perf_poly_(r, c[0][1], 7);
+    }
     r = q < 0.0 ? p : 1.0 - p;
     if (!(r > 0.0))
         return q < 0.0 ? -PERF_INF_ : PERF_INF_;
     r = perf_sqrt(-perf_log(r));
-    r = r <= 5.0 ? perf_ratio7_(r - 1.6, near_num, near_den)
-                 : perf_ratio7_(r - 5.0, far_num, far_den);
+    k = r <= 5.0 ? 1 : 2;
+    r -= k == 1 ? 1.6 : 5.0;
+    r = perf_poly_(r, c[k][0], 7) / perf_poly_(r, c[k][1], 7);
     return q < 0.0 ? -r : r;
 }
 
@@ -528,7 +470,8 @@ PERF_FN double perf_beta_quantile_lower_(double p, double a, double b)
     double lo = 0.0, hi = 1.0, x, next, f, slope, lp = perf_log(p);
     int    i;
 
-    x = perf_exp((lp + perf_log(a) + perf_lgamma(a) + perf_lgamma(b) - perf_lgamma(a + b)) / a);
+    x = perf_exp((lp + perf_log(a) + perf_log_gamma_(a) + perf_log_gamma_(b) -
+                  perf_log_gamma_(a + b)) / a);
     if (!(x < a / (a + b)))                         /* the small-x power law overshoots: use the  */
         x = a / (a + b);                            /* mean                                       */
     if (!(x > 0.0))
@@ -600,7 +543,7 @@ PERF_FN double perf_t_quantile(double p, double df)
     if (!perf_is_finite_(df) || df > 1e10 || !(z > 0.0))
         return p < 0.5 ? -z : z;
     lq = perf_log(q);
-    log_c = perf_lgamma(0.5 * df + 0.5) - perf_lgamma(0.5 * df) -
+    log_c = perf_log_gamma_(0.5 * df + 0.5) - perf_log_gamma_(0.5 * df) -
             0.5 * perf_log(df * 3.14159265358979323846);        /* log of the density at 0        */
     t = z + z * (z * z + 1.0) / (4.0 * df) +
         z * ((5.0 * z * z + 16.0) * z * z + 3.0) / (96.0 * df * df);
@@ -734,55 +677,43 @@ PERF_FN double perf_median_of_3_(const double *x, size_t n)
     return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-/* Quicksort on the median of three, smaller part first; heapsort when the pivots keep being bad. */
+PERF_FN void perf_sort_part_(double *x, size_t n, int budget)
+{
+    while (n > 24) {
+        double pivot = perf_median_of_3_(x, n);
+        size_t k;
+
+        if (!budget--) {
+            perf_sort_heap_(x, n);
+            return;
+        }
+        k = perf_partition_(x, n, pivot, 0);
+        if (!k) {                                   /* the pivot is the smallest: its equals are  */
+            k = perf_partition_(x, n, pivot, 1);    /* in place now                               */
+            budget++;
+        } else if (k < n - k) {
+            perf_sort_part_(x, k, budget);
+        } else {
+            perf_sort_part_(x + k, n - k, budget);
+            n = k;
+            continue;
+        }
+        x += k;
+        n -= k;
+    }
+    perf_sort_insert_(x, n);
+}
+
+/* Quicksort on the median of three; heapsort when the pivots keep being bad.  Only the smaller
+ * part is sorted by a call: at most 64 levels.                                                   */
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
-    struct {
-        double *x;
-        size_t  n;
-        int     budget;
-    } stack[64];
-    int    top = 0, budget = 0;
     size_t k;
+    int    budget = 0;
 
     for (k = n; k; k >>= 1)
         budget += 2;
-    for (;;) {
-        while (n > 24) {
-            double pivot = perf_median_of_3_(x, n);
-
-            if (!budget--) {
-                perf_sort_heap_(x, n);
-                n = 0;
-                break;
-            }
-            k = perf_partition_(x, n, pivot, 0);
-            if (!k) {                               /* the pivot is the smallest: its equals are  */
-                k = perf_partition_(x, n, pivot, 1);        /* in place now                       */
-                x += k;
-                n -= k;
-                budget++;
-            } else if (k < n - k) {                 /* the larger part waits: 64 levels suffice   */
-                stack[top].x = x + k;
-                stack[top].n = n - k;
-                stack[top++].budget = budget;
-                n = k;
-            } else {
-                stack[top].x = x;
-                stack[top].n = k;
-                stack[top++].budget = budget;
-                x += k;
-                n -= k;
-            }
-        }
-        perf_sort_insert_(x, n);
-        if (!top)
-            return;
-        top--;
-        x = stack[top].x;
-        n = stack[top].n;
-        budget = stack[top].budget;
-    }
+    perf_sort_part_(x, n, budget);
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -828,32 +759,21 @@ PERF_FN size_t perf_rank_low_(double n, double p, double a)
     return PERF_CAST_(size_t, k);
 }
 
-PERF_FN perf_interval perf_quantile_ranks_(const double *sorted, size_t n, double n_eff, double p,
-                                           double p_low, double p_high, double tail)
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence)
 {
-    perf_interval r;
-    double        all = PERF_CAST_(double, n);
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
     size_t        low, high;
 
-    /* n_eff values behave like n: move the ranks in proportion (equal when n_eff == n). */
-    low = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, p_low, tail)) * all / n_eff);
-    high = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, 1.0 - p_high, tail)) * all /
-                                  n_eff);
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+        return r;
+    low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
+    high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
     r.estimate = perf_quantile(sorted, n, p);
     r.low = low ? sorted[low - 1] : -PERF_INF_;
     r.high = high ? sorted[n - high] : PERF_INF_;
     return r;
-}
-
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence)
-{
-    perf_interval none = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        c = perf_confidence_(confidence);
-
-    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
-        return none;
-    return perf_quantile_ranks_(sorted, n, PERF_CAST_(double, n), p, p, p, 0.5 - 0.5 * c);
 }
 
 /* The bucket that holds a rank, cut to the extremes. */
@@ -1290,56 +1210,33 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* How many Walsh averages (d[i] + d[j]) / 2, i <= j, of the sorted d are <= t. */
-PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t)
+/* Where row i of the Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d leaves what is <= t:
+ * the end of row i - 1 is a place to look from.                                                  */
+PERF_FN size_t perf_walsh_row_(const double *d, size_t i, size_t end, double t)
+{
+    while (end > i && 0.5 * (d[i] + d[end - 1]) > t)
+        end--;
+    return end;
+}
+
+/* How many Walsh averages are <= t; *top: the largest of them, or d[0]. */
+PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
-    size_t   i, j = n;
+    size_t   i, end = n;
 
-    for (i = 0; i < n; i++) {
-        while (j > i && 0.5 * (d[i] + d[j - 1]) > t)
-            j--;
-        if (j <= i)
-            break;
-        count += j - i;
+    *top = d[0];
+    for (i = 0; i < n && (end = perf_walsh_row_(d, i, end, t)) > i; i++) {
+        double x = 0.5 * (d[i] + d[end - 1]);
+        *top = x > *top ? x : *top;
+        count += end - i;
     }
     return count;
 }
 
-/* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
-PERF_FN double perf_select_(double *x, size_t n, size_t k)
-{
-    double *from = x, pivot;
-    size_t  at = k, part;
-    int     budget = 64;
-
-    while (n > 24) {
-        if (!budget--) {                            /* bad pivots: sort what is left              */
-            perf_sort_heap_(from, n);
-            return x[k];
-        }
-        pivot = perf_median_of_3_(from, n);
-        part = perf_partition_(from, n, pivot, 0);
-        if (!part) {
-            part = perf_partition_(from, n, pivot, 1);
-            if (at < part)
-                return pivot;
-        }
-        if (at < part) {
-            n = part;
-        } else {
-            from += part;
-            n -= part;
-            at -= part;
-        }
-    }
-    perf_sort_insert_(from, n);
-    return x[k];
-}
-
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * select among those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
+ * sort those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
  * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
 PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
 {
@@ -1367,7 +1264,7 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
             break;                                  /* no number in between                       */
-        c = perf_walsh_count_(d, n, t);
+        c = perf_walsh_count_(d, n, t, &found);
         if (c >= k) {
             hi = t;
             upto = c;
@@ -1379,40 +1276,27 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        found = d[0];                               /* not above hi is it                         */
-        for (i = 0, j = n; i < n; i++) {
-            while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
-                j--;
-            if (j <= i)
-                break;
-            if (0.5 * (d[i] + d[j - 1]) > found)
-                found = 0.5 * (d[i] + d[j - 1]);
-        }
+        (void)perf_walsh_count_(d, n, hi, &found);  /* not above hi is it                         */
         if (next)
             *next = k < upto ? found : perf_walsh_kth_(d, n, k + 1, pool, none);
         return found;
     }
     for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
         size_t q;
-        while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
-            j--;
-        for (q = j; q > i; q--) {
+        j = perf_walsh_row_(d, i, j, hi);
+        for (q = j; q > i && m < n; q--) {
             double a = 0.5 * (d[i] + d[q - 1]);
             if (below && !(a > lo))
                 break;
-            if (m < n)
-                pool[m++] = a;
+            pool[m++] = a;
         }
     }
     k -= below;
-    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
-    if (next && k < m) {
-        *next = pool[k];
-        for (i = PERF_CAST_(size_t, k); i < m; i++)
-            *next = pool[i] < *next ? pool[i] : *next;
-    } else if (next) {
-        *next = perf_walsh_kth_(d, n, k + below + 1, pool, none);
-    }
+    perf_sort_values(pool, m);
+    found = pool[PERF_CAST_(size_t, k - 1)];
+    if (next)
+        *next = k < m ? pool[PERF_CAST_(size_t, k)]
+                      : perf_walsh_kth_(d, n, k + below + 1, pool, none);
     return found;
 }
 
@@ -2409,40 +2293,6 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance)
-{
-    double gap = perf_log(ratio / threshold), z;
-
-    if (!(chance > 0.0))
-        chance = 0.8;
-    if (perf_is_nan_(gap) || !(sd >= 0.0) || !perf_is_finite_(sd) || !(chance < 1.0))
-        return PERF_NAN_;
-    z = 1.959963984540054 + perf_normal_quantile(chance);
-    z = 1.25 * (z * sd / gap) * (z * sd / gap);     /* pi / 3 for the signed-rank test, a fifth   */
-                                                    /* for pairs that look lopsided by chance     */
-    if (!(gap < 0.0) && !(gap > 0.0))
-        return PERF_INF_;
-    return z < 6.0 ? 6.0 : z;
-}
-
-PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
-{
-    perf_moments_ m;
-    double        sum = 0.0, all = 0.0;
-    size_t        i;
-
-    if (!x || lag >= n)
-        return PERF_NAN_;
-    m = perf_moments_of_(x, n);
-    for (i = 0; i < n; i++) {
-        double d = x[i] - m.mean;
-        all += d * d;
-        if (i + lag < n)
-            sum += d * (x[i + lag] - m.mean);
-    }
-    return all > 0.0 ? sum / all : PERF_NAN_;
-}
-
 /* ---- sequential ---- */
 
 /* One round: each stakes a fixed share of the capital on the sign of x being that of `toward`.
@@ -2567,20 +2417,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
         r.high = s[k - high] > r.estimate ? s[k - high] : r.estimate;   /* found: then no answer  */
     perf_scratch_free_(s, local);
     return r;
-}
-
-/* Warns in a verdict that rests on bets when the log ratios are lopsided. */
-PERF_FN void perf_verdict_shape_(perf_verdict *v, const double *log_ratio, size_t n)
-{
-    double local[256], *s = perf_scratch_(local, 256, n);
-
-    if (!s || !n)
-        return;
-    memcpy(s, log_ratio, n * sizeof *s);
-    perf_sort_values(s, n);
-    if (perf_lopsided_(s, n))
-        v->warnings |= PERF_WARN_SHAPE;
-    perf_scratch_free_(s, local);
 }
 
 PERF_END_DECLS
