@@ -2130,29 +2130,33 @@ PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
     return d;
 }
 
-PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
-                                    const perf_compare_opts *opts)
+/* The smallest p at which the comparison decides, by bisection; see perf_compare_pairs_p. */
+PERF_FN double perf_compare_p_(const double *x, size_t nx, const double *y, size_t ny, int paired,
+                               const perf_compare_opts *opts)
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
-    perf_verdict      v;
     double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
     int               i;
 
     memset(&o.guard, 0, sizeof o.guard);
     o.confidence = 0.5;
-    v = perf_compare_pairs(baseline, candidate, n, &o);
-    if (v.decision == PERF_INCONCLUSIVE)
+    if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
         return 1.0;
     for (i = 0; i < 30; i++) {
         mid = 0.5 * (lo + hi);
         o.confidence = 1.0 - perf_exp(mid);
-        v = perf_compare_pairs(baseline, candidate, n, &o);
-        if (v.decision == PERF_INCONCLUSIVE)
+        if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
             lo = mid;
         else
             hi = mid;
     }
     return perf_exp(hi);
+}
+
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts)
+{
+    return perf_compare_p_(baseline, n, candidate, n, 1, opts);
 }
 
 /* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
