@@ -43,8 +43,15 @@
 #define PERF_CAST_(T, x) static_cast<T>(x)
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p) /* T is a pointer type                            */
 #else
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
+/* gcc warns in C that an inline function is noinline; see PERF_COLD_FN_ for why ours are both. */
+#define PERF_BEGIN_DECLS                                                                          \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
+#define PERF_END_DECLS   _Pragma("GCC diagnostic pop")
+#else
 #define PERF_BEGIN_DECLS
 #define PERF_END_DECLS
+#endif
 #define PERF_ZERO        {0}
 #define PERF_NULL_       ((void *)0)
 #define PERF_CAST_(T, x) ((T)(x))
@@ -192,7 +199,7 @@ PERF_END_DECLS
 #define PERF_THREAD_ __thread
 #endif
 /* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
- * unused ones leave no code at -O0; gcc warns about the pair in C, see >>private.                */
+ * unused ones leave no code at -O0.                                                              */
 #if PERF_MSVC_
 #define PERF_OUTLINE_FN_ static __declspec(noinline)
 #define PERF_COLD_FN_    static __declspec(noinline)

@@ -54,11 +54,6 @@ PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- results: both arms of an A/B loop ---- */
 
 /* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
@@ -875,10 +870,6 @@ PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
         return PERF_EDISABLED;
     return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

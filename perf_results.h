@@ -120,7 +120,7 @@ typedef struct perf_baseline {
     double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
     perf_rule            rule;          /* as held against                                        */
     double               confidence;
-    char                *memory_;       /* private                                                */
+    char                *memory_[2];    /* private: the names                                     */
 } perf_baseline;
 
 PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++11 and Cython     */
@@ -140,11 +140,6 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
 
 /* ---- text ---- */
 
@@ -265,7 +260,7 @@ PERF_COLD_FN_ void perf_put_date_(perf_out_ *o, double time_s, const char *end)
 
 typedef struct perf_run_ {
     char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200];
-    int    cores;
+    int    cores, hypervisor;
     double time_s;
 } perf_run_;
 
@@ -358,10 +353,10 @@ PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
     return n > 0;
 }
 
-/* The model and the number of processors, where Linux tells. */
+/* The model and the number of processors and whether they are virtual, where Linux tells. */
 PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
 {
-    char  line[256], *value;
+    char  line[4096], *value;
     FILE *f = fopen("/proc/cpuinfo", "rb");
 
     perf_copy_text_(r->cpu, sizeof r->cpu, "unknown");
@@ -374,6 +369,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
         value += value[1] == ' ' ? 2 : 1;
         value[strcspn(value, "\n")] = '\0';
         r->cores += !strncmp(line, "processor", 9);
+        r->hypervisor |= !strncmp(line, "flags", 5) && strstr(value, " hypervisor");
         if (!strcmp(r->cpu, "unknown") &&
             (!strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
              !strncmp(line, "uarch", 5)))
@@ -1779,7 +1775,6 @@ typedef struct perf_checking_ {
     double             first, last;     /* of the saved runs that hold the present entry        */
     perf_baseline     *b;
     size_t             entry_room;
-    char              *names;
 } perf_checking_;
 
 PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *b, perf_status why, size_t at)
@@ -1856,7 +1851,6 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *c, const p
 {
     perf_baseline       *b = c->b;
     perf_baseline_entry *n;
-    size_t               len = strlen(e->name) + 1;
 
     if (!perf_more_(&b->entry, &c->entry_room, b->entries, sizeof *b->entry)) {
         perf_baseline_fail_(b, PERF_ENOMEM, 0);
@@ -1864,9 +1858,7 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *c, const p
     }
     n = &b->entry[b->entries++];
     memset(n, 0, sizeof *n);
-    memcpy(c->names, e->name, len);
-    n->name = c->names;
-    c->names += len;
+    n->name = e->name;
     n->kind = PERF_CAST_(perf_baseline_kind, e->kind);
     n->verdict = perf_verdict_start_(&c->o);
     n->p = 1.0;
@@ -2001,25 +1993,6 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
     }
 }
 
-/* Room for the names and for the values of the largest entry. */
-PERF_COLD_FN_ void perf_checking_room_(perf_checking_ *c)
-{
-    const perf_read_ *r[2];
-    size_t            i, k, names = 1, most = 1;
-
-    r[0] = &c->old;
-    r[1] = &c->now;
-    for (k = 0; k < 2; k++)
-        for (i = 0; i < r[k]->entries; i++) {
-            names += strlen(r[k]->entry[i].name) + 1;
-            most = r[k]->entry[i].values > most ? r[k]->entry[i].values : most;
-        }
-    c->b->memory_ = c->names = PERF_CAST_(char *, PERF_MALLOC(names));
-    c->pool = PERF_CAST_(double *, PERF_MALLOC(most * sizeof(double)));
-    if (!c->names || !c->pool)
-        perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
-}
-
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t size,
                                       const perf_baseline_opts *opts)
 {
@@ -2027,7 +2000,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
     perf_checking_     c;
     perf_status        status;
     char              *now;
-    size_t             len;
+    size_t             len, room;
 
     memset(&c, 0, sizeof c);
     c.b = b;
@@ -2054,13 +2027,18 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, c.old.status, c.old.error_at);
     else if (c.now.status != PERF_OK)
         perf_baseline_fail_(b, c.now.status, 0);
-    if (b->status == PERF_OK)
-        perf_checking_room_(&c);
+    room = c.old.values > c.now.values ? c.old.values : c.now.values;
+    c.pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *c.pool));
+    if (!c.pool)
+        perf_baseline_fail_(b, PERF_ENOMEM, 0);
     if (b->status == PERF_OK) {
         perf_baseline_runs_(&c, o.any_machine);
         perf_checking_entries_(&c);
         perf_baseline_family_(b);
     }
+    b->memory_[0] = c.old.decoded;              /* the names of the entries                       */
+    b->memory_[1] = c.now.decoded;
+    c.old.decoded = c.now.decoded = PERF_CAST_(char *, PERF_NULL_);
     PERF_FREE(c.pool);
     perf_read_free_(&c.old);
     perf_read_free_(&c.now);
@@ -2104,7 +2082,8 @@ PERF_FN void perf_baseline_free(perf_baseline *b)
     if (!b)
         return;
     PERF_FREE(b->entry);
-    PERF_FREE(b->memory_);
+    PERF_FREE(b->memory_[0]);
+    PERF_FREE(b->memory_[1]);
     memset(b, 0, sizeof *b);
 }
 
@@ -2183,7 +2162,6 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
     const perf_baseline *b = PERF_CAST_(const perf_baseline *, baseline);
     size_t               i, used = b->runs - b->other_runs;
 
-    perf_put_(o, "baseline: ");
     if (b->status != PERF_OK) {
         perf_put_(o, b->status == PERF_ENODATA ? "no such file" : perf_status_text(b->status));
         if (b->error_at)
@@ -2191,7 +2169,7 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
         perf_put_(o, "\n");
         return;
     }
-    perf_say_(o, "%z run%s of this machine and build", used, used == 1 ? "" : "s");
+    perf_say_(o, "baseline: %z run%s of this machine and build", used, used == 1 ? "" : "s");
     perf_put_span_(o, " within ", b->span_s, "");
     perf_put_span_(o, ", the last ", b->age_s, " ago");
     perf_put_(o, "; asked: ");
@@ -2222,10 +2200,6 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
     text = perf_text_make_(perf_put_baseline_, b, &len, &status);
     return perf_text_to_(file, text, len, status);
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

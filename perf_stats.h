@@ -419,22 +419,17 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
         d = 1e-300;
     d = 1.0 / d;
     f = d;
-    for (i = 1; i < 100000; i++) {
-        m = PERF_CAST_(double, i);
-        t = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 + t * d;
-        c = 1.0 + t / c;
-        d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
-        c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
-        f *= d * c;
-        t = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+    for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
+        m = PERF_CAST_(double, i / 2);
+        t = i % 2 ? -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+                  : m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         d = 1.0 + t * d;
         c = 1.0 + t / c;
         d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
         c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
         step = d * c;
         f *= step;
-        if (step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
+        if (i % 2 && step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
             break;
     }
     return f;
