@@ -273,8 +273,7 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *
 extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
     __asm__(PERF_SYM_("pthread_join"));
 #else
-#define PERF_PTHREAD_       0
-#define PERF_PTHREAD_THERE_ 0
+#define PERF_PTHREAD_ 0
 #endif
 
 #if PERF_LP64_UNIX_
@@ -576,6 +575,7 @@ PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
     (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
 }
 
+/* What is measured now; NULL: clears that line. */
 PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
 {
     if (!m->terminal)
@@ -595,6 +595,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_out_           o = perf_out_open_(text, sizeof text);
     perf_out_           c = perf_out_open_(cell, sizeof cell);
 
+    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     perf_put_name_(&o, name, 32);
     if (!r->time.count) {
         perf_say_(&o, "  not measured: %s\n", perf_status_text(r->status));
@@ -642,15 +643,6 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
     return o;
 }
 
-/* name/suffix number */
-PERF_COLD_FN_ void perf_main_name_(char *to, size_t cap, const char *name, const char *suffix,
-                                   size_t number)
-{
-    perf_out_ o = perf_out_open_(to, cap);
-
-    perf_say_(&o, "%s%s%z", name, suffix, number);
-}
-
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
@@ -668,34 +660,36 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
                                          size_t n)
 {
     perf_bench_opts o = perf_main_opts_(m);
-    perf_bench      b;
+    perf_bench      b = perf_bench_begin(name, &o);
     perf_result     r;
 
-    perf_main_progress_(m, name);
-    b = perf_bench_begin(name, &o);
     if (c->plain)
         c->plain(b);
     else
         c->sized(b, n);
     r = perf_main_end_(b);
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     perf_main_row_(m, name, &r);
-    m->done++;
     return r;
 }
 
-/* The sizes of a sweep into n[]: by the smallest power of two that needs at most 12 of them. */
+/* The sizes, or numbers of threads, of a sweep into n[]: by the smallest power of two that needs at
+ * most 12 of them, from either end; 0 is 1.  A plain benchmark: a single 0.                      */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
-    size_t least = c->low < c->high ? c->low : c->high, factor, count;
-    double low = PERF_CAST_(double, least ? least : 1), x;
+    double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
     double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
+    size_t factor, count;
 
-    if (m->size_count) {
+    if (c->sized && m->size_count) {
         memcpy(n, m->sizes, m->size_count * sizeof *n);
         return m->size_count;
     }
-    high = high < low ? low : high;             /* from either end; 0 is 1                        */
+    n[0] = c->threaded ? m->threads : 0.0;
+    if (c->plain || n[0] > 0.0)
+        return 1;
+    high = c->threaded && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
+    low = low < 1.0 ? 1.0 : low > high ? high : low;
+    high = high < low ? low : high;
     for (factor = 2;; factor *= 2) {
         for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
             n[count++] = x;
@@ -705,30 +699,17 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     return count;
 }
 
-PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
+/* How the times of a sweep grow, as a line. */
+PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const double *n,
+                                     const double *ns, size_t count)
 {
-    double          n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
-    size_t          i, count = perf_main_plan_(m, c, n), got = 0;
-    char            name[160], text[200];
-    perf_complexity fit;
+    perf_complexity fit = perf_complexity_fit(n, ns, count);
+    uint64_t        percent = PERF_CAST_(uint64_t, fit.error * 100.0 + 0.5);
+    char            text[200];
     perf_out_       o = perf_out_open_(text, sizeof text);
-    uint64_t        percent;
 
-    for (i = 0; i < count; i++) {
-        perf_result r;
-        perf_main_name_(name, sizeof name, c->name, "/", PERF_CAST_(size_t, n[i]));
-        r = perf_main_one_(m, c, name, PERF_CAST_(size_t, n[i]));
-        if (!r.time.count)
-            continue;
-        used[got] = n[i];
-        ns[got++] = perf_result_main_(&r)->p50;
-    }
-    if (got < 5)
-        return;
-    fit = perf_complexity_fit(used, ns, got);
-    percent = PERF_CAST_(uint64_t, fit.error * 100.0 + 0.5);
     perf_put_(&o, "  ");
-    perf_put_cut_(&o, c->name, 60);
+    perf_put_cut_(&o, name, 60);
     perf_say_(&o, ": %s", fit.name);
     if (fit.rival)
         perf_say_(&o, " or %s: these sizes cannot tell", fit.rival);
@@ -742,7 +723,6 @@ PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
     perf_main_print_(m, &o);
 }
 
-#if PERF_PTHREAD_
 typedef struct perf_crew_ {
     const perf_case_      *c;
     const perf_bench_opts *opts;
@@ -758,28 +738,6 @@ typedef struct perf_hand_ {
     perf_bench_state_ *state;
     perf_result        result;
 } perf_hand_;
-
-PERF_COLD_FN_ void *perf_hand_run_(void *with)
-{
-    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
-    perf_crew_ *crew = h->crew;
-    perf_bench  b;
-    char        name[160];
-
-    perf_main_name_(name, sizeof name, crew->name, " #", h->number);
-    (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
-    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
-        (void)perf_sched_yield_();
-    if (PERF_ACQ_(&crew->go) == 2u)
-        return PERF_NULL_;
-    b = perf_bench_begin(name, crew->opts);
-#if !PERF_DISABLE
-    h->state = perf_bench_state_of_(&b);
-#endif
-    crew->c->threaded(b, h->number, crew->threads);
-    h->result = perf_main_end_(b);
-    return PERF_NULL_;
-}
 
 /* All slices of all threads as one result, which the report and the files then have as well. */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads)
@@ -821,11 +779,37 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     return r;
 }
 
+#if PERF_PTHREAD_
+PERF_COLD_FN_ void *perf_hand_run_(void *with)
+{
+    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
+    perf_crew_ *crew = h->crew;
+    perf_bench  b;
+    char        name[160];
+    perf_out_   o = perf_out_open_(name, sizeof name);
+
+    perf_say_(&o, "%s #%z", crew->name, h->number);
+    (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
+    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
+        (void)perf_sched_yield_();
+    if (PERF_ACQ_(&crew->go) == 2u)
+        return PERF_NULL_;
+    b = perf_bench_begin(name, crew->opts);
+#if !PERF_DISABLE
+    h->state = perf_bench_state_of_(&b);
+#endif
+    crew->c->threaded(b, h->number, crew->threads);
+    h->result = perf_main_end_(b);
+    return PERF_NULL_;
+}
+
 /* Starts them all, waits for all.  Fewer than wanted: then none of them ran. */
 PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 {
     size_t i, made = 0;
 
+    if (!PERF_PTHREAD_THERE_)
+        return 0;
     for (i = 0; i < crew->threads; i++) {
         h[i].crew = crew;
         h[i].number = i;
@@ -840,94 +824,75 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
         (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
     return made;
 }
-#endif
-
-PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, size_t threads)
+#else
+PERF_FN size_t perf_crew_run_(const perf_crew_ *crew, const perf_hand_ *h)
 {
-    char name[160];
-
-    perf_main_name_(name, sizeof name, c->name, "/threads:", threads);
-    perf_main_progress_(m, name);
-#if PERF_PTHREAD_
-    if (PERF_PTHREAD_THERE_) {
-        perf_bench_opts o = perf_main_opts_(m);
-        perf_crew_      crew;
-        perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
-        perf_result     r;
-        size_t          i, made;
-
-        memset(&crew, 0, sizeof crew);
-        crew.c = c;
-        crew.opts = &o;
-        crew.name = name;
-        crew.threads = threads;
-        o.samples = 1000000;                    /* until the budget ends: none stops earlier      */
-        o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
-        if (h)
-            memset(h, 0, threads * sizeof *h);
-        made = h ? perf_crew_run_(&crew, h) : 0;
-        perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-        if (made == threads) {
-            r = perf_crew_merge_(name, h, made);
-            perf_main_row_(m, name, &r);
-            for (i = 0; i < made && made > 1; i++) {
-                char one[40];
-                perf_main_name_(one, sizeof one, "", "  thread ", i);
-                perf_main_row_(m, one, &h[i].result);
-            }
-        } else {
-            (void)fprintf(m->out, "%s  not measured: no more threads to be had\n", name);
-            m->failed++;
-        }
-        PERF_FREE(h);
-        m->done++;
-        return;
-    }
-#endif
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-    (void)fprintf(m->out, "%s  not measured: no threads here (older C libraries: link with "
-                          "-lpthread)\n", name);
-    m->failed++;
-    m->done++;
+    (void)crew;
+    (void)h;
+    return 0;
 }
+#endif
 
-/* The fewest, or the most, from either end and within 1 .. 256. */
-PERF_COLD_FN_ size_t perf_main_threads_(const perf_case_ *c, int most)
+PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
+                                   size_t threads)
 {
-    size_t n = (c->low < c->high) == (most != 0) ? c->high : c->low;
+    perf_bench_opts o = perf_main_opts_(m);
+    perf_crew_      crew;
+    perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
+    perf_result     r;
+    size_t          i;
+    char            one[40];
 
-    return n < 1 ? 1 : n > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : n;
+    memset(&crew, 0, sizeof crew);
+    crew.c = c;
+    crew.opts = &o;
+    crew.name = name;
+    crew.threads = threads;
+    o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
+    o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
+    if (h)
+        memset(h, 0, threads * sizeof *h);
+    if (h && perf_crew_run_(&crew, h) == threads) {
+        r = perf_crew_merge_(name, h, threads);
+        perf_main_row_(m, name, &r);
+        for (i = 0; i < threads && threads > 1; i++) {
+            perf_out_ p = perf_out_open_(one, sizeof one);
+            perf_say_(&p, "  thread %z", i);
+            perf_main_row_(m, one, &h[i].result);
+        }
+    } else {
+        (void)fprintf(m->out, "%s  not measured: no threads to be had (older C libraries: link "
+                              "with -lpthread)\n", name);
+        m->failed++;
+    }
+    PERF_FREE(h);
 }
 
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
-    size_t t;
+    double n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
+    size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
+    char   name[160];
 
-    if (c->plain) {
-        (void)perf_main_one_(m, c, c->name, 0);
-    } else if (c->sized) {
-        perf_main_sweep_(m, c);
-    } else if (m->threads > 0.0) {
-        perf_main_crew_(m, c, PERF_CAST_(size_t, m->threads));
-    } else {
-        for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
-            perf_main_crew_(m, c, t);
+    for (i = 0; i < count; i++, m->done++) {
+        perf_out_   o = perf_out_open_(name, sizeof name);
+        perf_result r;
+        number = PERF_CAST_(size_t, n[i]);
+        perf_put_(&o, c->name);
+        if (!c->plain)
+            perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
+        perf_main_progress_(m, name);
+        if (c->threaded) {
+            perf_main_crew_(m, c, name, number);
+            continue;
+        }
+        r = perf_main_one_(m, c, name, number);
+        used[got] = n[i];
+        ns[got] = perf_result_main_(&r)->p50;
+        got += r.time.count > 0;
     }
-}
-
-/* How many measurements that makes. */
-PERF_COLD_FN_ size_t perf_main_count_(const perf_main_ *m, const perf_case_ *c)
-{
-    double n[PERF_MAIN_SIZES_];
-    size_t t, count = 0;
-
-    if (c->sized)
-        return perf_main_plan_(m, c, n);
-    if (c->plain || m->threads > 0.0)
-        return 1;
-    for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
-        count++;
-    return count;
+    if (got >= 5)
+        perf_main_growth_(m, c->name, used, ns, got);
 }
 
 /* The list in another order, each as likely: one by one in front of any of those before it. */
@@ -949,12 +914,13 @@ PERF_COLD_FN_ void perf_main_shuffle_(void)
 
 PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
 {
+    double      n[PERF_MAIN_SIZES_];
     perf_case_ *c;
     int         round;
 
     for (c = perf_cases_v1_; c; c = c->next)
         if (perf_main_wants_(m, c))
-            m->todo += perf_main_count_(m, c) * PERF_CAST_(size_t, m->repeat);
+            m->todo += perf_main_plan_(m, c, n) * PERF_CAST_(size_t, m->repeat);
     if (m->todo)
         (void)fputs("benchmark                                  median [95 % interval]"
                     "       p95       p99     first\n", m->out);

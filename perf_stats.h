@@ -857,21 +857,19 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
         var = p * (1.0 - p);
     t = perf_normal_quantile(0.5 + 0.5 * c) / perf_t_quantile(0.5 + 0.5 * c, 9.0);
     n_eff = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    r.low = -PERF_INF_;
+    r.estimate = q;
+    r.high = PERF_INF_;
     if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
         double k = n_eff * p, tail = 0.5 - 0.5 * c; /* back as quantiles                          */
         double low = perf_beta_quantile(tail, k, n_eff - k + 1.0);
         double high = perf_beta_quantile(1.0 - tail, k + 1.0, n_eff - k);
         double edge = perf_exp(perf_log(tail) / n_eff);
-        r.estimate = q;
-        r.low = 1.0 - p > edge ? -PERF_INF_ : s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
-        r.high = PERF_INF_;
+        if (!(1.0 - p > edge))
+            r.low = s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
         i = PERF_CAST_(size_t, high * PERF_CAST_(double, n)) + 1;
         if (!(p > edge))
             r.high = s[i < n ? i : n - 1];
-    } else {
-        r.low = -PERF_INF_;
-        r.estimate = q;
-        r.high = PERF_INF_;
     }
     perf_scratch_free_(s, local);
     return r;
@@ -920,7 +918,7 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m;
+    perf_moments_ m = PERF_ZERO;
     double        c = perf_confidence_(confidence), h = PERF_INF_;
     size_t        i;
 
@@ -928,17 +926,14 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
         return r;
     for (i = 0; i < n && perf_is_finite_(x[i]); i++)
         ;
-    if (i < n) {
-        r.low = -PERF_INF_;
-        r.high = PERF_INF_;
-        return r;
+    if (i == n) {
+        m = perf_moments_of_(x, n);
+        r.estimate = m.mean;
     }
-    m = perf_moments_of_(x, n);
-    if (n > 1)
+    if (i == n && n > 1)
         h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) *
             perf_sqrt(m.var / PERF_CAST_(double, n));
     r.low = m.mean - h;
-    r.estimate = m.mean;
     r.high = m.mean + h;
     return r;
 }
@@ -1232,8 +1227,8 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
  * sort those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
- * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
+ * pool: scratch for n values.                                                                    */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
 {
     double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
     double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
@@ -1241,7 +1236,6 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
     uint64_t below = 0, upto = n, c;
     size_t   i, j, m = 0;
     int      turn;
-    double  *none = PERF_CAST_(double *, PERF_NULL_);
 
     upto = upto * (upto + 1) / 2;
     t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
@@ -1272,8 +1266,6 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
     }
     if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
         (void)perf_walsh_count_(d, n, hi, &found);  /* not above hi is it                         */
-        if (next)
-            *next = k < upto ? found : perf_walsh_kth_(d, n, k + 1, pool, none);
         return found;
     }
     for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
@@ -1286,13 +1278,8 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
             pool[m++] = a;
         }
     }
-    k -= below;
     perf_sort_values(pool, m);
-    found = pool[PERF_CAST_(size_t, k - 1)];
-    if (next)
-        *next = k < m ? pool[PERF_CAST_(size_t, k)]
-                      : perf_walsh_kth_(d, n, k + below + 1, pool, none);
-    return found;
+    return pool[PERF_CAST_(size_t, k - below - 1)];
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
@@ -1300,15 +1287,14 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
-    double        next = 0.0, *none = PERF_CAST_(double *, PERF_NULL_);
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool, m % 2 ? none : &next);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + next);
-    r.low = k ? perf_walsh_kth_(d, n, k, pool, none) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool, none) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
+    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
     return r;
 }
 
@@ -1913,15 +1899,6 @@ PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, int bits)
     return PERF_CAST_(double, a > b ? a - b : b - a);
 }
 
-PERF_FN perf_accuracy perf_accuracy_start_(size_t n)
-{
-    perf_accuracy r = PERF_ZERO;
-
-    if (!n)
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-    return r;
-}
-
 PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
 {
     double d = out - ref, mag = ref < 0.0 ? -ref : ref;
@@ -1945,68 +1922,71 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
         r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
 }
 
-PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+/* Element i of an array of IEEE floats, as a number and as *raw.  exp_bits says which 16-bit float:
+ * 5 for half, 8 for bfloat16.                                                                    */
+PERF_FN double perf_float_at_(const void *x, size_t i, int bits, int exp_bits, uint64_t *raw)
 {
-    perf_accuracy r = perf_accuracy_start_(reference && out ? n : 0);
-    size_t        i;
+    int      man_bits = 15 - exp_bits, e, m;
+    uint16_t half;
+    uint32_t word;
+    float    single;
 
-    for (i = 0; reference && out && i < n; i++)
-        perf_accuracy_add_(&r, reference[i], out[i],
-                           perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]), 64));
-    return r;
+    if (bits == 64) {
+        memcpy(raw, PERF_CAST_(const char *, x) + 8 * i, 8);
+        return perf_from_bits_(*raw);
+    }
+    if (bits == 32) {
+        memcpy(&word, PERF_CAST_(const char *, x) + 4 * i, 4);
+        memcpy(&single, &word, 4);
+        *raw = word;
+        return PERF_CAST_(double, single);
+    }
+    memcpy(&half, PERF_CAST_(const char *, x) + 2 * i, 2);
+    *raw = half;
+    e = (half >> man_bits) & ((1 << exp_bits) - 1);
+    m = half & ((1 << man_bits) - 1);
+    if (e == (1 << exp_bits) - 1)
+        return m ? PERF_NAN_ : half >> 15 ? -PERF_INF_ : PERF_INF_;
+    m = e ? m + (1 << man_bits) : m;                /* the leading 1, which is not stored         */
+    return perf_scale2_(PERF_CAST_(double, half >> 15 ? -m : m),
+                        (e ? e : 1) - ((1 << (exp_bits - 1)) - 1) - man_bits);
 }
 
-PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
+PERF_FN perf_accuracy perf_accuracy_of_(const void *reference, const void *out, size_t n, int bits,
+                                        int exp_bits)
 {
-    perf_accuracy r = perf_accuracy_start_(reference && out ? n : 0);
-    uint32_t      a, b;
+    perf_accuracy r = PERF_ZERO;
+    uint64_t      a, b;
     size_t        i;
 
+    if (!n || !reference || !out)
+        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
     for (i = 0; reference && out && i < n; i++) {
-        memcpy(&a, &reference[i], sizeof a);
-        memcpy(&b, &out[i], sizeof b);
-        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
-                           perf_ulp_gap_(a, b, 32));
+        double x = perf_float_at_(reference, i, bits, exp_bits, &a);
+        double y = perf_float_at_(out, i, bits, exp_bits, &b);
+        perf_accuracy_add_(&r, x, y, perf_ulp_gap_(a, b, bits));
     }
     return r;
 }
 
-/* The value of a 16-bit float with `exp_bits` exponent bits: 5 is IEEE half, 8 is bfloat16. */
-PERF_FN double perf_small_float_(uint16_t h, int exp_bits)
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    int    man_bits = 15 - exp_bits, bias = (1 << (exp_bits - 1)) - 1;
-    int    e = (h >> man_bits) & ((1 << exp_bits) - 1), m = h & ((1 << man_bits) - 1);
-    double x;
-
-    if (e == (1 << exp_bits) - 1)
-        x = m ? PERF_NAN_ : PERF_INF_;
-    else if (e)
-        x = perf_scale2_(PERF_CAST_(double, m + (1 << man_bits)), e - bias - man_bits);
-    else
-        x = perf_scale2_(PERF_CAST_(double, m), 1 - bias - man_bits);
-    return h >> 15 ? -x : x;
+    return perf_accuracy_of_(reference, out, n, 64, 11);
 }
 
-PERF_FN perf_accuracy perf_accuracy_16_(const uint16_t *ref, const uint16_t *out, size_t n,
-                                        int exp_bits)
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    perf_accuracy r = perf_accuracy_start_(ref && out ? n : 0);
-    size_t        i;
-
-    for (i = 0; ref && out && i < n; i++)
-        perf_accuracy_add_(&r, perf_small_float_(ref[i], exp_bits),
-                           perf_small_float_(out[i], exp_bits), perf_ulp_gap_(ref[i], out[i], 16));
-    return r;
+    return perf_accuracy_of_(reference, out, n, 32, 8);
 }
 
 PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n)
 {
-    return perf_accuracy_16_(reference, out, n, 5);
+    return perf_accuracy_of_(reference, out, n, 16, 5);
 }
 
 PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n)
 {
-    return perf_accuracy_16_(reference, out, n, 8);
+    return perf_accuracy_of_(reference, out, n, 16, 8);
 }
 
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
@@ -2160,10 +2140,25 @@ PERF_FN double perf_as_p_(double p)
     return p >= 0.0 ? p : 1.0;
 }
 
+/* The place of the first value that is not below x; n: there is none. */
+PERF_FN size_t perf_find_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, k;
+
+    while (low < high) {
+        k = low + (high - low) / 2;
+        if (sorted[k] < x)
+            low = k + 1;
+        else
+            high = k;
+    }
+    return low;
+}
+
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
     double local[2 * 256], *sorted, *adjusted, run = 0.0, a;
-    size_t i, k, low, high;
+    size_t i;
 
     if (!p || !out || !n)
         return n ? PERF_EINVAL : PERF_ENODATA;
@@ -2180,17 +2175,8 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
         run = a > 1.0 ? 1.0 : a > run ? a : run;
         adjusted[i] = run;
     }
-    for (i = 0; i < n; i++) {                       /* equal p share a value: look up the first   */
-        a = perf_as_p_(p[i]);
-        for (low = 0, high = n; low < high;) {
-            k = low + (high - low) / 2;
-            if (sorted[k] < a)
-                low = k + 1;
-            else
-                high = k;
-        }
-        out[i] = adjusted[low];
-    }
+    for (i = 0; i < n; i++)                         /* equal p share a value: that of the first   */
+        out[i] = adjusted[perf_find_(sorted, n, perf_as_p_(p[i]))];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
 }
@@ -2200,7 +2186,7 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n, perf_metric metric,
                                  double *id, double *out, double *pool, size_t *end)
 {
-    size_t i, from, k, runs = 0, low, high;
+    size_t i, from, k, runs = 0;
 
     for (i = 0; i < n; i++)
         id[i] = run[i];
@@ -2210,16 +2196,8 @@ PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n,
             end[runs] = i;
             id[runs++] = id[i];
         }
-    for (i = 0; i < n; i++) {                       /* the values, run after run                  */
-        for (low = 0, high = runs; high - low > 1;) {
-            k = low + (high - low) / 2;
-            if (id[k] <= run[i])
-                low = k;
-            else
-                high = k;
-        }
-        pool[end[low]++] = x[i];
-    }
+    for (i = 0; i < n; i++)                         /* the values, run after run                  */
+        pool[end[perf_find_(id, runs, run[i])]++] = x[i];
     for (i = from = 0; i < runs; from = end[i++]) {
         for (k = from; k < end[i] && perf_is_duration_(pool[k]); k++)
             ;
@@ -2260,15 +2238,12 @@ PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *b
                            PERF_PTR_(size_t *, id + 3 * n));
     nc = perf_run_figures_(candidate, candidate_run, nc, rule.metric, id + n, b, id + 2 * n,
                            PERF_PTR_(size_t *, id + 3 * n));
-    for (i = j = 0; i < nb && j < nc;) {            /* the runs of both arms                      */
-        if (id[i] < id[n + j]) {
-            i++;
-        } else if (id[i] > id[n + j]) {
-            j++;
-        } else {
-            a[pairs] = a[i++];
-            b[pairs++] = b[j++];
-        }
+    for (i = 0; i < nb; i++) {                      /* the runs of both arms                      */
+        j = perf_find_(id + n, nc, id[i]);
+        if (j == nc || id[n + j] > id[i])
+            continue;
+        a[pairs] = a[i];
+        b[pairs++] = b[j];
     }
     if (rule.metric != PERF_METRIC_THROUGHPUT && rule.metric != PERF_METRIC_MEMORY)
         o.rule.metric = PERF_METRIC_PAIR;           /* of figures of runs: pairs are the tool     */
