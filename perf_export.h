@@ -49,20 +49,10 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
-/* The first six into buf, always terminated when cap > 0.  Returns the length of the full text, as
- * snprintf does; 0: without memory, for the last three, or no such format.                       */
-PERF_FN size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
-                                const perf_results_opts *opts);
-
 /* "google", "go", ...; NULL for any other number, so that a loop over the names ends by itself. */
 PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
 
 /* ---- results: both arms of an A/B loop ---- */
 
@@ -107,110 +97,98 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
     return a->time->count > 0 && perf_saved_count_(l) > 0;
 }
 
-/* "name/suffix" as JSON. */
-PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a)
+/* "name/suffix" as JSON, with `more` behind it. */
+PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const char *more)
 {
-    size_t n;
-
     perf_put_json_(o, a->name);
-    if (!*a->suffix)
-        return;
-    n = o->len - 1;                             /* over the closing quote                         */
-    o->len = n;
-    perf_put_(o, a->suffix);
-    perf_put_char_(o, '"');
+    o->len--;                                   /* over the closing quote                         */
+    perf_say_(o, "%s%s'", a->suffix, more);
+}
+
+/* The next arm with values, from *k on, which moves behind it; 0: there are no more. */
+PERF_COLD_FN_ int perf_arm_next_(const perf_saving_ *s, size_t *k, perf_arm_ *a)
+{
+    while (*k < 2 * s->loops)
+        if (perf_arm_of_(s, (*k)++, a))
+            return 1;
+    return 0;
 }
 
 /* ---- Google Benchmark ---- */
 
-/* One entry: a repetition (i), or an aggregate of that name. */
+/* One entry up to its time: a repetition (i), or an aggregate of that name. */
 PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
                                           const char *aggregate, double ns)
 {
+    const char *which = aggregate ? "_" : "";
+
     perf_put_(o, "{\"name\":");
-    perf_put_arm_name_(o, a);
-    if (aggregate) {
-        o->len--;                               /* over the closing quote                         */
-        perf_put_char_(o, '_');
-        perf_put_(o, aggregate);
-        perf_put_char_(o, '"');
-    }
-    perf_put_member_(o, "family_index", PERF_CAST_(double, family));
-    perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
-    perf_put_arm_name_(o, a);
-    perf_put_(o, aggregate ? ",\"run_type\":\"aggregate\"" : ",\"run_type\":\"iteration\"");
-    perf_put_member_(o, "repetitions", PERF_CAST_(double, perf_saved_count_(a->loop)));
+    perf_put_arm_name_(o, a, which);
+    o->len--;                                   /* over the closing quote                         */
+    perf_say_(o, "%s','family_index':%z,'per_family_instance_index':0,'run_name':",
+              aggregate ? aggregate : "", family);
+    perf_put_arm_name_(o, a, "");
+    perf_say_(o, ",'run_type':%j,'repetitions':%z", aggregate ? "aggregate" : "iteration",
+              perf_saved_count_(a->loop));
     if (!aggregate)
-        perf_put_member_(o, "repetition_index", PERF_CAST_(double, i));
+        perf_say_(o, ",'repetition_index':%z", i);
     perf_put_(o, ",\"threads\":1");
-    if (aggregate) {
-        perf_put_text_member_(o, "aggregate_name", aggregate);
-        perf_put_(o, ",\"aggregate_unit\":\"time\"");
-    }
-    perf_put_member_(o, "iterations", PERF_CAST_(double, a->batch));
-    perf_put_member_(o, "real_time", ns);
-    perf_put_member_(o, "cpu_time", ns);
-    perf_put_(o, ",\"time_unit\":\"ns\"");
+    if (aggregate)
+        perf_say_(o, ",'aggregate_name':%j,'aggregate_unit':'time'", aggregate);
+    perf_say_(o, ",'iterations':%u,'real_time':%r,'cpu_time':%r,'time_unit':'ns'", a->batch, ns,
+              ns);
     if (a->bytes > 0.0)
-        perf_put_member_(o, "bytes_per_second", a->bytes / ns * 1e9);
+        perf_say_(o, ",'bytes_per_second':%r", a->bytes / ns * 1e9);
     if (a->items > 0.0)
-        perf_put_member_(o, "items_per_second", a->items / ns * 1e9);
+        perf_say_(o, ",'items_per_second':%r", a->items / ns * 1e9);
     perf_put_char_(o, '}');
 }
 
 PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 {
+    static const char *const aggregate[] = {"mean", "median", "stddev"};
     const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, i, family = 0, some = 0;
+    const char *none = PERF_CAST_(const char *, PERF_NULL_), *build = "debug";
+    perf_arm_   a;
+    size_t      k, i, family = 0, some = 0;
 
-    perf_put_(o, "{\"context\":{\"date\":\"");
-    perf_put_date_(o, s->run.time_s, "+00:00\"");
-    perf_put_text_member_(o, "host_name", s->run.machine);
-    perf_put_text_member_(o, "executable", "");
-    perf_put_member_(o, "num_cpus", s->run.cores);
-    perf_put_member_(o, "mhz_per_cpu", PERF_CAST_(double, PERF_CAST_(int64_t, s->clock.hz * 1e-6)));
-    perf_put_(o, ",\"cpu_scaling_enabled\":false,\"caches\":[],\"load_avg\":[]");
-    perf_put_text_member_(o, "library_version", "perf.h");
 #if defined(__OPTIMIZE__) || defined(NDEBUG)
-    perf_put_text_member_(o, "library_build_type", "release");
-#else
-    perf_put_text_member_(o, "library_build_type", "debug");
+    build = "release";
 #endif
-    perf_put_text_member_(o, "cpu_model", s->run.cpu);
-    perf_put_text_member_(o, "compiler", s->run.compiler);
-    perf_put_text_member_(o, "build", s->run.build);
-    perf_put_(o, "},\n\"benchmarks\":[");
+    perf_put_(o, "{\"context\":{\"date\":\"");
+    perf_put_date_(o, s->run.time_s, "+00:00");
+    perf_say_(o, "','host_name':%j,'executable':'','num_cpus':%i,'mhz_per_cpu':%u,"
+                 "'cpu_scaling_enabled':false,'caches':[],'load_avg':[],"
+                 "'library_version':'perf.h','library_build_type':%j,'cpu_model':%j,"
+                 "'compiler':%j,'build':%j},\n'benchmarks':[",
+              s->run.machine, s->run.cores, PERF_CAST_(uint64_t, s->clock.hz * 1e-6), build,
+              s->run.cpu, s->run.compiler, s->run.build);
     for (k = 0; k < 2 * s->loops; k++) {
+        double value[3];
         if (!perf_arm_of_(s, k, &a)) {
             const perf_result *r = s->loop[k / 2].bench;
             if (k % 2 || !r || r->time.count)
                 continue;
-            perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
-            perf_put_arm_name_(o, &a);
-            perf_put_member_(o, "family_index", PERF_CAST_(double, family++));
-            perf_put_(o, ",\"per_family_instance_index\":0,\"run_name\":");
-            perf_put_arm_name_(o, &a);
-            perf_put_(o, ",\"run_type\":\"iteration\",\"repetitions\":1,\"repetition_index\":0,"
-                         "\"threads\":1,\"error_occurred\":true");
-            perf_put_text_member_(o, "error_message", perf_status_text(r->status));
-            perf_put_(o, ",\"iterations\":0,\"real_time\":0,\"cpu_time\":0,\"time_unit\":\"ns\"}");
+            perf_say_(o, "%s\n {'name':%j,'family_index':%z,'per_family_instance_index':0,"
+                         "'run_name':%j,'run_type':'iteration','repetitions':1,"
+                         "'repetition_index':0,'threads':1,'error_occurred':true,"
+                         "'error_message':%j,'iterations':0,'real_time':0,'cpu_time':0,"
+                         "'time_unit':'ns'}",
+                      some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
             continue;
         }
         for (i = 0; i < perf_saved_count_(a.loop); i++) {
             if (!perf_saved_whole_(a.loop, i))
                 continue;
             perf_put_(o, some++ ? ",\n " : "\n ");
-            perf_put_google_entry_(o, &a, family, i, PERF_CAST_(const char *, PERF_NULL_),
-                                   perf_saved_value_(a.loop, a.arm, i));
+            perf_put_google_entry_(o, &a, family, i, none, perf_saved_value_(a.loop, a.arm, i));
         }
-        if (a.time->count > 1 && a.time->std > 0.0) {
+        value[0] = a.time->mean;
+        value[1] = a.time->p50;
+        value[2] = a.time->std;
+        for (i = 0; i < 3 && a.time->count > 1 && a.time->std > 0.0; i++) {
             perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "mean", a.time->mean);
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "median", a.time->p50);
-            perf_put_(o, ",\n ");
-            perf_put_google_entry_(o, &a, family, 0, "stddev", a.time->std);
+            perf_put_google_entry_(o, &a, family, 0, aggregate[i], value[i]);
         }
         family++;
     }
@@ -287,32 +265,19 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
     perf_put_go_line_(o, "goarch: ", "arm64");
 #endif
     perf_put_go_line_(o, "cpu: ", s->run.cpu);
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
+    for (k = 0; perf_arm_next_(s, &k, &a);)
         for (i = 0; i < perf_saved_count_(a.loop); i++) {
             double ns = perf_saved_value_(a.loop, a.arm, i);
             if (!perf_saved_whole_(a.loop, i))
                 continue;
             perf_put_go_name_(o, &a);
-            perf_put_char_(o, '\t');
-            perf_put_u64_(o, a.batch);
-            perf_put_char_(o, '\t');
-            perf_put_real_(o, ns);
-            perf_put_(o, " ns/op");
-            if (a.bytes > 0.0) {
-                perf_put_char_(o, '\t');
-                perf_put_real_(o, a.bytes / ns * 1e3);
-                perf_put_(o, " MB/s");
-            }
-            if (a.items > 0.0) {
-                perf_put_char_(o, '\t');
-                perf_put_real_(o, a.items / ns * 1e9);
-                perf_put_(o, " items/s");
-            }
+            perf_say_(o, "\t%u\t%r ns/op", a.batch, ns);
+            if (a.bytes > 0.0)
+                perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
+            if (a.items > 0.0)
+                perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
             perf_put_char_(o, '\n');
         }
-    }
 }
 
 /* ---- hyperfine, pyperf ---- */
@@ -324,23 +289,13 @@ PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
     size_t    k, i, n, some = 0;
 
     perf_put_(o, "{\"results\":[");
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
+    for (k = 0; perf_arm_next_(s, &k, &a);) {
         perf_put_(o, some++ ? ",\n {\"command\":" : "\n {\"command\":");
-        perf_put_arm_name_(o, &a);
-        perf_put_member_(o, "mean", a.time->mean * 1e-9);
-        if (a.time->count > 1)
-            perf_put_member_(o, "stddev", a.time->std * 1e-9);
-        else
-            perf_put_(o, ",\"stddev\":null");
-        perf_put_member_(o, "median", a.time->p50 * 1e-9);
-        perf_put_member_(o, "user", 0.0);       /* not measured apart                             */
-        perf_put_member_(o, "system", 0.0);
-        perf_put_member_(o, "min", a.time->min * 1e-9);
-        perf_put_member_(o, "max", a.time->max * 1e-9);
-        perf_put_(o, ",\"times\":");
-        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        perf_put_arm_name_(o, &a, "");
+        perf_say_(o, ",'mean':%r,'stddev':%r,'median':%r,'user':0,'system':0,'min':%r,'max':%r",
+                  a.time->mean * 1e-9, a.time->count > 1 ? a.time->std * 1e-9 : PERF_NAN_,
+                  a.time->p50 * 1e-9, a.time->min * 1e-9, a.time->max * 1e-9);
+        perf_put_samples_(o, ",'times':", a.loop, a.arm, 1e-9);
         perf_put_(o, ",\"exit_codes\":[");
         for (i = n = 0; i < perf_saved_count_(a.loop); i++)
             if (perf_saved_whole_(a.loop, i))
@@ -350,8 +305,9 @@ PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
     perf_put_(o, "]}\n");
 }
 
-/* A JSON string in one line without blanks at its ends: pyperf takes nothing else. */
-PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *suffix)
+/* Behind `key`, a JSON string in one line without blanks at its ends: pyperf takes nothing else. */
+PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *key, const char *s,
+                                       const char *suffix)
 {
     const char *end = s + strlen(s);
 
@@ -359,35 +315,21 @@ PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *s, const char *
         s++;
     while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
         end--;
-    perf_put_char_(o, '"');
-    if (s == end)
-        perf_put_(o, "(unnamed)");
+    perf_say_(o, "%s'%s", key, s == end ? "(unnamed)" : "");
     while (s < end) {
         unsigned char c = PERF_CAST_(unsigned char, *s);
         int           n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\\ufffd");
+        if (n == 0 || c < 0x20 || c == 0x7f) {
+            perf_put_(o, n == 0 ? "\\ufffd" : " ");
             s++;
-        } else if (c < 0x20 || c == 0x7f) {
-            perf_put_char_(o, ' ');
-            s++;
-        } else {
-            if (c == '"' || c == '\\')
-                perf_put_char_(o, '\\');
-            while (n--)
-                perf_put_char_(o, *s++);
+            continue;
         }
+        if (c == '"' || c == '\\')
+            perf_put_char_(o, '\\');
+        while (n--)
+            perf_put_char_(o, *s++);
     }
-    perf_put_(o, suffix);
-    perf_put_char_(o, '"');
-}
-
-PERF_COLD_FN_ void perf_put_line_member_(perf_out_ *o, const char *key, const char *text)
-{
-    perf_put_(o, ",\"");
-    perf_put_(o, key);
-    perf_put_(o, "\":");
-    perf_put_line_json_(o, text, "");
+    perf_say_(o, "%s'", suffix);
 }
 
 PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
@@ -397,29 +339,22 @@ PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
     size_t    k, some = 0;
 
     perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
-    perf_put_line_member_(o, "hostname", s->run.machine);
-    perf_put_line_member_(o, "cpu_model_name", s->run.cpu);
-    perf_put_line_member_(o, "platform", s->run.os);
-    perf_put_line_member_(o, "compiler", s->run.compiler);
-    perf_put_line_member_(o, "build", s->run.build);
+    perf_put_line_json_(o, ",\"hostname\":", s->run.machine, "");
+    perf_put_line_json_(o, ",\"cpu_model_name\":", s->run.cpu, "");
+    perf_put_line_json_(o, ",\"platform\":", s->run.os, "");
+    perf_put_line_json_(o, ",\"compiler\":", s->run.compiler, "");
+    perf_put_line_json_(o, ",\"build\":", s->run.build, "");
     if (s->run.cores)
-        perf_put_member_(o, "cpu_count", s->run.cores);
+        perf_say_(o, ",'cpu_count':%i", s->run.cores);
     perf_put_(o, "},\n\"benchmarks\":[");
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a))
-            continue;
-        perf_put_(o, some++ ? ",\n {\"metadata\":{\"name\":" : "\n {\"metadata\":{\"name\":");
-        perf_put_line_json_(o, a.name, a.suffix);
-        perf_put_member_(o, "loops", PERF_CAST_(double, a.batch));
-        perf_put_(o, "},\"runs\":[{\"metadata\":{\"date\":\"");
+    for (k = 0; perf_arm_next_(s, &k, &a);) {
+        perf_put_(o, some++ ? "," : "");
+        perf_put_line_json_(o, "\n {\"metadata\":{\"name\":", a.name, a.suffix);
+        perf_say_(o, ",'loops':%u},'runs':[{'metadata':{'date':'", a.batch);
         perf_put_date_(o, s->run.time_s, "\"}");
-        if (a.first_ns > 0.0) {
-            perf_put_(o, ",\"warmups\":[[1,");
-            perf_put_real_(o, a.first_ns * 1e-9);
-            perf_put_(o, "]]");
-        }
-        perf_put_(o, ",\"values\":");
-        perf_put_samples_(o, a.loop, a.arm, 1e-9);
+        if (a.first_ns > 0.0)
+            perf_say_(o, ",'warmups':[[1,%r]]", a.first_ns * 1e-9);
+        perf_put_samples_(o, ",'values':", a.loop, a.arm, 1e-9);
         perf_put_(o, "}]}");
     }
     perf_put_(o, "]}\n");
@@ -457,83 +392,44 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_sc
     }
 }
 
-/* name{scope="..." with the label's text escaped, up to its closing quote. */
+/* name{label="..." with the text escaped, and the sample's value behind `suffix`. */
 PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
-                                   const char *value, const char *suffix)
+                                   const char *value, const char *suffix, double x)
 {
-    perf_put_(o, name);
-    perf_put_char_(o, '{');
-    perf_put_(o, label);
-    perf_put_(o, "=\"");
+    perf_say_(o, "%s{%s='", name, label);
     while (*value) {
-        int n = perf_utf8_(value);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
+        unsigned char c = PERF_CAST_(unsigned char, *value);
+        int           n = perf_utf8_(value);
+        if (n == 0 || c < 0x20 || c == 0x7f) {
+            perf_put_(o, n == 0 ? "\xef\xbf\xbd" : c == '\n' ? "\\n" : "?");
             value++;
             continue;
         }
-        if (*value == '"' || *value == '\\')
+        if (c == '"' || c == '\\')
             perf_put_char_(o, '\\');
-        if (*value == '\n')
-            perf_put_(o, "\\n");
-        else if (PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f)
-            perf_put_char_(o, '?');
-        else
-            for (; n > 1; n--)
-                perf_put_char_(o, *value++);
-        if (*value != '\n' && !(PERF_CAST_(unsigned char, *value) < 0x20 || *value == 0x7f))
-            perf_put_char_(o, *value);
-        value++;
+        while (n--)
+            perf_put_char_(o, *value++);
     }
-    perf_put_(o, suffix);
-    perf_put_char_(o, '"');
-}
-
-/* A sample's value and the end of its line. */
-PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, double x)
-{
-    perf_put_(o, "} ");
-    perf_put_real_(o, perf_is_finite_(x) ? x : 0.0);
-    perf_put_char_(o, '\n');
+    perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
 
 PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *type,
                                     const char *unit, const char *help)
 {
-    perf_put_(o, "# HELP ");
-    perf_put_(o, name);
-    perf_put_char_(o, ' ');
-    perf_put_(o, help);
-    perf_put_(o, "\n# TYPE ");
-    perf_put_(o, name);
-    perf_put_char_(o, ' ');
-    perf_put_(o, type);
-    if (*unit) {
-        perf_put_(o, "\n# UNIT ");
-        perf_put_(o, name);
-        perf_put_char_(o, ' ');
-        perf_put_(o, unit);
-    }
-    perf_put_char_(o, '\n');
+    perf_say_(o, "# HELP %s %s\n# TYPE %s %s\n", name, help, name, type);
+    if (*unit)
+        perf_say_(o, "# UNIT %s %s\n", name, unit);
 }
 
 /* 1: this name came up before among the loops.  A series is written for the first one only. */
-PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, size_t k)
+PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, const perf_arm_ *a)
 {
-    size_t i;
+    const perf_saved_ *l;
 
-    for (i = 0; i < k; i++)
-        if (!strcmp(s->loop[i].name, s->loop[k].name) && !s->loop[i].ab == !s->loop[k].ab)
+    for (l = s->loop; l != a->loop; l++)
+        if (!strcmp(l->name, a->name) && !l->ab == !a->loop->ab)
             return 1;
     return 0;
-}
-
-/* "0.00001", "1.0": bounds want a point or an exponent. */
-PERF_COLD_FN_ void perf_put_metric_bound_(perf_out_ *o, double x)
-{
-    perf_put_real_(o, x);
-    if (x >= 1.0)
-        perf_put_(o, ".0");
 }
 
 PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
@@ -543,7 +439,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
     uint64_t count[PERF_BOUNDS_ + 1], total;
     size_t   k, some = 0;
     int      i;
-    char     name[48];
+    char     name[48], bound[32];
 
     for (k = 0; k < s->scopes; k++) {
         const perf_saved_scope_ *p = &s->scope[k];
@@ -555,46 +451,28 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
         perf_copy_text_(name, sizeof name - 8, family);
         memcpy(name + strlen(name), "_bucket", 8);
         for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
+            perf_out_ b = perf_out_open_(bound, sizeof bound);
+            double    x = perf_metric_bound_(i);
             total += count[i];
-            perf_put_label_(o, name, "scope", p->row.name, "\",le=\"");
-            o->len--;                           /* over the quote that closes the label           */
-            if (i < PERF_BOUNDS_)
-                perf_put_metric_bound_(o, perf_metric_bound_(i));
-            else
-                perf_put_(o, "+Inf");
-            perf_put_char_(o, '"');
-            perf_put_sample_(o, PERF_CAST_(double, total));
+            if (i == PERF_BOUNDS_)
+                perf_say_(&b, "',le='+Inf");
+            else                                /* bounds want a point or an exponent             */
+                perf_say_(&b, "',le='%r%s", x, x >= 1.0 ? ".0" : "");
+            perf_put_label_(o, name, "scope", p->row.name, bound, PERF_CAST_(double, total));
         }
         memcpy(name + strlen(family), "_count", 7);
-        perf_put_label_(o, name, "scope", p->row.name, "");
-        perf_put_sample_(o, PERF_CAST_(double, total));
+        perf_put_label_(o, name, "scope", p->row.name, "", PERF_CAST_(double, total));
         memcpy(name + strlen(family), "_sum", 5);
-        perf_put_label_(o, name, "scope", p->row.name, "");
-        perf_put_sample_(o, PERF_CAST_(double, p->row.sum) * tick * 1e-9);
-    }
-}
-
-/* A gauge for each loop with values. */
-PERF_COLD_FN_ void perf_put_openmetrics_loops_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_arm_ a;
-    size_t    k, some = 0;
-
-    for (k = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
-            continue;
-        if (!some++)
-            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
-                             "Median time of one iteration.");
-        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix);
-        perf_put_sample_(o, a.time->p50 * 1e-9);
+        perf_put_label_(o, name, "scope", p->row.name, "",
+                        PERF_CAST_(double, p->row.sum) * tick * 1e-9);
     }
 }
 
 PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
 {
     const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    size_t k, some = 0;
+    perf_arm_ a;
+    size_t    k, some = 0;
 
     perf_put_openmetrics_scopes_(o, s, PERF_KIND_SCOPE_, PERF_KIND_WAIT_, "perf_scope_seconds",
                                  "Time between the begin and the end of a scope.");
@@ -606,67 +484,55 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
             continue;
         if (!some++)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
-        perf_put_label_(o, "perf_value", "counter", p->row.name, "");
-        perf_put_sample_(o, p->row.last);
+        perf_put_label_(o, "perf_value", "counter", p->row.name, "", p->row.last);
     }
-    perf_put_openmetrics_loops_(o, s);
+    for (k = some = 0; perf_arm_next_(s, &k, &a);) {
+        if (perf_named_before_(s, &a))
+            continue;
+        if (!some++)
+            perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
+                             "Median time of one iteration.");
+        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix,
+                        a.time->p50 * 1e-9);
+    }
     perf_put_(o, "# EOF\n");
 }
 
 PERF_COLD_FN_ void perf_put_otlp_attribute_(perf_out_ *o, const char *key, const char *value,
                                             const char *suffix)
 {
-    perf_arm_ a;
-
-    memset(&a, 0, sizeof a);
-    a.name = value;
-    a.suffix = suffix;
-    perf_put_(o, "{\"key\":\"");
-    perf_put_(o, key);
-    perf_put_(o, "\",\"value\":{\"stringValue\":");
-    perf_put_arm_name_(o, &a);
-    perf_put_(o, "}}");
+    perf_say_(o, "{'key':%j,'value':{'stringValue':%j", key, value);
+    o->len--;                                   /* over the closing quote                         */
+    perf_say_(o, "%s'}}", suffix);
 }
 
-PERF_COLD_FN_ void perf_put_otlp_time_(perf_out_ *o, const perf_saving_ *s)
+/* A point: its attribute and the time. */
+PERF_COLD_FN_ void perf_put_otlp_point_(perf_out_ *o, const perf_saving_ *s, size_t *some,
+                                        const char *key, const char *value, const char *suffix)
 {
-    perf_put_(o, ",\"timeUnixNano\":\"");
-    perf_put_u64_(o, PERF_CAST_(uint64_t, s->run.time_s));
-    perf_put_(o, "000000000\"");
+    perf_put_(o, (*some)++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
+    perf_put_otlp_attribute_(o, key, value, suffix);
+    perf_say_(o, "],'timeUnixNano':'%u000000000'", PERF_CAST_(uint64_t, s->run.time_s));
 }
 
 PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
                                         const perf_saved_scope_ *p)
 {
-    double   tick = s->clock.tick_ns;
+    double   unit = s->clock.tick_ns * 1e-9;
     uint64_t count[PERF_BOUNDS_ + 1], total = 0;
     int      i;
 
-    perf_bound_counts_(s, p, tick, count);
+    perf_bound_counts_(s, p, s->clock.tick_ns, count);
     for (i = 0; i <= PERF_BOUNDS_; i++)
         total += count[i];
-    perf_put_(o, "{\"attributes\":[");
-    perf_put_otlp_attribute_(o, "scope", p->row.name, "");
-    perf_put_char_(o, ']');
-    perf_put_otlp_time_(o, s);
-    perf_put_(o, ",\"count\":\"");
-    perf_put_u64_(o, total);
-    perf_put_char_(o, '"');
-    perf_put_member_(o, "sum", PERF_CAST_(double, p->row.sum) * tick * 1e-9);
-    perf_put_member_(o, "min", PERF_CAST_(double, p->row.min) * tick * 1e-9);
-    perf_put_member_(o, "max", PERF_CAST_(double, p->row.max) * tick * 1e-9);
-    perf_put_(o, ",\"bucketCounts\":[");
-    for (i = 0; i <= PERF_BOUNDS_; i++) {
-        perf_put_(o, i ? ",\"" : "\"");
-        perf_put_u64_(o, count[i]);
-        perf_put_char_(o, '"');
-    }
+    perf_say_(o, ",'count':'%u','sum':%r,'min':%r,'max':%r,'bucketCounts':[", total,
+              PERF_CAST_(double, p->row.sum) * unit, PERF_CAST_(double, p->row.min) * unit,
+              PERF_CAST_(double, p->row.max) * unit);
+    for (i = 0; i <= PERF_BOUNDS_; i++)
+        perf_say_(o, "%s'%u'", i ? "," : "", count[i]);
     perf_put_(o, "],\"explicitBounds\":[");
-    for (i = 0; i < PERF_BOUNDS_; i++) {
-        if (i)
-            perf_put_char_(o, ',');
-        perf_put_real_(o, perf_metric_bound_(i));
-    }
+    for (i = 0; i < PERF_BOUNDS_; i++)
+        perf_say_(o, "%s%r", i ? "," : "", perf_metric_bound_(i));
     perf_put_(o, "]}");
 }
 
@@ -682,36 +548,28 @@ PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const void *saving)
     perf_put_otlp_attribute_(o, "host.cpu.model.name", s->run.cpu, "");
     perf_put_char_(o, ',');
     perf_put_otlp_attribute_(o, "process.runtime.description", s->run.compiler, "");
-    perf_put_(o, "]},\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},\"metrics\":[\n"
-                 "{\"name\":\"perf.scope\",\"unit\":\"s\",\"histogram\":{"
-                 "\"aggregationTemporality\":2,\"dataPoints\":[");
+    perf_say_(o, "]},'scopeMetrics':[{'scope':{'name':'perf.h'},'metrics':[\n"
+                 "{'name':'perf.scope','unit':'s','histogram':{"
+                 "'aggregationTemporality':2,'dataPoints':[");
     for (k = some = 0; k < s->scopes; k++)
         if (s->scope[k].buckets) {
-            perf_put_(o, some++ ? ",\n" : "\n");
+            perf_put_otlp_point_(o, s, &some, "scope", s->scope[k].row.name, "");
             perf_put_otlp_scope_(o, s, &s->scope[k]);
         }
-    perf_put_(o, "]}},\n{\"name\":\"perf.value\",\"gauge\":{\"dataPoints\":[");
+    perf_say_(o, "]}},\n{'name':'perf.value','gauge':{'dataPoints':[");
     for (k = some = 0; k < s->scopes; k++) {
-        if (s->scope[k].row.kind != PERF_KIND_COUNT_)
+        const perf_row_ *row = &s->scope[k].row;
+        if (row->kind != PERF_KIND_COUNT_)
             continue;
-        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
-        perf_put_otlp_attribute_(o, "counter", s->scope[k].row.name, "");
-        perf_put_char_(o, ']');
-        perf_put_otlp_time_(o, s);
-        perf_put_member_(o, "asDouble", perf_is_finite_(s->scope[k].row.last)
-                                            ? s->scope[k].row.last : 0.0);
-        perf_put_char_(o, '}');
+        perf_put_otlp_point_(o, s, &some, "counter", row->name, "");
+        perf_say_(o, ",'asDouble':%r}", perf_is_finite_(row->last) ? row->last : 0.0);
     }
-    perf_put_(o, "]}},\n{\"name\":\"perf.benchmark\",\"unit\":\"s\",\"gauge\":{\"dataPoints\":[");
-    for (k = some = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, k / 2))
+    perf_say_(o, "]}},\n{'name':'perf.benchmark','unit':'s','gauge':{'dataPoints':[");
+    for (k = some = 0; perf_arm_next_(s, &k, &a);) {
+        if (perf_named_before_(s, &a))
             continue;
-        perf_put_(o, some++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
-        perf_put_otlp_attribute_(o, "benchmark", a.name, a.suffix);
-        perf_put_char_(o, ']');
-        perf_put_otlp_time_(o, s);
-        perf_put_member_(o, "asDouble", a.time->p50 * 1e-9);
-        perf_put_char_(o, '}');
+        perf_put_otlp_point_(o, s, &some, "benchmark", a.name, a.suffix);
+        perf_say_(o, ",'asDouble':%r}", a.time->p50 * 1e-9);
     }
     perf_put_(o, "]}}\n]}]}]}\n");
 }
@@ -999,7 +857,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!path || !*path || !row.name)
         return PERF_EINVAL;
     if (row.put)
-        return perf_saving_save_(path, row.put, opts, 0);
+        return perf_saving_save_(path, row.put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
     return row.save(path, opts && opts->run ? opts->run : "perf.h");
 }
 
@@ -1012,22 +870,6 @@ PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
         return PERF_EDISABLED;
     return row.put ? perf_saving_to_(file, row.put, opts) : PERF_EINVAL;
 }
-
-PERF_FN size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
-                                const perf_results_opts *opts)
-{
-    perf_export_row_ row = perf_export_row_of_(format);
-
-    if (row.put)
-        return perf_saving_text_(buf, cap, row.put, opts);
-    if (buf && cap)
-        buf[0] = '\0';
-    return 0;
-}
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

@@ -256,11 +256,6 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 #if (PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))) && !PERF_TCC_
 #define PERF_PTHREAD_ 1
 /* In the C library since glibc 2.34 and always in musl's and Apple's: no -lpthread.  Elsewhere the
@@ -278,8 +273,7 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_create_(void **, const void *, void *
 extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
     __asm__(PERF_SYM_("pthread_join"));
 #else
-#define PERF_PTHREAD_       0
-#define PERF_PTHREAD_THERE_ 0
+#define PERF_PTHREAD_ 0
 #endif
 
 #if PERF_LP64_UNIX_
@@ -295,12 +289,13 @@ extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs one of them                       */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *output, *named;  /* --format  */
+    const char *program, *compare, *save, *add, *accept, *json, *output;
+    const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, repeat, shuffle, bad;
-    double      budget, min_time;
+    int         list, no_env, shuffle, bad;
+    double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
     double      sizes[PERF_MAIN_SIZES_];
-    size_t      size_count, threads;
+    size_t      size_count;
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, done, failed;
     int         terminal;
@@ -312,9 +307,8 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 {
     (void)fprintf(f, "usage: %s [OPTION...]\n", program);
     (void)fputs(
-        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with *\n"
-        "                     or ? a pattern for the whole name, with any of ^$|()[]+ a regular\n"
-        "                     expression; may be given several times\n"
+        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with\n"
+        "                     any of ^$|()[]{}*+?. a regular expression; may come several times\n"
         "  --list             print the names and end\n"
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
@@ -338,32 +332,21 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 
 /* ---- options ---- */
 
-PERF_COLD_FN_ int perf_main_wrong_(perf_main_ *m, const char *what, const char *value)
+PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char *value)
 {
     (void)fprintf(stderr, "%s: %s '%s'\n", m->program, what, value);
     m->bad = 1;
-    return 0;
 }
 
-/* A number above zero that ends at `end`; 0: none. */
-PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end)
+/* A number above 0 and up to `most`, perhaps a whole one, that ends at `end`; 0: none. */
+PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end, double most, int whole)
 {
     double x;
 
     *end = perf_skip_number_(s, &x);
-    return *end && x > 0.0 ? x : 0.0;
-}
-
-PERF_COLD_FN_ double perf_main_positive_(perf_main_ *m, const char *option, const char *value,
-                                         double most, int whole)
-{
-    const char *end = value;
-    double      x = perf_main_number_(value, &end);
-
-    if (!(x > 0.0) || x > most || *end ||
-        (whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x))
-        return perf_main_wrong_(m, option, value);
-    return x;
+    if (!*end || !(x > 0.0) || x > most)
+        return 0.0;
+    return whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x ? 0.0 : x;
 }
 
 PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
@@ -371,10 +354,9 @@ PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
     const char *s = value, *end;
 
     for (m->size_count = 0;; s = end + 1) {
-        double x = perf_main_number_(s, &end);
-        if (!(x >= 1.0) || x > 1e15 || m->size_count >= PERF_MAIN_SIZES_ ||
-            PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x || (*end && *end != ',')) {
-            (void)perf_main_wrong_(m, "--sizes needs whole numbers like 64,256,1024, not", value);
+        double x = perf_main_number_(s, &end, 1e15, 1);
+        if (!(x > 0.0) || m->size_count >= PERF_MAIN_SIZES_ || (*end && *end != ',')) {
+            perf_main_wrong_(m, "--sizes needs whole numbers like 64,256,1024, not", value);
             return;
         }
         m->sizes[m->size_count++] = x;
@@ -383,21 +365,26 @@ PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
     }
 }
 
-/* 1: the name matches a POSIX regular expression, 0: not, -1: that is none. */
-PERF_COLD_FN_ int perf_main_regex_(const char *pattern, const char *name)
+/* 1: the name contains the text, or matches the POSIX regular expression, which is what any
+ * character says that no name has; 0: not; -1: that is no regular expression, or there are none
+ * here.                                                                                          */
+PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
+    if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
+        return strstr(name, pattern) != PERF_NULL_;
 #if PERF_LP64_UNIX_ && !PERF_TCC_
-    regex_t r;
-    int     found;
+    {
+        regex_t r;
+        int     found;
 
-    if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
-        return strpbrk(pattern, "^$|()[]+") ? -1 : 0;
-    found = !regexec(&r, name, 0, PERF_NULL_, 0);
-    regfree(&r);
-    return found;
+        if (regcomp(&r, pattern, REG_EXTENDED | REG_NOSUB))
+            return -1;
+        found = !regexec(&r, name, 0, PERF_NULL_, 0);
+        regfree(&r);
+        return found;
+    }
 #else
-    (void)name;
-    return strpbrk(pattern, "^$|()[]+") ? -1 : 0;
+    return -1;
 #endif
 }
 
@@ -419,97 +406,85 @@ PERF_FN const char *perf_main_format_(int f)
     return f ? perf_export_format_name(PERF_CAST_(perf_export_format, f - 1)) : "json";
 }
 
-PERF_COLD_FN_ int perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
+PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
 {
-    const char *v, *name;
-    int         f;
+    const struct {
+        const char *name;
+        int        *to;
+    } flag[] = {{"--list", &m->list}, {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle}};
+    const struct {
+        const char  *name, *again;      /* said when it comes twice; NULL: the last one counts    */
+        const char **to;
+    } text[] = {{"--json", "one output at a time, not also", &m->json},
+                {"--output", "one output at a time, not also", &m->output},
+                {"--format", "one format at a time, not also", &m->named},
+                {"--save", PERF_NULL_, &m->save},
+                {"--add", PERF_NULL_, &m->add},
+                {"--compare", PERF_NULL_, &m->compare},
+                {"--accept", PERF_NULL_, &m->accept}};
+    const struct {
+        const char *name, *wants;
+        double     *to, most;
+        int         whole;
+    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->min_time, 1e6, 0},
+                  {"--budget", "--budget needs seconds, not", &m->budget, 1e6, 0},
+                  {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
+                  {"--threads", "--threads needs 1 .. 256, not", &m->threads,
+                   PERF_MAIN_THREADS_, 1}};
+    const char *v, *end;
+    int         k;
 
-#define PERF_IF_(option) else if ((v = perf_main_value_(option, argc, argv, i)) != PERF_NULL_)
-    if (!strcmp(argv[*i], "--list"))
-        m->list = 1;
-    else if (!strcmp(argv[*i], "--no-env"))
-        m->no_env = 1;
-    else if (!strcmp(argv[*i], "--shuffle"))
-        m->shuffle = 1;
-    PERF_IF_("--filter") {
-        if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_regex_(v, "") < 0)
-            return perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
+    for (k = 0; k < 3; k++)
+        if (!strcmp(argv[*i], flag[k].name)) {
+            *flag[k].to = 1;
+            return;
+        }
+    for (k = 0; k < 7; k++)
+        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_) {
+            if (!*v)
+                perf_main_wrong_(m, "this option needs a value:", text[k].name);
+            else if (text[k].again && *text[k].to)
+                perf_main_wrong_(m, text[k].again, v);
+            *text[k].to = v;
+            return;
+        }
+    for (k = 0; k < 4; k++)
+        if ((v = perf_main_value_(number[k].name, argc, argv, i)) != PERF_NULL_) {
+            *number[k].to = perf_main_number_(v, &end, number[k].most, number[k].whole);
+            if (!(*number[k].to > 0.0) || *end)
+                perf_main_wrong_(m, number[k].wants, v);
+            return;
+        }
+    if ((v = perf_main_value_("--sizes", argc, argv, i)) != PERF_NULL_) {
+        perf_main_sizes_(m, v);
+    } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
+        perf_main_wrong_(m, "unknown option", argv[*i]);
+    } else if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(v, "") < 0) {
+        perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
+    } else {
         m->filter[m->filters++] = v;
     }
-    PERF_IF_("--min-time")
-        m->min_time = perf_main_positive_(m, "--min-time needs seconds, not", v, 1e6, 0);
-    PERF_IF_("--repeat")
-        m->repeat =
-            PERF_CAST_(int, perf_main_positive_(m, "--repeat needs a count, not", v, 1e4, 1));
-    PERF_IF_("--budget")
-        m->budget = perf_main_positive_(m, "--budget needs seconds, not", v, 1e6, 0);
-    PERF_IF_("--sizes") perf_main_sizes_(m, v);
-    PERF_IF_("--threads")
-        m->threads = PERF_CAST_(size_t, perf_main_positive_(m, "--threads needs 1 .. 256, not", v,
-                                                            PERF_MAIN_THREADS_, 1));
-    PERF_IF_("--json") {
-        if (m->output || m->named)
-            return perf_main_wrong_(
-                m, "one output at a time: --json or --output with --format, not also", v);
-        m->output = m->named = v;
-        m->format = 0;
-        return *v || perf_main_wrong_(m, "--json needs a file, not", v);
-    }
-    PERF_IF_("--output") {
-        if (m->output)
-            return perf_main_wrong_(m, "one output at a time, not also", v);
-        m->output = v;
-    }
-    PERF_IF_("--format") {
-        if (m->named)
-            return perf_main_wrong_(m, "one format at a time, not also", v);
-        m->named = v;
-        for (f = 0; (name = perf_main_format_(f)) != PERF_NULL_; f++)
-            if (!strcmp(v, name)) {
-                m->format = f;
-                return 1;
-            }
-        return perf_main_wrong_(m, "--format does not know", v);
-    }
-    PERF_IF_("--save") m->save = v;
-    PERF_IF_("--add") m->add = v;
-    PERF_IF_("--compare") m->compare = v;
-    PERF_IF_("--accept") m->accept = v;
-    else
-        return perf_main_wrong_(m, "unknown option", argv[*i]);
-#undef PERF_IF_
-    if ((m->output && !*m->output) || (m->save && !*m->save) || (m->add && !*m->add) ||
-        (m->compare && !*m->compare))
-        return perf_main_wrong_(m, "this option needs a file:", argv[*i]);
-    return 1;
 }
 
-/* A pattern with * and ? against a whole name; without them, text that the name contains. */
-PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
+/* What the options say together. */
+PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
-    const char *star = PERF_CAST_(const char *, PERF_NULL_), *from = name;
+    const char *name;
 
-    if (strpbrk(pattern, "^$|()[]+"))
-        return perf_main_regex_(pattern, name) > 0;
-    if (!strpbrk(pattern, "*?"))
-        return strstr(name, pattern) != PERF_NULL_;
-    while (*name) {                             /* back to the last star when something differs   */
-        if (*pattern == '*') {
-            star = pattern++;
-            from = name;
-        } else if (*pattern == '?' || *pattern == *name) {
-            pattern++;
-            name++;
-        } else if (star) {
-            pattern = star + 1;
-            name = ++from;
-        } else {
-            return 0;
-        }
-    }
-    while (*pattern == '*')
-        pattern++;
-    return !*pattern;
+    if (m->json && (m->output || m->named))
+        perf_main_wrong_(m, "one output at a time: --json or --output with --format, not also",
+                         m->json);
+    else if (m->named && !m->output)
+        perf_main_wrong_(m, "--format needs --output FILE (- is standard output) beside", m->named);
+    if (m->json)
+        m->output = m->json;
+    while (m->named && (name = perf_main_format_(m->format)) != PERF_NULL_ &&
+           strcmp(m->named, name) != 0)
+        m->format++;
+    if (!perf_main_format_(m->format))
+        perf_main_wrong_(m, "--format does not know", m->named);
+    if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
+        perf_main_wrong_(m, "--accept does not understand", m->accept);
 }
 
 PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
@@ -517,18 +492,12 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
     size_t i;
 
     for (i = 0; i < m->filters; i++)
-        if (perf_main_match_(m->filter[i], c->name))
+        if (perf_main_match_(m->filter[i], c->name) > 0)
             return 1;
     return !m->filters;
 }
 
 /* ---- the environment in one line ---- */
-
-PERF_COLD_FN_ void perf_env_put_(perf_out_ *o, const char *text)
-{
-    perf_put_(o, o->len ? ", " : "");
-    perf_put_(o, text);
-}
 
 /* Time of all processors so far, and what the hypervisor took of it; 0: unknown. */
 PERF_COLD_FN_ double perf_env_steal_(double *all)
@@ -551,20 +520,19 @@ PERF_COLD_FN_ double perf_env_steal_(double *all)
     return steal;
 }
 
-PERF_COLD_FN_ int perf_env_virtual_(void)
+/* One of two words, after the first character of a file; 0: there is no such file. */
+PERF_COLD_FN_ int perf_env_switch_(perf_out_ *o, const char *path, char first, const char *if_first,
+                                   const char *if_not)
 {
-    char  line[4096];
-    FILE *f = fopen("/proc/cpuinfo", "rb");
-    int   found = 0;
+    char line[256];
 
-    while (f && !found && fgets(line, sizeof line, f))
-        found = !strncmp(line, "flags", 5) && strstr(line, " hypervisor") != PERF_NULL_;
-    if (f)
-        (void)fclose(f);
-    return found;
+    if (!perf_first_line_(path, line, sizeof line))
+        return 0;
+    perf_say_(o, ", %s", *line == first ? if_first : if_not);
+    return 1;
 }
 
-/* What may disturb the numbers, as one line; "" when nothing is known. */
+/* What may disturb the numbers, as one line. */
 PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 {
     perf_results_opts none = PERF_ZERO;
@@ -572,34 +540,31 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
     char              line[256];
     double            load = 0.0;
 
-    perf_put_u64_(o, PERF_CAST_(uint64_t, r.cores > 0 ? r.cores : 1));
-    perf_put_(o, " x ");
+    perf_say_(o, "%i x ", r.cores > 0 ? r.cores : 1);
     perf_put_cut_(o, r.cpu, 40);
     if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
                          sizeof line)) {
-        perf_env_put_(o, "governor ");
+        perf_put_(o, ", governor ");
         perf_put_cut_(o, line, 20);
     }
-    if (perf_first_line_("/sys/devices/system/cpu/intel_pstate/no_turbo", line, sizeof line))
-        perf_env_put_(o, *line == '0' ? "turbo on" : "turbo off");
-    else if (perf_first_line_("/sys/devices/system/cpu/cpufreq/boost", line, sizeof line))
-        perf_env_put_(o, *line == '1' ? "turbo on" : "turbo off");
-    if (perf_env_virtual_())
-        perf_env_put_(o, "virtual machine");
-    if (perf_first_line_("/proc/sys/kernel/randomize_va_space", line, sizeof line))
-        perf_env_put_(o, *line == '0' ? "ASLR off" : "ASLR on");
+    if (!perf_env_switch_(o, "/sys/devices/system/cpu/intel_pstate/no_turbo", '0', "turbo on",
+                          "turbo off"))
+        (void)perf_env_switch_(o, "/sys/devices/system/cpu/cpufreq/boost", '1', "turbo on",
+                               "turbo off");
+    if (r.hypervisor)
+        perf_put_(o, ", virtual machine");
+    (void)perf_env_switch_(o, "/proc/sys/kernel/randomize_va_space", '0', "ASLR off", "ASLR on");
     if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
-        perf_env_put_(o, "load ");
+        perf_put_(o, ", load ");
         perf_put_fixed_(o, load, 1);
-        if (r.cores && load > 0.5 * r.cores)
-            perf_put_(o, " (busy)");
+        perf_put_(o, r.cores && load > 0.5 * r.cores ? " (busy)" : "");
     }
-    perf_env_put_(o, r.compiler);
+    perf_say_(o, ", %s", r.compiler);
 #if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
-    perf_env_put_(o, "NOT OPTIMISED");
+    perf_put_(o, ", NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
-    perf_env_put_(o, "WITH A SANITIZER");
+    perf_put_(o, ", WITH A SANITIZER");
 #endif
 }
 
@@ -610,6 +575,7 @@ PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
     (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
 }
 
+/* What is measured now; NULL: clears that line. */
 PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
 {
     if (!m->terminal)
@@ -626,17 +592,13 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 {
     char                text[2048], cell[96];
     const perf_summary *t = perf_result_main_(r);
-    perf_out_           o = PERF_ZERO, c = PERF_ZERO;
+    perf_out_           o = perf_out_open_(text, sizeof text);
+    perf_out_           c = perf_out_open_(cell, sizeof cell);
 
-    o.p = text;
-    o.cap = sizeof text;
-    c.p = cell;
-    c.cap = sizeof cell;
+    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     perf_put_name_(&o, name, 32);
     if (!r->time.count) {
-        perf_put_(&o, "  not measured: ");
-        perf_put_(&o, perf_status_text(r->status));
-        perf_put_(&o, "\n");
+        perf_say_(&o, "  not measured: %s\n", perf_status_text(r->status));
         perf_main_print_(m, &o);
         m->failed++;
         return;
@@ -681,19 +643,6 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
     return o;
 }
 
-/* name/suffix number */
-PERF_COLD_FN_ void perf_main_name_(char *to, size_t cap, const char *name, const char *suffix,
-                                   uint64_t number)
-{
-    perf_out_ o = PERF_ZERO;
-
-    o.p = to;
-    o.cap = cap;
-    perf_put_(&o, name);
-    perf_put_(&o, suffix);
-    perf_put_u64_(&o, number);
-}
-
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
@@ -711,34 +660,36 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
                                          size_t n)
 {
     perf_bench_opts o = perf_main_opts_(m);
-    perf_bench      b;
+    perf_bench      b = perf_bench_begin(name, &o);
     perf_result     r;
 
-    perf_main_progress_(m, name);
-    b = perf_bench_begin(name, &o);
     if (c->plain)
         c->plain(b);
     else
         c->sized(b, n);
     r = perf_main_end_(b);
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     perf_main_row_(m, name, &r);
-    m->done++;
     return r;
 }
 
-/* The sizes of a sweep into n[]: by the smallest power of two that needs at most 12 of them. */
+/* The sizes, or numbers of threads, of a sweep into n[]: by the smallest power of two that needs at
+ * most 12 of them, from either end; 0 is 1.  A plain benchmark: a single 0.                      */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
-    size_t least = c->low < c->high ? c->low : c->high, factor, count;
-    double low = PERF_CAST_(double, least ? least : 1), x;
+    double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
     double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
+    size_t factor, count;
 
-    if (m->size_count) {
+    if (c->sized && m->size_count) {
         memcpy(n, m->sizes, m->size_count * sizeof *n);
         return m->size_count;
     }
-    high = high < low ? low : high;             /* from either end; 0 is 1                        */
+    n[0] = c->threaded ? m->threads : 0.0;
+    if (c->plain || n[0] > 0.0)
+        return 1;
+    high = c->threaded && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
+    low = low < 1.0 ? 1.0 : low > high ? high : low;
+    high = high < low ? low : high;
     for (factor = 2;; factor *= 2) {
         for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
             n[count++] = x;
@@ -748,54 +699,30 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     return count;
 }
 
-PERF_COLD_FN_ void perf_main_sweep_(perf_main_ *m, const perf_case_ *c)
+/* How the times of a sweep grow, as a line. */
+PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const double *n,
+                                     const double *ns, size_t count)
 {
-    double          n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
-    size_t          i, count = perf_main_plan_(m, c, n), got = 0;
-    char            name[160], text[200];
-    perf_complexity fit;
-    perf_out_       o = PERF_ZERO;
+    perf_complexity fit = perf_complexity_fit(n, ns, count);
+    uint64_t        percent = PERF_CAST_(uint64_t, fit.error * 100.0 + 0.5);
+    char            text[200];
+    perf_out_       o = perf_out_open_(text, sizeof text);
 
-    for (i = 0; i < count; i++) {
-        perf_result r;
-        perf_main_name_(name, sizeof name, c->name, "/", PERF_CAST_(uint64_t, n[i]));
-        r = perf_main_one_(m, c, name, PERF_CAST_(size_t, n[i]));
-        if (!r.time.count)
-            continue;
-        used[got] = n[i];
-        ns[got++] = perf_result_main_(&r)->p50;
-    }
-    if (got < 5)
-        return;
-    fit = perf_complexity_fit(used, ns, got);
-    o.p = text;
-    o.cap = sizeof text;
     perf_put_(&o, "  ");
-    perf_put_cut_(&o, c->name, 60);
-    perf_put_(&o, ": ");
-    perf_put_(&o, fit.name);
-    if (fit.error >= 1.0 && fit.name == fit.closest)
+    perf_put_cut_(&o, name, 60);
+    perf_say_(&o, ": %s", fit.name);
+    if (fit.rival)
+        perf_say_(&o, " or %s: these sizes cannot tell", fit.rival);
+    else if (fit.error >= 1.0)
         perf_put_(&o, ": the sizes lie within a factor of 8");
-    if (fit.rival) {
-        perf_put_(&o, " or ");
-        perf_put_(&o, fit.rival);
-        perf_put_(&o, ": these sizes cannot tell");
-    } else if (fit.error < 1.0 && fit.name != fit.closest) {
-        perf_put_(&o, "; the closest, ");
-        perf_put_(&o, fit.closest);
-        perf_put_(&o, ", is off by ");
-    } else if (fit.error < 1.0) {
-        perf_put_(&o, ", off by ");
-    }
-    if (fit.error < 1.0 && !fit.rival) {
-        perf_put_fixed_(&o, fit.error * 100.0, 0);
-        perf_put_(&o, " %");
-    }
+    else if (fit.name == fit.closest)
+        perf_say_(&o, ", off by %u %s", percent, "%");
+    else
+        perf_say_(&o, "; the closest, %s, is off by %u %s", fit.closest, percent, "%");
     perf_put_(&o, "\n");
     perf_main_print_(m, &o);
 }
 
-#if PERF_PTHREAD_
 typedef struct perf_crew_ {
     const perf_case_      *c;
     const perf_bench_opts *opts;
@@ -811,28 +738,6 @@ typedef struct perf_hand_ {
     perf_bench_state_ *state;
     perf_result        result;
 } perf_hand_;
-
-PERF_COLD_FN_ void *perf_hand_run_(void *with)
-{
-    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
-    perf_crew_ *crew = h->crew;
-    perf_bench  b;
-    char        name[160];
-
-    perf_main_name_(name, sizeof name, crew->name, " #", h->number);
-    (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
-    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
-        (void)perf_sched_yield_();
-    if (PERF_ACQ_(&crew->go) == 2u)
-        return PERF_NULL_;
-    b = perf_bench_begin(name, crew->opts);
-#if !PERF_DISABLE
-    h->state = perf_bench_state_of_(&b);
-#endif
-    crew->c->threaded(b, h->number, crew->threads);
-    h->result = perf_main_end_(b);
-    return PERF_NULL_;
-}
 
 /* All slices of all threads as one result, which the report and the files then have as well. */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads)
@@ -874,11 +779,37 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     return r;
 }
 
+#if PERF_PTHREAD_
+PERF_COLD_FN_ void *perf_hand_run_(void *with)
+{
+    perf_hand_ *h = PERF_CAST_(perf_hand_ *, with);
+    perf_crew_ *crew = h->crew;
+    perf_bench  b;
+    char        name[160];
+    perf_out_   o = perf_out_open_(name, sizeof name);
+
+    perf_say_(&o, "%s #%z", crew->name, h->number);
+    (void)__atomic_add_fetch(&crew->ready, 1u, __ATOMIC_ACQ_REL);
+    while (!PERF_ACQ_(&crew->go))               /* all set off within one turn of this loop       */
+        (void)perf_sched_yield_();
+    if (PERF_ACQ_(&crew->go) == 2u)
+        return PERF_NULL_;
+    b = perf_bench_begin(name, crew->opts);
+#if !PERF_DISABLE
+    h->state = perf_bench_state_of_(&b);
+#endif
+    crew->c->threaded(b, h->number, crew->threads);
+    h->result = perf_main_end_(b);
+    return PERF_NULL_;
+}
+
 /* Starts them all, waits for all.  Fewer than wanted: then none of them ran. */
 PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 {
     size_t i, made = 0;
 
+    if (!PERF_PTHREAD_THERE_)
+        return 0;
     for (i = 0; i < crew->threads; i++) {
         h[i].crew = crew;
         h[i].number = i;
@@ -893,94 +824,75 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
         (void)perf_pthread_join_(h[i].thread, PERF_CAST_(void **, PERF_NULL_));
     return made;
 }
-#endif
-
-PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, size_t threads)
+#else
+PERF_FN size_t perf_crew_run_(const perf_crew_ *crew, const perf_hand_ *h)
 {
-    char name[160];
-
-    perf_main_name_(name, sizeof name, c->name, "/threads:", threads);
-    perf_main_progress_(m, name);
-#if PERF_PTHREAD_
-    if (PERF_PTHREAD_THERE_) {
-        perf_bench_opts o = perf_main_opts_(m);
-        perf_crew_      crew;
-        perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
-        perf_result     r;
-        size_t          i, made;
-
-        memset(&crew, 0, sizeof crew);
-        crew.c = c;
-        crew.opts = &o;
-        crew.name = name;
-        crew.threads = threads;
-        o.samples = 1000000;                    /* until the budget ends: none stops earlier      */
-        o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
-        if (h)
-            memset(h, 0, threads * sizeof *h);
-        made = h ? perf_crew_run_(&crew, h) : 0;
-        perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-        if (made == threads) {
-            r = perf_crew_merge_(name, h, made);
-            perf_main_row_(m, name, &r);
-            for (i = 0; i < made && made > 1; i++) {
-                char one[40];
-                perf_main_name_(one, sizeof one, "", "  thread ", i);
-                perf_main_row_(m, one, &h[i].result);
-            }
-        } else {
-            (void)fprintf(m->out, "%s  not measured: no more threads to be had\n", name);
-            m->failed++;
-        }
-        PERF_FREE(h);
-        m->done++;
-        return;
-    }
-#endif
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-    (void)fprintf(m->out, "%s  not measured: no threads here (older C libraries: link with "
-                          "-lpthread)\n", name);
-    m->failed++;
-    m->done++;
+    (void)crew;
+    (void)h;
+    return 0;
 }
+#endif
 
-/* The fewest, or the most, from either end and within 1 .. 256. */
-PERF_COLD_FN_ size_t perf_main_threads_(const perf_case_ *c, int most)
+PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
+                                   size_t threads)
 {
-    size_t n = (c->low < c->high) == (most != 0) ? c->high : c->low;
+    perf_bench_opts o = perf_main_opts_(m);
+    perf_crew_      crew;
+    perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
+    perf_result     r;
+    size_t          i;
+    char            one[40];
 
-    return n < 1 ? 1 : n > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : n;
+    memset(&crew, 0, sizeof crew);
+    crew.c = c;
+    crew.opts = &o;
+    crew.name = name;
+    crew.threads = threads;
+    o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
+    o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
+    if (h)
+        memset(h, 0, threads * sizeof *h);
+    if (h && perf_crew_run_(&crew, h) == threads) {
+        r = perf_crew_merge_(name, h, threads);
+        perf_main_row_(m, name, &r);
+        for (i = 0; i < threads && threads > 1; i++) {
+            perf_out_ p = perf_out_open_(one, sizeof one);
+            perf_say_(&p, "  thread %z", i);
+            perf_main_row_(m, one, &h[i].result);
+        }
+    } else {
+        (void)fprintf(m->out, "%s  not measured: no threads to be had (older C libraries: link "
+                              "with -lpthread)\n", name);
+        m->failed++;
+    }
+    PERF_FREE(h);
 }
 
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
-    size_t t;
+    double n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
+    size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
+    char   name[160];
 
-    if (c->plain) {
-        (void)perf_main_one_(m, c, c->name, 0);
-    } else if (c->sized) {
-        perf_main_sweep_(m, c);
-    } else if (m->threads) {
-        perf_main_crew_(m, c, m->threads);
-    } else {
-        for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
-            perf_main_crew_(m, c, t);
+    for (i = 0; i < count; i++, m->done++) {
+        perf_out_   o = perf_out_open_(name, sizeof name);
+        perf_result r;
+        number = PERF_CAST_(size_t, n[i]);
+        perf_put_(&o, c->name);
+        if (!c->plain)
+            perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
+        perf_main_progress_(m, name);
+        if (c->threaded) {
+            perf_main_crew_(m, c, name, number);
+            continue;
+        }
+        r = perf_main_one_(m, c, name, number);
+        used[got] = n[i];
+        ns[got] = perf_result_main_(&r)->p50;
+        got += r.time.count > 0;
     }
-}
-
-/* How many measurements that makes. */
-PERF_COLD_FN_ size_t perf_main_count_(const perf_main_ *m, const perf_case_ *c)
-{
-    double n[PERF_MAIN_SIZES_];
-    size_t t, count = 0;
-
-    if (c->sized)
-        return perf_main_plan_(m, c, n);
-    if (c->plain || m->threads)
-        return 1;
-    for (t = perf_main_threads_(c, 0); t <= perf_main_threads_(c, 1); t *= 2)
-        count++;
-    return count;
+    if (got >= 5)
+        perf_main_growth_(m, c->name, used, ns, got);
 }
 
 /* The list in another order, each as likely: one by one in front of any of those before it. */
@@ -1002,16 +914,17 @@ PERF_COLD_FN_ void perf_main_shuffle_(void)
 
 PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
 {
+    double      n[PERF_MAIN_SIZES_];
     perf_case_ *c;
     int         round;
 
     for (c = perf_cases_v1_; c; c = c->next)
         if (perf_main_wants_(m, c))
-            m->todo += perf_main_count_(m, c) * PERF_CAST_(size_t, m->repeat);
+            m->todo += perf_main_plan_(m, c, n) * PERF_CAST_(size_t, m->repeat);
     if (m->todo)
         (void)fputs("benchmark                                  median [95 % interval]"
                     "       p95       p99     first\n", m->out);
-    for (round = 0; round < m->repeat; round++) {
+    for (round = 0; round < PERF_CAST_(int, m->repeat); round++) {
         if (m->shuffle)
             perf_main_shuffle_();
         for (c = perf_cases_v1_; c; c = c->next)
@@ -1052,11 +965,8 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         o.accept.rule = m->rule;
         b = perf_baseline_check(m->compare, &o);
         if (b.status != PERF_OK) {
-            (void)fprintf(stderr, "%s: %s: %s", m->program, m->compare,
-                          b.status == PERF_ENODATA ? "no such file" : perf_status_text(b.status));
-            if (b.error_at)
-                (void)fprintf(stderr, " at byte %lu", PERF_CAST_(unsigned long, b.error_at));
-            (void)fputs("\n", stderr);
+            (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);
+            (void)perf_baseline_to(stderr, &b);
             result = 2;
         } else {
             (void)fputs("\n", m->out);
@@ -1093,8 +1003,8 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
     perf_main_  m;
     perf_case_ *c;
-    perf_out_   o = PERF_ZERO;
     char        text[512];
+    perf_out_   o = perf_out_open_(text, sizeof text);
     const char *no_env;
     double      all[2] = {0.0, 0.0}, steal[2] = {0.0, 0.0};
     int         i, result;
@@ -1109,13 +1019,10 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
             perf_main_usage_(stdout, m.program);
             return fflush(stdout) || ferror(stdout) ? 2 : 0;
         }
-        (void)perf_main_option_(&m, argc, argv, &i);
+        perf_main_option_(&m, argc, argv, &i);
     }
-    if (!m.bad && m.named && !m.output)
-        (void)perf_main_wrong_(&m, "--format needs --output FILE (- is standard output) beside",
-                               m.named);
-    if (!m.bad && m.accept && perf_rule_parse(m.accept, &m.rule) != PERF_OK)
-        (void)perf_main_wrong_(&m, "--accept does not understand", m.accept);
+    if (!m.bad)
+        perf_main_settle_(&m);
     if (m.bad) {
         perf_main_usage_(stderr, m.program);
         return 2;
@@ -1132,8 +1039,6 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         return 2;
     }
     m.terminal = perf_isatty_(2);
-    o.p = text;
-    o.cap = sizeof text;
     if (!m.no_env) {
         perf_env_text_(&o);
         (void)fprintf(m.out, "environment: %s\n", text);
@@ -1161,10 +1066,6 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     }
     return result == 0 && m.failed ? 2 : result;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

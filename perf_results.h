@@ -22,6 +22,8 @@
 #error "perf_results.h: found another or an older perf.h; keep all files of one release together"
 #endif
 
+#include <stdarg.h>
+#include <stdlib.h>             /* qsort                                                          */
 #include <time.h>               /* time                                                           */
 
 PERF_BEGIN_DECLS
@@ -57,10 +59,6 @@ PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts 
 /* The same to an open stream, which stays open. */
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
 
-/* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
- * snprintf does; 0: without memory.                                                              */
-PERF_FN size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts);
-
 /* >>baseline ----------------------------------------------------------------------------------
  * A saved run and this one were not measured in turns, and the same program gives other times an
  * hour later.  So the run is what counts as one value: with 6 or more saved runs of this machine
@@ -79,8 +77,8 @@ PERF_FN size_t perf_results_text(char *buf, size_t cap, const perf_results_opts 
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
 /* Adds this run to the file, or makes it, as safely as perf_baseline_save.  The newest 30 runs are
- * kept; a run of the same id is replaced.  PERF_EFORMAT, PERF_ERANGE, PERF_ELIMIT: the file is no
- * baseline, and is left as it is.  Two processes that add at once: one of them is lost.          */
+ * kept; a run of the same id is replaced.  A file that is no baseline is put aside as there, and a
+ * new one begins with this run.  Two processes that add at once: one of them is lost.            */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* What was measured under a name. */
@@ -122,7 +120,7 @@ typedef struct perf_baseline {
     double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
     perf_rule            rule;          /* as held against                                        */
     double               confidence;
-    char                *memory_;       /* private                                                */
+    char                *memory_[2];    /* private: the names                                     */
 } perf_baseline;
 
 PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++11 and Cython     */
@@ -137,16 +135,11 @@ PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
                                                const perf_baseline_opts *opts);
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
-/* The verdicts as a table for people; as perf_results_text and perf_results_to. */
-PERF_FN size_t      perf_baseline_text(char *buf, size_t cap, const perf_baseline *b);
+/* The verdicts as a table for people, to an open stream, which stays open.  PERF_EIO, PERF_ENOMEM,
+ * PERF_EINVAL: NULL.                                                                             */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
 
 /* ---- text ---- */
 
@@ -184,42 +177,46 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
         d[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, m % 10));
     point = n + e;                              /* digits before the point                        */
     if (point < -5 || point > 17) {
+        e = point > 0 ? point - 1 : 1 - point;
         perf_put_char_(o, d[n - 1]);
-        if (n > 1)
-            perf_put_char_(o, '.');
-        for (i = n - 2; i >= 0; i--)
+        for (i = n - 2; i >= 0; i--) {
+            perf_put_(o, i == n - 2 ? "." : "");
             perf_put_char_(o, d[i]);
+        }
         perf_put_(o, point > 0 ? "e+" : "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, point > 0 ? point - 1 : 1 - point));
+        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
         return;
     }
-    if (point <= 0)
-        perf_put_(o, "0.");
-    for (i = point; i < 0; i++)
-        perf_put_char_(o, '0');
-    for (i = n - 1; i >= 0; i--) {
-        perf_put_char_(o, d[i]);
-        if (n - i == point && i > 0)
+    for (i = point > 0 ? 0 : point - 1; i < n || i < point; i++) {     /* digit i, or a 0 around  */
+        if (i == point)
             perf_put_char_(o, '.');
+        perf_put_char_(o, PERF_CAST_(char, i >= 0 && i < n ? d[n - 1 - i] : '0'));
     }
-    for (i = n; i < point; i++)
-        perf_put_char_(o, '0');
 }
 
-PERF_COLD_FN_ void perf_put_member_(perf_out_ *o, const char *key, double x)
+/* Writes `format`, in which ' stands for a quotation mark and arguments stand in for
+ *   %s a text    %j a text as JSON    %u a uint64_t    %z a size_t    %i an int    %r a double
+ * They must have exactly these types.                                                            */
+PERF_COLD_FN_ void perf_say_(perf_out_ *o, const char *format, ...)
 {
-    perf_put_(o, ",\"");
-    perf_put_(o, key);
-    perf_put_(o, "\":");
-    perf_put_real_(o, x);
-}
+    va_list list;
 
-PERF_COLD_FN_ void perf_put_text_member_(perf_out_ *o, const char *key, const char *text)
-{
-    perf_put_(o, ",\"");
-    perf_put_(o, key);
-    perf_put_(o, "\":");
-    perf_put_json_(o, text);
+    va_start(list, format);
+    for (; *format; format++) {
+        if (*format != '%') {
+            perf_put_char_(o, PERF_CAST_(char, *format == '\'' ? '"' : *format));
+            continue;
+        }
+        switch (*++format) {
+        case 's': perf_put_(o, va_arg(list, const char *)); break;
+        case 'j': perf_put_json_(o, va_arg(list, const char *)); break;
+        case 'u': perf_put_u64_(o, va_arg(list, uint64_t)); break;
+        case 'z': perf_put_u64_(o, va_arg(list, size_t)); break;
+        case 'i': perf_put_real_(o, va_arg(list, int)); break;
+        default: perf_put_real_(o, va_arg(list, double)); break;
+        }
+    }
+    va_end(list);
 }
 
 /* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
@@ -263,7 +260,7 @@ PERF_COLD_FN_ void perf_put_date_(perf_out_ *o, double time_s, const char *end)
 
 typedef struct perf_run_ {
     char   id[96], machine[96], cpu[96], os[96], compiler[96], build[200];
-    int    cores;
+    int    cores, hypervisor;
     double time_s;
 } perf_run_;
 
@@ -356,10 +353,10 @@ PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
     return n > 0;
 }
 
-/* The model and the number of processors, where Linux tells. */
+/* The model and the number of processors and whether they are virtual, where Linux tells. */
 PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
 {
-    char  line[256], *value;
+    char  line[4096], *value;
     FILE *f = fopen("/proc/cpuinfo", "rb");
 
     perf_copy_text_(r->cpu, sizeof r->cpu, "unknown");
@@ -372,6 +369,7 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
         value += value[1] == ' ' ? 2 : 1;
         value[strcspn(value, "\n")] = '\0';
         r->cores += !strncmp(line, "processor", 9);
+        r->hypervisor |= !strncmp(line, "flags", 5) && strstr(value, " hypervisor");
         if (!strcmp(r->cpu, "unknown") &&
             (!strncmp(line, "model name", 10) || !strncmp(line, "CPU part", 8) ||
              !strncmp(line, "uarch", 5)))
@@ -383,8 +381,8 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
 PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
 {
     perf_run_   r;
-    perf_out_   o = PERF_ZERO;
-    char        line[80];
+    perf_out_   o;
+    char        line[80], release[80];
     const char *machine = opts->machine ? opts->machine : perf_getenv_("PERF_MACHINE");
 
     memset(&r, 0, sizeof r);
@@ -392,14 +390,10 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
                                                          : PERF_CAST_(double, time(PERF_NULL_));
     perf_run_cpu_(&r);
     perf_copy_text_(r.os, sizeof r.os, "unknown");
-    if (perf_first_line_("/proc/sys/kernel/ostype", line, sizeof line)) {
-        o.p = r.os;
-        o.cap = sizeof r.os;
-        perf_put_(&o, line);
-        if (perf_first_line_("/proc/sys/kernel/osrelease", line, sizeof line)) {
-            perf_put_char_(&o, ' ');
-            perf_put_(&o, line);
-        }
+    if (perf_first_line_("/proc/sys/kernel/ostype", line, sizeof line) &&
+        perf_first_line_("/proc/sys/kernel/osrelease", release, sizeof release)) {
+        o = perf_out_open_(r.os, sizeof r.os);
+        perf_say_(&o, "%s %s", line, release);
     }
 #if defined(_WIN32)
     perf_copy_text_(r.os, sizeof r.os, "Windows");
@@ -416,9 +410,7 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     if (opts->run) {
         perf_copy_text_(r.id, sizeof r.id, opts->run);
     } else {
-        o.p = r.id;
-        o.cap = sizeof r.id;
-        o.len = 0;
+        o = perf_out_open_(r.id, sizeof r.id);
         perf_put_date_(&o, r.time_s, "Z ");
         perf_put_u64_(&o, perf_process_id_());
     }
@@ -453,6 +445,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
+    const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
 } perf_saving_;
 
 /* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
@@ -628,223 +621,16 @@ PERF_FN int perf_saved_whole_(const perf_saved_ *l, size_t i)
     return perf_saved_value_(l, 0, i) > 0.0 && (!l->ab || perf_saved_value_(l, 1, i) > 0.0);
 }
 
-PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const perf_saved_ *l, int arm, double unit)
+PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const char *key, const perf_saved_ *l, int arm,
+                                     double unit)
 {
     size_t i, written = 0;
 
-    perf_put_char_(o, '[');
-    for (i = 0; i < perf_saved_count_(l); i++) {
-        if (!perf_saved_whole_(l, i))
-            continue;
-        if (written++)
-            perf_put_char_(o, ',');
-        perf_put_real_(o, perf_saved_value_(l, arm, i) * unit);
-    }
-    perf_put_char_(o, ']');
-}
-
-/* ---- our own JSON ---- */
-
-PERF_COLD_FN_ void perf_put_run_(perf_out_ *o, const perf_saving_ *s)
-{
-    perf_put_(o, "{\"run\":");
-    perf_put_json_(o, s->run.id);
-    perf_put_(o, ",\"date\":\"");
-    perf_put_date_(o, s->run.time_s, "Z\"");
-    perf_put_member_(o, "time", s->run.time_s);
-    perf_put_text_member_(o, "machine", s->run.machine);
-    perf_put_text_member_(o, "cpu", s->run.cpu);
-    perf_put_member_(o, "cores", s->run.cores);
-    perf_put_text_member_(o, "os", s->run.os);
-    perf_put_text_member_(o, "compiler", s->run.compiler);
-    perf_put_text_member_(o, "build", s->run.build);
-    perf_put_member_(o, "perf_h", PERF_VERSION);
-    perf_put_text_member_(o, "clock", s->clock.name);
-    perf_put_member_(o, "clock_resolution_ns", s->clock.resolution_ns);
-    perf_put_member_(o, "clock_error_ppm", s->clock.error_ppm);
-    perf_put_char_(o, '}');
-}
-
-PERF_COLD_FN_ void perf_put_summary_(perf_out_ *o, const char *key, const perf_summary *t)
-{
-    perf_put_(o, ",\n  \"");
-    perf_put_(o, key);
-    perf_put_(o, "\":{\"count\":");
-    perf_put_u64_(o, t->count);
-    perf_put_member_(o, "min", t->min);
-    perf_put_member_(o, "mean", t->mean);
-    perf_put_member_(o, "std", t->std);
-    perf_put_member_(o, "p50", t->p50);
-    perf_put_member_(o, "p50_low", t->p50_low);
-    perf_put_member_(o, "p50_high", t->p50_high);
-    perf_put_member_(o, "p95", t->p95);
-    perf_put_member_(o, "p99", t->p99);
-    perf_put_member_(o, "max", t->max);
-    perf_put_char_(o, '}');
-}
-
-PERF_COLD_FN_ void perf_put_warning_list_(perf_out_ *o, uint32_t warnings)
-{
-    uint32_t bit, any = 0;
-
-    perf_put_(o, ",\"warnings\":[");
-    for (bit = 1; bit && bit <= warnings; bit <<= 1)
-        if (warnings & bit) {
-            if (any++)
-                perf_put_char_(o, ',');
-            perf_put_json_(o, perf_warning_text(bit));
-        }
-    perf_put_char_(o, ']');
-}
-
-PERF_COLD_FN_ void perf_put_interval_member_(perf_out_ *o, const char *key, perf_interval x)
-{
-    perf_put_(o, ",\"");
-    perf_put_(o, key);
-    perf_put_(o, "\":[");
-    perf_put_real_(o, x.low);
-    perf_put_char_(o, ',');
-    perf_put_real_(o, x.estimate);
-    perf_put_char_(o, ',');
-    perf_put_real_(o, x.high);
-    perf_put_char_(o, ']');
-}
-
-PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
-{
-    const perf_result *r = l->bench;
-
-    perf_put_(o, ",\"unit\":\"ns\",\"design\":\"separate\"");
-    perf_put_text_member_(o, "status", perf_status_text(r->status));
-    perf_put_warning_list_(o, r->warnings);
-    perf_put_member_(o, "first_ns", r->first_ns);
-    perf_put_member_(o, "overhead_ns", r->overhead_ns);
-    perf_put_member_(o, "batch", PERF_CAST_(double, r->batch));
-    perf_put_member_(o, "iterations", PERF_CAST_(double, r->iterations));
-    perf_put_(o, ",\n  \"settings\":{\"warmup\":");
-    perf_put_real_(o, r->opts.warmup);
-    perf_put_member_(o, "samples", r->opts.samples);
-    perf_put_member_(o, "rel_ci", r->opts.rel_ci);
-    perf_put_member_(o, "max_seconds", r->opts.max_seconds);
-    perf_put_member_(o, "slice_ns", r->opts.slice_ns);
-    perf_put_member_(o, "bytes", r->opts.bytes);
-    perf_put_member_(o, "items", r->opts.items);
-    perf_put_char_(o, '}');
-    if (r->cpu.count)
-        perf_put_text_member_(o, "decides", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
-    if (r->time.count)
-        perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
-    perf_put_(o, ",\n  \"samples\":");
-    perf_put_samples_(o, l, 0, 1.0);
-}
-
-PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
-{
-    const perf_ab_result *r = l->ab;
-    perf_out_             rule = PERF_ZERO;
-    char                  text[80];
-
-    rule.p = text;
-    rule.cap = sizeof text;
-    perf_put_rule_(&rule, &r->verdict.rule);
-    perf_put_(o, ",\"unit\":\"ns\",\"design\":\"pairs\"");
-    perf_put_text_member_(o, "status", perf_status_text(r->status));
-    perf_put_warning_list_(o, r->warnings);
-    perf_put_member_(o, "overhead_ns", r->overhead_ns);
-    perf_put_member_(o, "seconds", r->seconds);
-    perf_put_(o, ",\n  \"settings\":{\"min_pairs\":");
-    perf_put_real_(o, r->opts.min_pairs);
-    perf_put_member_(o, "max_pairs", r->opts.max_pairs);
-    perf_put_member_(o, "max_seconds", r->opts.max_seconds);
-    perf_put_member_(o, "slice_ns", r->opts.slice_ns);
-    perf_put_(o, "},\n  \"verdict\":{\"decision\":");
-    perf_put_json_(o, perf_decision_text(r->verdict.decision));
-    perf_put_text_member_(o, "rule", text);
-    perf_put_text_member_(o, "reason", r->verdict.reason ? r->verdict.reason : "");
-    perf_put_member_(o, "confidence", r->verdict.confidence);
-    perf_put_interval_member_(o, "ratio", r->verdict.ratio);
-    perf_put_interval_member_(o, "speedup", r->verdict.speedup);
-    perf_put_char_(o, '}');
-    if (r->baseline_cpu.count)
-        perf_put_text_member_(o, "decides", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
-    if (r->baseline.count) {
-        perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
-        perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));
-    }
-    perf_put_(o, ",\n  \"baseline\":");
-    perf_put_samples_(o, l, 0, 1.0);
-    perf_put_(o, ",\n  \"candidate\":");
-    perf_put_samples_(o, l, 1, 1.0);
-}
-
-/* Every loop of s; `some` says whether a comma is due. */
-PERF_COLD_FN_ void perf_put_loops_json_(perf_out_ *o, const perf_saving_ *s, int some)
-{
-    size_t i;
-
-    for (i = 0; i < s->loops; i++) {
-        perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
-        perf_put_json_(o, s->loop[i].name);
-        perf_put_text_member_(o, "run", s->run.id);
-        if (s->loop[i].ab)
-            perf_put_ab_json_(o, &s->loop[i]);
-        else
-            perf_put_bench_json_(o, &s->loop[i]);
-        perf_put_char_(o, '}');
-    }
-}
-
-/* Scopes, times in ns; a bucket is the middle of it and the calls in it. */
-PERF_COLD_FN_ void perf_put_scopes_json_(perf_out_ *o, const perf_saving_ *s, int some)
-{
-    static const char *const kind[] = {"scope", "wait", "async", "counter", "instant"};
-    static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
-                                                      "p95", "p99", "max", "last"};
-    double tick = s->clock.tick_ns, x[PERF_COLUMNS_];
-    size_t i, k;
-
-    for (i = 0; i < s->scopes; i++) {
-        const perf_saved_scope_ *p = &s->scope[i];
-        perf_row_numbers_(&p->row, tick, x);
-        perf_put_(o, some++ ? ",\n {\"name\":" : "\n {\"name\":");
-        perf_put_json_(o, p->row.name);
-        perf_put_text_member_(o, "run", s->run.id);
-        perf_put_text_member_(o, "kind", kind[p->row.kind]);
-        if (p->row.kind < PERF_KIND_COUNT_)
-            perf_put_text_member_(o, "unit", "ns");
-        perf_put_member_(o, "calls", PERF_CAST_(double, p->row.count));
-        for (k = 0; k < PERF_COLUMNS_; k++)
-            if (p->row.kind < PERF_KIND_COUNT_ ? k < 8
-                                               : p->row.kind == PERF_KIND_COUNT_ &&
-                                                     (k == 2 || k == 3 || k >= 7))
-                perf_put_member_(o, column[k], x[k]);
-        if (p->buckets) {
-            perf_put_(o, ",\n  \"buckets\":[");
-            for (k = 0; k < p->buckets; k++) {
-                const perf_saved_bucket_ *b = &s->bucket[p->bucket + k];
-                perf_put_(o, k ? ",[" : "[");
-                perf_put_real_(o, perf_bucket_value_(b->index) * tick);
-                perf_put_char_(o, ',');
-                perf_put_u64_(o, b->count);
-                perf_put_char_(o, ']');
-            }
-            perf_put_char_(o, ']');
-        }
-        perf_put_char_(o, '}');
-    }
-}
-
-PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-
-    perf_put_(o, "{\"perf_results\":1,\n\"runs\":[\n ");
-    perf_put_run_(o, s);
-    perf_put_(o, "],\n\"benchmarks\":[");
-    perf_put_loops_json_(o, s, 0);
-    perf_put_(o, "],\n\"scopes\":[");
-    perf_put_scopes_json_(o, s, 0);
-    perf_put_(o, "]}\n");
+    perf_say_(o, key);
+    for (i = 0; i < perf_saved_count_(l); i++)
+        if (perf_saved_whole_(l, i))
+            perf_say_(o, "%s%r", written++ ? "," : "[", perf_saved_value_(l, arm, i) * unit);
+    perf_put_(o, written ? "]" : "[]");
 }
 
 /* ---- reading: a strict JSON reader that walks once ---- */
@@ -880,7 +666,7 @@ typedef struct perf_read_ {
     size_t            error_at;
     double           *value;
     perf_read_entry_ *entry;
-    uint32_t         *order;            /* entries by kind, name, run                             */
+    perf_read_entry_ **order;           /* entries by kind, name, run                             */
     perf_read_run_   *run;
     size_t            values, entries, runs, value_room, entry_room, run_room;
 } perf_read_;
@@ -910,6 +696,16 @@ PERF_FN int perf_read_this_(perf_read_ *r, char c)
         return 0;
     r->at++;
     return 1;
+}
+
+PERF_FN int perf_read_is_(const perf_read_ *r, char c)
+{
+    return r->at < r->size && r->text[r->at] == c;
+}
+
+PERF_FN int perf_read_digit_(const perf_read_ *r)
+{
+    return r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9';
 }
 
 PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
@@ -1029,51 +825,38 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
 {
     uint64_t m = 0;
     double   x;
-    int      digits = 0, e = 0, power = 0, minus, sign = 1;
+    int      digits = 0, point = -1, e = 0, power = 0, minus, sign;
     size_t   first;
 
-    (void)perf_read_peek_(r);
-    minus = r->at < r->size && r->text[r->at] == '-';
-    r->at += PERF_CAST_(size_t, minus);
+    minus = perf_read_this_(r, '-');
     first = r->at;
-#define PERF_READ_DIGIT_ (r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9')
-#define PERF_READ_IS_(c) (r->at < r->size && r->text[r->at] == (c))
-    for (; PERF_READ_DIGIT_; r->at++, digits++) {
-        if (m < UINT64_C(100000000000000000))
-            m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
-        else
-            e += e < 100000;
-    }
-    if (!digits || (digits > 1 && r->text[first] == '0'))
-        return perf_read_fail_(r, PERF_EFORMAT);
-    if (PERF_READ_IS_('.')) {
-        r->at++;
-        for (digits = 0; PERF_READ_DIGIT_; r->at++, digits++)
-            if (m < UINT64_C(100000000000000000)) {
-                m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
-                e -= e > -100000;
-            }
-        if (!digits)
-            return perf_read_fail_(r, PERF_EFORMAT);
-    }
-    if (PERF_READ_IS_('e') || PERF_READ_IS_('E')) {
-        r->at++;
-        if (PERF_READ_IS_('+') || PERF_READ_IS_('-')) {
-            sign = PERF_READ_IS_('-') ? -1 : 1;
-            r->at++;
+    for (; perf_read_digit_(r) || (digits && point < 0 && perf_read_is_(r, '.')); r->at++) {
+        if (r->text[r->at] == '.') {
+            point = digits;
+            continue;
         }
-        for (digits = 0; PERF_READ_DIGIT_; r->at++, digits++)
+        if (m < UINT64_C(100000000000000000)) {
+            m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
+            e -= point >= 0;
+        } else {
+            e += point < 0;
+        }
+        digits++;
+    }
+    if (!digits || point == digits || ((point < 0 ? digits : point) > 1 && r->text[first] == '0'))
+        return perf_read_fail_(r, PERF_EFORMAT);
+    if (perf_read_is_(r, 'e') || perf_read_is_(r, 'E')) {
+        r->at++;
+        sign = perf_read_is_(r, '-') ? -1 : 1;
+        r->at += sign < 0 || perf_read_is_(r, '+');
+        for (digits = 0; perf_read_digit_(r); r->at++, digits++)
             power = power < 100000 ? 10 * power + (r->text[r->at] - '0') : power;
         if (!digits)
             return perf_read_fail_(r, PERF_EFORMAT);
         e += sign * power;
     }
-#undef PERF_READ_DIGIT_
-#undef PERF_READ_IS_
     x = PERF_CAST_(double, m);
-    if (m && e > 290)
-        return minus ? -PERF_INF_ : PERF_INF_;
-    for (; m && e > 0; e--)
+    for (; m && e > 0 && x <= 1e290; e--)
         x *= 10.0;
     if (x > 1e290)
         return minus ? -PERF_INF_ : PERF_INF_;
@@ -1165,13 +948,27 @@ PERF_COLD_FN_ void perf_read_skip_(perf_read_ *r, unsigned depth)
 
 /* ---- reading: results ---- */
 
-/* One bit a member: a second one of the same name is an error.  Returns 1 if it is the first. */
-PERF_COLD_FN_ int perf_read_once_(perf_read_ *r, uint32_t *seen, uint32_t bit)
+/* The number of the next member in the list `keys`, which ends with NULL; -1: the end.  Members of
+ * other names are skipped, and a second one of the same name is an error.                        */
+PERF_COLD_FN_ int perf_read_known_(perf_read_ *r, const char *const *keys, size_t *n,
+                                   uint32_t *seen)
 {
-    if (*seen & bit)
-        return perf_read_fail_(r, PERF_EFORMAT);
-    *seen |= bit;
-    return 1;
+    const char *key;
+    int         k;
+
+    while (perf_read_member_(r, n, &key)) {
+        for (k = 0; keys[k] && strcmp(keys[k], key) != 0; k++)
+            ;
+        if (keys[k] && (*seen & 1u << k))
+            (void)perf_read_fail_(r, PERF_EFORMAT);
+        if (!keys[k] || r->status != PERF_OK) {
+            perf_read_skip_(r, 0);
+            continue;
+        }
+        *seen |= 1u << k;
+        return k;
+    }
+    return -1;
 }
 
 PERF_COLD_FN_ void perf_read_push_(perf_read_ *r, double x)
@@ -1231,111 +1028,101 @@ PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
     return count;
 }
 
+/* Room for one more element of a list, or the failure of r. */
+PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_t used, size_t size,
+                                  size_t most)
+{
+    if (r->status == PERF_OK && used >= most)
+        (void)perf_read_fail_(r, PERF_ELIMIT);
+    else if (r->status == PERF_OK && !perf_more_(list, room, used, size))
+        (void)perf_read_fail_(r, PERF_ENOMEM);
+    return r->status == PERF_OK;
+}
+
 PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
 {
+    static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate",
+                                          PERF_NULL_};
+    static const char *const of_scope[] = {"name", "run", "kind", "buckets", "min", "max", "mean",
+                                           PERF_NULL_};
     perf_read_entry_ e;
-    const char      *key, *kind = "";
+    const char      *kind = "";
+    double           figure[3] = {0.0, 0.0, 0.0};
     size_t           n = 0, candidates = 0, candidate = 0;
     uint32_t         seen = 0;
+    int              k, wrong;
 
     memset(&e, 0, sizeof e);
     e.from = r->at;
     e.scope = scope;
     e.run = "";
     e.of_run = -1;
-    while (perf_read_member_(r, &n, &key)) {
-        if (!strcmp(key, "name") && perf_read_once_(r, &seen, 1)) {
-            e.name = perf_read_string_(r);
-        } else if (!strcmp(key, "run") && perf_read_once_(r, &seen, 2)) {
-            e.run = perf_read_string_(r);
-        } else if (!scope && !strcmp(key, "samples") && perf_read_once_(r, &seen, 4)) {
+    while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
+        switch (scope && k > 1 ? k + 3 : k) {
+        case 0: e.name = perf_read_string_(r); break;
+        case 1: e.run = perf_read_string_(r); break;
+        case 2:
+        case 3:
             e.value = r->values;
             e.values = perf_read_times_(r);
-            e.kind = e.values ? PERF_BASELINE_BENCH : 0;
-        } else if (!scope && !strcmp(key, "baseline") && perf_read_once_(r, &seen, 4)) {
-            e.value = r->values;
-            e.values = perf_read_times_(r);
-        } else if (!scope && !strcmp(key, "candidate") && perf_read_once_(r, &seen, 8)) {
+            break;
+        case 4:
             candidate = r->values;
             candidates = perf_read_times_(r);
-        } else if (scope && !strcmp(key, "kind") && perf_read_once_(r, &seen, 16)) {
-            kind = perf_read_string_(r);
-        } else if (scope && !strcmp(key, "buckets") && perf_read_once_(r, &seen, 4)) {
+            break;
+        case 5: kind = perf_read_string_(r); break;
+        case 6:
             e.value = r->values;
             e.values = perf_read_buckets_(r);
-        } else if (scope && !strcmp(key, "min") && perf_read_once_(r, &seen, 32)) {
-            e.min = perf_read_any_(r);
-        } else if (scope && !strcmp(key, "max") && perf_read_once_(r, &seen, 64)) {
-            e.max = perf_read_any_(r);
-        } else if (scope && !strcmp(key, "mean") && perf_read_once_(r, &seen, 128)) {
-            e.mean = perf_read_any_(r);
-        } else if (r->status == PERF_OK) {
-            perf_read_skip_(r, 0);
+            break;
+        default: figure[k - 4] = perf_read_any_(r); break;
         }
-    }
     e.to = r->at;
-    if (r->status == PERF_OK && !e.name) {
-        r->at = e.from;
-        (void)perf_read_fail_(r, PERF_EFORMAT);
-    }
-    if (scope && e.values && strcmp(kind, "counter") && strcmp(kind, "instant"))
+    e.min = figure[0];
+    e.max = figure[1];
+    e.mean = figure[2];
+    if (e.values && scope && strcmp(kind, "counter") && strcmp(kind, "instant"))
         e.kind = PERF_BASELINE_SCOPE;
-    if (e.kind == PERF_BASELINE_SCOPE && r->status == PERF_OK &&
-        !perf_is_finite_(e.min + e.max + e.mean)) {     /* a counter may hold any number          */
+    else if (e.values && !scope)
+        e.kind = seen & 16 ? PERF_BASELINE_AB : PERF_BASELINE_BENCH;
+    wrong = !e.name || (!scope && (seen & 12) == 12);
+    if (!scope && seen & 16)                    /* pairs: the candidate's directly behind         */
+        wrong |= candidates != e.values || candidate != e.value + e.values;
+    else if (!scope && seen & 8)
+        e.kind = 0;                             /* a baseline without a candidate                 */
+    if (r->status == PERF_OK && (wrong || (e.kind == PERF_BASELINE_SCOPE &&
+                                           !perf_is_finite_(e.min + e.max + e.mean)))) {
         r->at = e.from;
-        (void)perf_read_fail_(r, PERF_ERANGE);
+        (void)perf_read_fail_(r, wrong ? PERF_EFORMAT : PERF_ERANGE);
     }
-    if (seen & 8) {                             /* pairs: the candidate's directly behind         */
-        if (candidates != e.values || candidate != e.value + e.values) {
-            r->at = e.from;
-            (void)perf_read_fail_(r, PERF_EFORMAT);
-        }
-        e.kind = e.values ? PERF_BASELINE_AB : 0;
-    }
-    if (r->status != PERF_OK)
-        return;
-    if (r->entries >= PERF_READ_ENTRIES_)
-        (void)perf_read_fail_(r, PERF_ELIMIT);
-    else if (!perf_more_(&r->entry, &r->entry_room, r->entries, sizeof *r->entry))
-        (void)perf_read_fail_(r, PERF_ENOMEM);
-    else
+    if (perf_read_room_(r, &r->entry, &r->entry_room, r->entries, sizeof e, PERF_READ_ENTRIES_))
         r->entry[r->entries++] = e;
 }
 
 PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *r)
 {
+    static const char *const keys[] = {"run", "machine", "cpu", "compiler", "build", "time",
+                                       PERF_NULL_};
+    const char    *text[5] = {"", "", "", "", ""};
     perf_read_run_ one;
-    const char    *key;
     size_t         n = 0;
     uint32_t       seen = 0;
+    int            k;
 
     memset(&one, 0, sizeof one);
-    one.id = one.machine = one.cpu = one.compiler = one.build = "";
     one.from = r->at;
-    while (perf_read_member_(r, &n, &key)) {
-        if (!strcmp(key, "run") && perf_read_once_(r, &seen, 1))
-            one.id = perf_read_string_(r);
-        else if (!strcmp(key, "machine") && perf_read_once_(r, &seen, 2))
-            one.machine = perf_read_string_(r);
-        else if (!strcmp(key, "cpu") && perf_read_once_(r, &seen, 4))
-            one.cpu = perf_read_string_(r);
-        else if (!strcmp(key, "compiler") && perf_read_once_(r, &seen, 8))
-            one.compiler = perf_read_string_(r);
-        else if (!strcmp(key, "build") && perf_read_once_(r, &seen, 16))
-            one.build = perf_read_string_(r);
-        else if (!strcmp(key, "time") && perf_read_once_(r, &seen, 32))
+    while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0)
+        if (k < 5)
+            text[k] = perf_read_string_(r);
+        else
             one.time_s = perf_read_figure_(r);
-        else if (r->status == PERF_OK)
-            perf_read_skip_(r, 0);
-    }
     one.to = r->at;
-    if (r->status != PERF_OK)
-        return;
-    if (r->runs >= PERF_READ_RUNS_)
-        (void)perf_read_fail_(r, PERF_ELIMIT);
-    else if (!perf_more_(&r->run, &r->run_room, r->runs, sizeof *r->run))
-        (void)perf_read_fail_(r, PERF_ENOMEM);
-    else
+    one.id = text[0];
+    one.machine = text[1];
+    one.cpu = text[2];
+    one.compiler = text[3];
+    one.build = text[4];
+    if (perf_read_room_(r, &r->run, &r->run_room, r->runs, sizeof one, PERF_READ_RUNS_))
         r->run[r->runs++] = one;
 }
 
@@ -1347,37 +1134,14 @@ PERF_COLD_FN_ int perf_read_compare_(const perf_read_entry_ *a, const perf_read_
     return c ? c : strcmp(a->name, b->name);
 }
 
-PERF_COLD_FN_ int perf_read_before_(const perf_read_ *r, uint32_t x, uint32_t y)
+PERF_COLD_FN_ int perf_read_before_(const void *x, const void *y)
 {
-    const perf_read_entry_ *a = &r->entry[x], *b = &r->entry[y];
+    const perf_read_entry_ *a = *PERF_CAST_(perf_read_entry_ *const *, x);
+    const perf_read_entry_ *b = *PERF_CAST_(perf_read_entry_ *const *, y);
     int                     c = perf_read_compare_(a, b);
 
     c = c ? c : a->of_run - b->of_run;
-    return c ? c < 0 : x < y;
-}
-
-/* Heap sort: any file takes n log n. */
-PERF_COLD_FN_ void perf_read_sort_(perf_read_ *r)
-{
-    size_t   n = r->entries, i = n / 2, end = n, root, child;
-    uint32_t moved;
-
-    while (end > 1) {
-        if (i > 0) {
-            moved = r->order[--i];
-        } else {
-            moved = r->order[--end];
-            r->order[end] = r->order[0];
-        }
-        for (root = i; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && perf_read_before_(r, r->order[child], r->order[child + 1]))
-                child++;
-            if (!perf_read_before_(r, moved, r->order[child]))
-                break;
-            r->order[root] = r->order[child];
-        }
-        r->order[root] = moved;
-    }
+    return c ? c : a < b ? -1 : a > b;
 }
 
 /* Finds the run of each entry, then sorts. */
@@ -1385,14 +1149,14 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *r)
 {
     size_t i, k;
 
-    r->order = PERF_CAST_(uint32_t *, PERF_MALLOC((r->entries + 1) * sizeof *r->order));
+    r->order = PERF_CAST_(perf_read_entry_ **, PERF_MALLOC((r->entries + 1) * sizeof *r->order));
     if (!r->order) {
         (void)perf_read_fail_(r, PERF_ENOMEM);
         return;
     }
     for (i = 0; i < r->entries; i++) {
         perf_read_entry_ *e = &r->entry[i];
-        r->order[i] = PERF_CAST_(uint32_t, i);
+        r->order[i] = e;
         if (i && !strcmp(e->run, e[-1].run)) {
             e->of_run = e[-1].of_run;
             continue;
@@ -1401,48 +1165,41 @@ PERF_COLD_FN_ void perf_read_link_(perf_read_ *r)
             ;
         e->of_run = k < r->runs ? PERF_CAST_(int, k) : -1;
     }
-    perf_read_sort_(r);
+    qsort(r->order, r->entries, sizeof *r->order, perf_read_before_);
 }
 
 /* The whole document.  r->status says how it went; perf_read_free_ whatever it says. */
 PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t size)
 {
-    const char *key;
-    size_t      n = 0, k;
-    uint32_t    seen = 0;
-    double      version;
+    static const char *const keys[] = {"perf_results", "runs", "benchmarks", "scopes", PERF_NULL_};
+    size_t   n = 0, element;
+    uint32_t seen = 0;
+    double   version;
+    int      k;
 
     memset(r, 0, sizeof *r);
     r->text = text;
     r->size = size;
-    if (size > PERF_READ_BYTES_) {
-        (void)perf_read_fail_(r, PERF_ELIMIT);
-        return;
-    }
-    r->decoded = PERF_CAST_(char *, PERF_MALLOC(size + 1));
+    r->decoded = size > PERF_READ_BYTES_ ? PERF_CAST_(char *, PERF_NULL_)
+                                         : PERF_CAST_(char *, PERF_MALLOC(size + 1));
     if (!r->decoded) {
-        (void)perf_read_fail_(r, PERF_ENOMEM);
+        (void)perf_read_fail_(r, size > PERF_READ_BYTES_ ? PERF_ELIMIT : PERF_ENOMEM);
         return;
     }
     if (size >= 3 && !memcmp(text, "\xef\xbb\xbf", 3))
         r->at = 3;
-    while (perf_read_member_(r, &n, &key)) {
-        if (!strcmp(key, "perf_results") && perf_read_once_(r, &seen, 1)) {
+    while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0) {
+        if (!k) {
             version = perf_read_figure_(r);
             if (r->status == PERF_OK && !(version >= 1.0 && version < 2.0))
                 (void)perf_read_fail_(r, PERF_EFORMAT);
-        } else if (!strcmp(key, "runs") && perf_read_once_(r, &seen, 2)) {
-            for (k = 0; perf_read_element_(r, &k);)
-                perf_read_run_of_(r);
-        } else if (!strcmp(key, "benchmarks") && perf_read_once_(r, &seen, 4)) {
-            for (k = 0; perf_read_element_(r, &k);)
-                perf_read_entry_of_(r, 0);
-        } else if (!strcmp(key, "scopes") && perf_read_once_(r, &seen, 8)) {
-            for (k = 0; perf_read_element_(r, &k);)
-                perf_read_entry_of_(r, 1);
-        } else if (r->status == PERF_OK) {
-            perf_read_skip_(r, 0);
+            continue;
         }
+        for (element = 0; perf_read_element_(r, &element);)
+            if (k == 1)
+                perf_read_run_of_(r);
+            else
+                perf_read_entry_of_(r, k == 3);
     }
     if (r->status == PERF_OK && perf_read_peek_(r))
         (void)perf_read_fail_(r, PERF_EFORMAT); /* something behind the end                       */
@@ -1506,6 +1263,177 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     return text;
 }
 
+/* ---- our own JSON ---- */
+
+PERF_COLD_FN_ void perf_put_run_(perf_out_ *o, const perf_saving_ *s)
+{
+    const perf_run_ *r = &s->run;
+
+    perf_say_(o, "\n {'run':%j,'date':'", r->id);
+    perf_put_date_(o, r->time_s, "Z");
+    perf_say_(o, "','time':%r,'machine':%j,'cpu':%j,'cores':%i,'os':%j,'compiler':%j,'build':%j,"
+                 "'perf_h':%i,'clock':%j,'clock_resolution_ns':%r,'clock_error_ppm':%r}",
+              r->time_s, r->machine, r->cpu, r->cores, r->os, r->compiler, r->build, PERF_VERSION,
+              s->clock.name, s->clock.resolution_ns, s->clock.error_ppm);
+}
+
+PERF_COLD_FN_ void perf_put_summary_(perf_out_ *o, const char *key, const perf_summary *t)
+{
+    perf_say_(o, ",\n  %j:{'count':%u,'min':%r,'mean':%r,'std':%r,'p50':%r,'p50_low':%r,"
+                 "'p50_high':%r,'p95':%r,'p99':%r,'max':%r}",
+              key, t->count, t->min, t->mean, t->std, t->p50, t->p50_low, t->p50_high, t->p95,
+              t->p99, t->max);
+}
+
+/* What a bench and an A/B loop have in common. */
+PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_status status,
+                                     uint32_t warnings)
+{
+    uint32_t bit, any = 0;
+
+    perf_say_(o, ",'unit':'ns','design':%j,'status':%j,'warnings':[", design,
+              perf_status_text(status));
+    for (bit = 1; bit && bit <= warnings; bit <<= 1)
+        if (warnings & bit)
+            perf_say_(o, "%s%j", any++ ? "," : "", perf_warning_text(bit));
+    perf_put_char_(o, ']');
+}
+
+PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
+{
+    const perf_result     *r = l->bench;
+    const perf_bench_opts *p = &r->opts;
+
+    perf_put_outcome_(o, "separate", r->status, r->warnings);
+    perf_say_(o, ",'first_ns':%r,'overhead_ns':%r,'batch':%u,'iterations':%u,\n  'settings':{"
+                 "'warmup':%i,'samples':%i,'rel_ci':%r,'max_seconds':%r,'slice_ns':%r,'bytes':%r,"
+                 "'items':%r}",
+              r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
+              p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
+    if (r->cpu.count)
+        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+    if (r->time.count)
+        perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
+    perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
+}
+
+PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
+{
+    const perf_ab_result *r = l->ab;
+    const perf_verdict   *v = &r->verdict;
+    char                  text[80];
+    perf_out_             rule = perf_out_open_(text, sizeof text);
+
+    perf_put_rule_(&rule, &v->rule);
+    perf_put_outcome_(o, "pairs", r->status, r->warnings);
+    perf_say_(o, ",'overhead_ns':%r,'seconds':%r,\n  'settings':{'min_pairs':%i,'max_pairs':%i,"
+                 "'max_seconds':%r,'slice_ns':%r},\n  'verdict':{'decision':%j,'rule':%j,"
+                 "'reason':%j,'confidence':%r,'ratio':[%r,%r,%r],'speedup':[%r,%r,%r]}",
+              r->overhead_ns, r->seconds, r->opts.min_pairs, r->opts.max_pairs,
+              r->opts.max_seconds, r->opts.slice_ns, perf_decision_text(v->decision), text,
+              v->reason ? v->reason : "", v->confidence, v->ratio.low, v->ratio.estimate,
+              v->ratio.high, v->speedup.low, v->speedup.estimate, v->speedup.high);
+    if (r->baseline_cpu.count)
+        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+    if (r->baseline.count) {
+        perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
+        perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));
+    }
+    perf_put_samples_(o, ",\n  'baseline':", l, 0, 1.0);
+    perf_put_samples_(o, ",\n  'candidate':", l, 1, 1.0);
+}
+
+/* Times in ns; a bucket is the middle of it and the calls in it. */
+PERF_COLD_FN_ void perf_put_scope_json_(perf_out_ *o, const perf_saving_ *s,
+                                        const perf_saved_scope_ *p)
+{
+    static const char *const column[PERF_COLUMNS_] = {"total", "self", "mean", "min", "p50",
+                                                      "p95", "p99", "max", "last"};
+    double x[PERF_COLUMNS_];
+    size_t k;
+    int    timed = p->row.kind < PERF_KIND_COUNT_, counter = p->row.kind == PERF_KIND_COUNT_;
+
+    perf_row_numbers_(&p->row, s->clock.tick_ns, x);
+    perf_say_(o, ",'kind':%j%s,'calls':%u", perf_kind_text_(p->row.kind),
+              timed ? ",\"unit\":\"ns\"" : "", p->row.count);
+    for (k = 0; k < PERF_COLUMNS_; k++)
+        if (timed ? k < 8 : counter && (k == 2 || k == 3 || k >= 7))
+            perf_say_(o, ",%j:%r", column[k], x[k]);
+    for (k = 0; k < p->buckets; k++) {
+        const perf_saved_bucket_ *b = &s->bucket[p->bucket + k];
+        perf_say_(o, "%s[%r,%u]", k ? "," : ",\n  \"buckets\":[",
+                  perf_bucket_value_(b->index) * s->clock.tick_ns, b->count);
+    }
+    perf_put_(o, p->buckets ? "]" : "");
+}
+
+/* What of the old file is kept when a run is added: not the same run, and the newest ones. */
+PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
+{
+    const perf_read_ *r = s->old;
+    size_t            i, later = 0;
+
+    if (run < 0)
+        return 1;
+    if (!strcmp(r->run[run].id, s->run.id))
+        return 0;
+    for (i = PERF_CAST_(size_t, run) + 1; i < r->runs; i++)
+        later += strcmp(r->run[i].id, s->run.id) != 0;
+    return later + 1 < PERF_KEEP_RUNS_;
+}
+
+/* A part of the old file, as it stood there. */
+PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const perf_read_ *r, size_t from, size_t to)
+{
+    perf_put_(o, "\n ");
+    for (; from < to; from++)
+        perf_put_char_(o, r->text[from]);
+}
+
+/* The entries that are kept, then ours: loops, or scopes. */
+PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int scopes)
+{
+    size_t i, some = 0;
+
+    for (i = 0; s->old && i < s->old->entries; i++) {
+        const perf_read_entry_ *e = &s->old->entry[i];
+        if (e->scope != scopes || !perf_keep_run_(s, e->of_run))
+            continue;
+        perf_put_(o, some++ ? "," : "");
+        perf_put_part_(o, s->old, e->from, e->to);
+    }
+    for (i = 0; i < (scopes ? s->scopes : s->loops); i++) {
+        perf_say_(o, "%s\n {'name':%j,'run':%j", some++ ? "," : "",
+                  scopes ? s->scope[i].row.name : s->loop[i].name, s->run.id);
+        if (scopes)
+            perf_put_scope_json_(o, s, &s->scope[i]);
+        else if (s->loop[i].ab)
+            perf_put_ab_json_(o, &s->loop[i]);
+        else
+            perf_put_bench_json_(o, &s->loop[i]);
+        perf_put_char_(o, '}');
+    }
+}
+
+PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    size_t              i;
+
+    perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
+    for (i = 0; s->old && i < s->old->runs; i++)
+        if (perf_keep_run_(s, PERF_CAST_(int, i))) {
+            perf_put_part_(o, s->old, s->old->run[i].from, s->old->run[i].to);
+            perf_put_char_(o, ',');
+        }
+    perf_put_run_(o, s);
+    perf_put_(o, "],\n\"benchmarks\":[");
+    perf_put_entries_(o, s, 0);
+    perf_put_(o, "],\n\"scopes\":[");
+    perf_put_entries_(o, s, 1);
+    perf_put_(o, "]}\n");
+}
+
 /* ---- writing ---- */
 
 PERF_FN perf_results_opts perf_results_opts_default(void)
@@ -1563,16 +1491,17 @@ PERF_COLD_FN_ char *perf_text_proven_(char *text, size_t len, perf_status *statu
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* What there is to write, as `put` writes it. */
+/* What there is to write, as `put` writes it, beside what is kept of `old`, if not NULL. */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
-                                      const perf_results_opts *opts, size_t *len,
-                                      perf_status *status)
+                                      const perf_results_opts *opts, const perf_read_ *old,
+                                      size_t *len, perf_status *status)
 {
     perf_saving_ s = perf_saving_take_(opts);
     char        *text = PERF_CAST_(char *, PERF_NULL_);
 
     *len = 0;
     *status = s.status;
+    s.old = old;
     if (s.status == PERF_OK)
         text = perf_text_make_(put, &s, len, status);
     perf_saving_free_(&s);
@@ -1625,7 +1554,8 @@ PERF_COLD_FN_ perf_status perf_text_save_(const char *path, const char *text, si
 
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             void (*put)(perf_out_ *, const void *),
-                                            const perf_results_opts *opts, int durable)
+                                            const perf_results_opts *opts, const perf_read_ *old,
+                                            int durable)
 {
     perf_status status;
     size_t      len;
@@ -1633,7 +1563,7 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
 
     if (!path || !*path)
         return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, &len, &status);
+    text = perf_saving_make_(put, opts, old, &len, &status);
     if (text)
         status = perf_text_save_(path, text, len, durable);
     PERF_FREE(text);
@@ -1657,33 +1587,15 @@ PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, c
 
     if (!file)
         return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, &len, &status);
+    text = perf_saving_make_(put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), &len, &status);
     return perf_text_to_(file, text, len, status);
-}
-
-PERF_COLD_FN_ size_t perf_saving_text_(char *buf, size_t cap,
-                                       void (*put)(perf_out_ *, const void *),
-                                       const perf_results_opts *opts)
-{
-    perf_out_    o = PERF_ZERO;
-    perf_saving_ s;
-
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
-    if (PERF_DISABLE)
-        return 0;
-    s = perf_saving_take_(opts);
-    if (s.status == PERF_OK)
-        put(&o, &s);
-    perf_saving_free_(&s);
-    return o.len;
 }
 
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
 {
-    return PERF_DISABLE ? PERF_EDISABLED : perf_saving_save_(path, perf_put_own_, opts, 0);
+    return PERF_DISABLE ? PERF_EDISABLED
+                        : perf_saving_save_(path, perf_put_own_, opts,
+                                            PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
 }
 
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
@@ -1691,145 +1603,47 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
     return PERF_DISABLE ? PERF_EDISABLED : perf_saving_to_(file, perf_put_own_, opts);
 }
 
-PERF_FN size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts)
+/* Replaces the baseline at `path` by the runs of it that are kept, if any, and this one.  A file
+ * that is no baseline, and may be one that was damaged, is put out of the way; an empty one is no
+ * loss.                                                                                          */
+PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_results_opts *opts,
+                                               int keep)
 {
-    return perf_saving_text_(buf, cap, perf_put_own_, opts);
-}
-
-/* ---- adding a run ---- */
-
-PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const char *from, size_t n)
-{
-    while (n--)
-        perf_put_char_(o, *from++);
-}
-
-/* What of `r` is kept when s is added: not the same run, and the newest ones. */
-PERF_COLD_FN_ int perf_keep_run_(const perf_read_ *r, const perf_saving_ *s, int run)
-{
-    size_t i, later = 0;
-
-    if (run < 0)
-        return 1;
-    if (!strcmp(r->run[run].id, s->run.id))
-        return 0;
-    for (i = PERF_CAST_(size_t, run) + 1; i < r->runs; i++)
-        later += strcmp(r->run[i].id, s->run.id) != 0;
-    return later + 1 < PERF_KEEP_RUNS_;
-}
-
-PERF_COLD_FN_ int perf_put_kept_(perf_out_ *o, const perf_read_ *r, const perf_saving_ *s,
-                                 int scope)
-{
-    size_t i;
-    int    some = 0;
-
-    for (i = 0; i < r->entries; i++) {
-        const perf_read_entry_ *e = &r->entry[i];
-        if (e->scope != scope || !perf_keep_run_(r, s, e->of_run))
-            continue;
-        perf_put_(o, some++ ? ",\n " : "\n ");
-        perf_put_part_(o, r->text + e->from, e->to - e->from);
-    }
-    return some;
-}
-
-typedef struct perf_adding_ {
-    const perf_read_   *old;
-    const perf_saving_ *now;
-} perf_adding_;
-
-/* The file with one run added: what is kept is copied as it stood there. */
-PERF_COLD_FN_ void perf_put_added_(perf_out_ *o, const void *adding)
-{
-    const perf_read_   *r = PERF_CAST_(const perf_adding_ *, adding)->old;
-    const perf_saving_ *s = PERF_CAST_(const perf_adding_ *, adding)->now;
-    size_t              i;
-
-    perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
-    for (i = 0; i < r->runs; i++)
-        if (perf_keep_run_(r, s, PERF_CAST_(int, i))) {
-            perf_put_(o, "\n ");
-            perf_put_part_(o, r->text + r->run[i].from, r->run[i].to - r->run[i].from);
-            perf_put_char_(o, ',');
-        }
-    perf_put_(o, "\n ");
-    perf_put_run_(o, s);
-    perf_put_(o, "],\n\"benchmarks\":[");
-    perf_put_loops_json_(o, s, perf_put_kept_(o, r, s, 0));
-    perf_put_(o, "],\n\"scopes\":[");
-    perf_put_scopes_json_(o, s, perf_put_kept_(o, r, s, 1));
-    perf_put_(o, "]}\n");
-}
-
-/* Puts a file that is no baseline, and may be one that was damaged, out of the way. */
-PERF_COLD_FN_ perf_status perf_baseline_aside_(const char *path)
-{
-    perf_read_  r;
-    perf_status status;
+    perf_read_  r = PERF_ZERO;
+    perf_status status = PERF_OK;
     unsigned    mode;
-    size_t      size;
-    char       *text;
+    size_t      size = 0;
+    char       *old = PERF_CAST_(char *, PERF_NULL_);
 
-    if (!path || !*path || perf_file_kind_(path, &mode) != PERF_FILE_REGULAR_)
-        return PERF_OK;
-    text = perf_read_file_(path, &size, &status);
-    if (text) {
-        perf_read_results_(&r, text, size);
-        status = size ? r.status : PERF_OK;     /* an empty one is no loss                        */
-        perf_read_free_(&r);
+    if (PERF_DISABLE)
+        return PERF_EDISABLED;
+    if (!path || !*path)
+        return PERF_EINVAL;
+    if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
+        old = perf_read_file_(path, &size, &status);
+    if (size) {
+        perf_read_results_(&r, old, size);
+        status = r.status;
     }
-    PERF_FREE(text);
+    keep = keep && size && status == PERF_OK;
     if (status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT)
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
-    return status == PERF_ENODATA ? PERF_OK : status;
+    if (status == PERF_OK || status == PERF_ENODATA)
+        status = perf_saving_save_(path, perf_put_own_, opts,
+                                   keep ? &r : PERF_CAST_(perf_read_ *, PERF_NULL_), 1);
+    perf_read_free_(&r);
+    PERF_FREE(old);
+    return status;
 }
 
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts)
 {
-    perf_status status = PERF_DISABLE ? PERF_EDISABLED : perf_baseline_aside_(path);
-
-    return status == PERF_OK ? perf_saving_save_(path, perf_put_own_, opts, 1) : status;
+    return perf_baseline_write_(path, opts, 0);
 }
 
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts)
 {
-#if PERF_DISABLE
-    (void)path;
-    (void)opts;
-    return PERF_EDISABLED;
-#else
-    perf_read_   r;
-    perf_saving_ s;
-    perf_adding_ both;
-    perf_status  status;
-    size_t       size, len;
-    char        *old = perf_read_file_(path, &size, &status), *text;
-
-    if (status == PERF_ENODATA)
-        return perf_baseline_save(path, opts);
-    if (!old)
-        return status;
-    perf_read_results_(&r, old, size);
-    status = r.status;
-    if (status == PERF_OK) {
-        s = perf_saving_take_(opts);
-        status = s.status;
-        both.old = &r;
-        both.now = &s;
-        if (status == PERF_OK) {
-            text = perf_text_make_(perf_put_added_, &both, &len, &status);
-            text = perf_text_proven_(text, len, &status);
-            if (text)
-                status = perf_text_save_(path, text, len, 1);
-            PERF_FREE(text);
-        }
-        perf_saving_free_(&s);
-    }
-    perf_read_free_(&r);
-    PERF_FREE(old);
-    return status;
-#endif
+    return perf_baseline_write_(path, opts, 1);
 }
 
 /* ---- checking ---- */
@@ -1880,8 +1694,7 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
     }
     if (metric != PERF_METRIC_PAIR && e->values < perf_quantile_min_count(p, 0.95))
         return 0.0;
-    perf_sort_values(pool, e->values);
-    x = perf_quantile(pool, e->values, p);
+    x = perf_middle_(pool, e->values, p);
     return perf_is_duration_(x) ? x : 0.0;
 }
 
@@ -1889,13 +1702,6 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
 PERF_FN double perf_baseline_tick_(int kind, perf_metric metric)
 {
     return kind == PERF_BASELINE_SCOPE && metric != PERF_METRIC_MEAN ? 1.0 / 32 : 0.001;
-}
-
-/* Median; sorts x. */
-PERF_FN double perf_baseline_middle_(double *x, size_t n)
-{
-    perf_sort_values(x, n);
-    return perf_quantile(x, n, 0.5);
 }
 
 /* The geometric mean: what the change is measured from. */
@@ -1962,28 +1768,6 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     return v;
 }
 
-/* A single saved run whose user vouches for it: the smallest p that decides. */
-PERF_COLD_FN_ double perf_baseline_p_(const double *a, size_t na, const double *b, size_t nb,
-                                      const perf_compare_opts *opts)
-{
-    perf_compare_opts o = *opts;
-    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;
-    int               i;
-
-    o.confidence = 0.5;
-    if (perf_compare(a, na, b, nb, &o).decision == PERF_INCONCLUSIVE)
-        return 1.0;
-    for (i = 0; i < 12; i++) {
-        mid = 0.5 * (lo + hi);
-        o.confidence = 1.0 - perf_exp(mid);
-        if (perf_compare(a, na, b, nb, &o).decision == PERF_INCONCLUSIVE)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return perf_exp(hi);
-}
-
 typedef struct perf_checking_ {
     perf_read_         old, now;
     perf_compare_opts  o;
@@ -1991,7 +1775,6 @@ typedef struct perf_checking_ {
     double             first, last;     /* of the saved runs that hold the present entry        */
     perf_baseline     *b;
     size_t             entry_room;
-    char              *names, *names_end;
 } perf_checking_;
 
 PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *b, perf_status why, size_t at)
@@ -2009,7 +1792,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
                                            : PERF_CAST_(const perf_read_run_ *, PERF_NULL_);
     double                first = 0.0, last = 0.0;
     size_t                i, used = 0;
-    perf_out_             o = PERF_ZERO;
+    perf_out_             o;
 
     for (i = 0; me && i < c->old.runs; i++) {
         perf_read_run_ *r = &c->old.run[i];
@@ -2020,12 +1803,9 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
             r->usable = 0;                      /* this very run, added before it was checked     */
         else if (!r->usable) {
             c->b->other_runs++;
-            o.p = c->b->other;
-            o.cap = sizeof c->b->other;
-            o.len = 0;
-            perf_put_(&o, machine ? r->compiler : r->machine);
-            perf_put_(&o, ", ");
-            perf_put_(&o, machine ? r->build : r->cpu);
+            o = perf_out_open_(c->b->other, sizeof c->b->other);
+            perf_say_(&o, "%s, %s", machine ? r->compiler : r->machine,
+                      machine ? r->build : r->cpu);
         }
         if (!r->usable)
             continue;
@@ -2054,7 +1834,7 @@ PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *r, const perf_read_entry_
 
     while (low < high) {
         mid = low + (high - low) / 2;
-        if (perf_read_compare_(&r->entry[r->order[mid]], e) < 0)
+        if (perf_read_compare_(r->order[mid], e) < 0)
             low = mid + 1;
         else
             high = mid;
@@ -2064,14 +1844,13 @@ PERF_COLD_FN_ size_t perf_read_find_(const perf_read_ *r, const perf_read_entry_
 
 PERF_FN int perf_read_same_(const perf_read_ *r, size_t i, const perf_read_entry_ *e)
 {
-    return i < r->entries && !perf_read_compare_(&r->entry[r->order[i]], e);
+    return i < r->entries && !perf_read_compare_(r->order[i], e);
 }
 
 PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *c, const perf_read_entry_ *e)
 {
     perf_baseline       *b = c->b;
     perf_baseline_entry *n;
-    size_t               len = strlen(e->name) + 1;
 
     if (!perf_more_(&b->entry, &c->entry_room, b->entries, sizeof *b->entry)) {
         perf_baseline_fail_(b, PERF_ENOMEM, 0);
@@ -2079,9 +1858,7 @@ PERF_COLD_FN_ perf_baseline_entry *perf_baseline_new_(perf_checking_ *c, const p
     }
     n = &b->entry[b->entries++];
     memset(n, 0, sizeof *n);
-    memcpy(c->names, e->name, len);
-    n->name = c->names;
-    c->names += len;
+    n->name = e->name;
     n->kind = PERF_CAST_(perf_baseline_kind, e->kind);
     n->verdict = perf_verdict_start_(&c->o);
     n->p = 1.0;
@@ -2099,7 +1876,7 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
     int    run = -2;
 
     for (; perf_read_same_(r, at, e); at++) {
-        const perf_read_entry_ *one = &r->entry[r->order[at]];
+        const perf_read_entry_ *one = r->order[at];
         if (saved && (one->of_run < 0 || !r->run[one->of_run].usable))
             continue;
         x = perf_baseline_figure_(r, one, c->o.rule.metric, c->pool);
@@ -2112,7 +1889,7 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
         }
         if (repeats < 64) {
             repeat[repeats++] = x;
-            figure[n - 1] = perf_baseline_middle_(repeat, repeats);
+            figure[n - 1] = perf_middle_(repeat, repeats, 0.5);
         }
         if (saved) {
             double when = r->run[run].time_s;
@@ -2151,7 +1928,7 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
         const double *a = c->old.value + was->value, *b = c->now.value + is->value;
         n->verdict = perf_compare(a, was->values, b, is->values, &c->o);
         if (c->o.design == PERF_DESIGN_RANDOM)
-            n->p = perf_baseline_p_(a, was->values, b, is->values, &c->o);
+            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &c->o);
         else
             n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
     } else {
@@ -2198,11 +1975,11 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
     for (i = 0; i < c->now.entries && c->b->status == PERF_OK; i++) {
         const perf_read_entry_ *e = &c->now.entry[i];
         at = perf_read_find_(&c->now, e);
-        if (e->kind && c->now.order[at] == i)   /* the first of its name                          */
+        if (e->kind && c->now.order[at] == e)   /* the first of its name                          */
             perf_baseline_one_(c, e);
     }
     for (at = 0; at < c->old.entries && c->b->status == PERF_OK; at++) {
-        const perf_read_entry_ *e = &c->old.entry[c->old.order[at]];
+        const perf_read_entry_ *e = c->old.order[at];
         perf_baseline_entry    *n;
         if (!e->kind || (at && perf_read_same_(&c->old, at - 1, e)) ||
             perf_read_same_(&c->now, perf_read_find_(&c->now, e), e))
@@ -2216,25 +1993,6 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
     }
 }
 
-/* Room for the names and for the values of the largest entry. */
-PERF_COLD_FN_ void perf_checking_room_(perf_checking_ *c)
-{
-    const perf_read_ *r[2];
-    size_t            i, k, names = 1, most = 1;
-
-    r[0] = &c->old;
-    r[1] = &c->now;
-    for (k = 0; k < 2; k++)
-        for (i = 0; i < r[k]->entries; i++) {
-            names += strlen(r[k]->entry[i].name) + 1;
-            most = r[k]->entry[i].values > most ? r[k]->entry[i].values : most;
-        }
-    c->b->memory_ = c->names = PERF_CAST_(char *, PERF_MALLOC(names));
-    c->pool = PERF_CAST_(double *, PERF_MALLOC(most * sizeof(double)));
-    if (!c->names || !c->pool)
-        perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
-}
-
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t size,
                                       const perf_baseline_opts *opts)
 {
@@ -2242,7 +2000,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
     perf_checking_     c;
     perf_status        status;
     char              *now;
-    size_t             len;
+    size_t             len, room;
 
     memset(&c, 0, sizeof c);
     c.b = b;
@@ -2257,7 +2015,8 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, PERF_EINVAL, 0);
         return;
     }
-    now = perf_saving_make_(perf_put_own_, &o.now, &len, &status);
+    now = perf_saving_make_(perf_put_own_, &o.now, PERF_CAST_(perf_read_ *, PERF_NULL_), &len,
+                            &status);
     if (!now) {
         perf_baseline_fail_(b, status, 0);
         return;
@@ -2268,13 +2027,18 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, c.old.status, c.old.error_at);
     else if (c.now.status != PERF_OK)
         perf_baseline_fail_(b, c.now.status, 0);
-    if (b->status == PERF_OK)
-        perf_checking_room_(&c);
+    room = c.old.values > c.now.values ? c.old.values : c.now.values;
+    c.pool = PERF_CAST_(double *, PERF_MALLOC((room + 1) * sizeof *c.pool));
+    if (!c.pool)
+        perf_baseline_fail_(b, PERF_ENOMEM, 0);
     if (b->status == PERF_OK) {
         perf_baseline_runs_(&c, o.any_machine);
         perf_checking_entries_(&c);
         perf_baseline_family_(b);
     }
+    b->memory_[0] = c.old.decoded;              /* the names of the entries                       */
+    b->memory_[1] = c.now.decoded;
+    c.old.decoded = c.now.decoded = PERF_CAST_(char *, PERF_NULL_);
     PERF_FREE(c.pool);
     perf_read_free_(&c.old);
     perf_read_free_(&c.now);
@@ -2318,7 +2082,8 @@ PERF_FN void perf_baseline_free(perf_baseline *b)
     if (!b)
         return;
     PERF_FREE(b->entry);
-    PERF_FREE(b->memory_);
+    PERF_FREE(b->memory_[0]);
+    PERF_FREE(b->memory_[1]);
     memset(b, 0, sizeof *b);
 }
 
@@ -2338,11 +2103,9 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, 
 PERF_COLD_FN_ void perf_put_change_(perf_out_ *o, const perf_verdict *v)
 {
     char      text[96];
-    perf_out_ t = PERF_ZERO;
+    perf_out_ t = perf_out_open_(text, sizeof text);
     int       digits;
 
-    t.p = text;
-    t.cap = sizeof text;
     if (perf_is_nan_(v->ratio.estimate)) {
         perf_put_cell_(o, "", 30);
         return;
@@ -2371,100 +2134,59 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     perf_put_change_(o, &e->verdict);
     perf_put_(o, "  ");
     perf_put_(o, perf_decision_text(e->decision));
-    if (e->decision != e->verdict.decision) {
-        perf_put_(o, " (alone ");
-        perf_put_(o, perf_decision_text(e->verdict.decision));
-        perf_put_(o, ")");
-    } else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason) {
-        perf_put_(o, ": ");
-        perf_put_(o, e->verdict.reason);
-    }
+    if (e->decision != e->verdict.decision)
+        perf_say_(o, " (alone %s)", perf_decision_text(e->verdict.decision));
+    else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason)
+        perf_say_(o, ": %s", e->verdict.reason);
     perf_put_(o, "\n");
 }
 
-/* "3 hours"; "1 second" is the only one of them that can be one. */
-PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, double s)
+/* "3 hours" between two texts, or nothing at all for 0; "1 second" is the only one of them that can
+ * be one.                                                                                        */
+PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, const char *before, double s, const char *behind)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
     const char *name = s < 120      ? " seconds"
                        : s < 7200   ? " minutes"
                        : s < 172800 ? " hours" : " days";
 
+    if (!(s > 0.0))
+        return;
+    perf_put_(o, before);
     perf_put_fixed_(o, s / unit, 0);
-    perf_put_(o, s >= 0.5 && s < 1.5 ? " second" : name);
+    perf_say_(o, "%s%s", s >= 0.5 && s < 1.5 ? " second" : name, behind);
 }
 
 PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
 {
     const perf_baseline *b = PERF_CAST_(const perf_baseline *, baseline);
-    size_t               i;
+    size_t               i, used = b->runs - b->other_runs;
 
     if (b->status != PERF_OK) {
-        perf_put_(o, "baseline: ");
         perf_put_(o, b->status == PERF_ENODATA ? "no such file" : perf_status_text(b->status));
-        if (b->error_at) {
-            perf_put_(o, " at byte ");
-            perf_put_u64_(o, b->error_at);
-        }
+        if (b->error_at)
+            perf_say_(o, " at byte %z", b->error_at);
         perf_put_(o, "\n");
         return;
     }
-    perf_put_(o, "baseline: ");
-    perf_put_u64_(o, b->runs - b->other_runs);
-    perf_put_(o, b->runs - b->other_runs == 1 ? " run" : " runs");
-    perf_put_(o, " of this machine and build");
-    if (b->span_s > 0.0) {
-        perf_put_(o, " within ");
-        perf_put_span_(o, b->span_s);
-    }
-    if (b->age_s > 0.0) {
-        perf_put_(o, ", the last ");
-        perf_put_span_(o, b->age_s);
-        perf_put_(o, " ago");
-    }
+    perf_say_(o, "baseline: %z run%s of this machine and build", used, used == 1 ? "" : "s");
+    perf_put_span_(o, " within ", b->span_s, "");
+    perf_put_span_(o, ", the last ", b->age_s, " ago");
     perf_put_(o, "; asked: ");
     perf_put_rule_(o, &b->rule);
     perf_put_(o, "\n");
-    if (b->other_runs) {
-        perf_put_(o, "warning: ");
-        perf_put_u64_(o, b->other_runs);
-        perf_put_(o, b->other_runs == 1 ? " run" : " runs");
-        perf_put_(o, " of another machine or build left out: ");
-        perf_put_(o, b->other);
-        perf_put_(o, "\n");
-    }
+    if (b->other_runs)
+        perf_say_(o, "warning: %z run%s of another machine or build left out: %s\n", b->other_runs,
+                  b->other_runs == 1 ? "" : "s", b->other);
     if (b->entries)
         perf_put_(o, "  name                             before        now  runs"
                      "             change [interval]  verdict\n");
     for (i = 0; i < b->entries; i++)
         perf_put_baseline_row_(o, &b->entry[i]);
-    perf_put_(o, perf_decision_text(b->decision));
-    perf_put_(o, ": ");
-    perf_put_u64_(o, b->entries);
-    perf_put_(o, b->entries == 1 ? " entry, " : " entries, ");
-    perf_put_u64_(o, b->accepted);
-    perf_put_(o, " ACCEPT, ");
-    perf_put_u64_(o, b->rejected);
-    perf_put_(o, " REJECT, ");
-    perf_put_u64_(o, b->entries - b->accepted - b->rejected);
-    perf_put_(o, " INCONCLUSIVE (");
-    perf_put_u64_(o, b->fresh);
-    perf_put_(o, " new, ");
-    perf_put_u64_(o, b->missing);
-    perf_put_(o, " missing)\n");
-}
-
-PERF_FN size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b)
-{
-    perf_out_ o = PERF_ZERO;
-
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
-    if (b)
-        perf_put_baseline_(&o, b);
-    return o.len;
+    perf_say_(o, "%s: %z %s, %z ACCEPT, %z REJECT, %z INCONCLUSIVE (%z new, %z missing)\n",
+              perf_decision_text(b->decision), b->entries, b->entries == 1 ? "entry" : "entries",
+              b->accepted, b->rejected, b->entries - b->accepted - b->rejected, b->fresh,
+              b->missing);
 }
 
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
@@ -2478,10 +2200,6 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b)
     text = perf_text_make_(perf_put_baseline_, b, &len, &status);
     return perf_text_to_(file, text, len, status);
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

@@ -29,9 +29,7 @@ PERF_FN const char *perf_warning_text(uint32_t bit);
 PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
 PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
 PERF_FN double perf_exp(double x);              /* 3e-16; 0 below -745.2, inf above 709.8         */
-PERF_FN double perf_erf(double x);              /* 1e-15                                          */
-PERF_FN double perf_erfc(double x);             /* 1 - erf(x) kept exact in the tail; 1e-13       */
-PERF_FN double perf_lgamma(double x);           /* log of gamma(x), x > 0; 1e-14                  */
+PERF_FN double perf_erfc(double x);             /* exact in the tail; 1e-13                       */
 PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
 PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
 PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
@@ -145,13 +143,6 @@ PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *b
                                        const uint32_t *candidate_run, size_t nc,
                                        const perf_compare_opts *opts);
 
-/* Pairs needed to tell a true ratio from the threshold with the given chance (0 -> 0.8), sd being
- * the standard deviation of the log ratios.  inf when they are equal; NaN on bad input.          */
-PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance);
-
-/* Autocorrelation at a lag, -1..1: above 0.1 neighbours are alike, plain intervals too narrow. */
-PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag);
-
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
  * of the ratio within a pair, the signs are fair whatever the noise and the shapes, so it may be
@@ -195,6 +186,16 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 #define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
 #define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
 #define PERF_LN_SQRT_2PI_ 0.91893853320467274178    /* log(sqrt(2 pi))                            */
+
+/* c[0] + c[1] x + ... + c[degree] x^degree. */
+PERF_FN double perf_poly_(double x, const double *c, int degree)
+{
+    double sum = c[degree];
+
+    while (degree--)
+        sum = sum * x + c[degree];
+    return sum;
+}
 
 /* log(1 + f) - f for -0.3 < f < 0.42, from log(1 + f) = 2 atanh(s), s = f / (2 + f): the leading
  * terms cancel on paper instead of in the machine.  Eleven terms: |s| < 0.18, next one < 1e-18.  */
@@ -263,7 +264,11 @@ PERF_FN double perf_scale2_(double x, int k)
 
 PERF_FN double perf_exp(double x)
 {
-    double k, r, s = 0.0;
+    /* 1 / (k + 2)!: |r| <= 0.347, the terms left out are below 1e-18 */
+    static const double term[12] = {0.5, 1.0 / 6, 1.0 / 24, 1.0 / 120, 1.0 / 720, 1.0 / 5040,
+                                    1.0 / 40320, 1.0 / 362880, 1.0 / 3628800, 1.0 / 39916800,
+                                    1.0 / 479001600, 1.0 / 6227020800.0};
+    double k, r;
     int    n;
 
     if (perf_is_nan_(x))
@@ -275,20 +280,8 @@ PERF_FN double perf_exp(double x)
     k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
     n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
     k = PERF_CAST_(double, n);
-    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;  /* |r| <= 0.347: 14 Taylor terms, < 1e-18     */
-    s = 1.0 / 6227020800.0;
-    s = s * r + 1.0 / 479001600.0;
-    s = s * r + 1.0 / 39916800.0;
-    s = s * r + 1.0 / 3628800.0;
-    s = s * r + 1.0 / 362880.0;
-    s = s * r + 1.0 / 40320.0;
-    s = s * r + 1.0 / 5040.0;
-    s = s * r + 1.0 / 720.0;
-    s = s * r + 1.0 / 120.0;
-    s = s * r + 1.0 / 24.0;
-    s = s * r + 1.0 / 6.0;
-    s = s * r + 0.5;
-    return perf_scale2_(1.0 + (r + r * r * s), n);
+    r = (x - k * PERF_LN2_HI_) - k * PERF_LN2_LO_;
+    return perf_scale2_(1.0 + (r + r * r * perf_poly_(r, term, 11)), n);
 }
 
 /* exp(-x * x): the square is split so that its rounding error does not grow with x. */
@@ -322,22 +315,12 @@ PERF_FN double perf_erfc_fraction_(double x)
     return 0.56418958354775628695 * perf_exp_neg_square_(x) / (x + f);  /* 1 / sqrt(pi)           */
 }
 
-PERF_FN double perf_erf(double x)
-{
-    double a = x < 0.0 ? -x : x, r;
-
-    if (perf_is_nan_(x))
-        return x;
-    r = a < 2.0 ? perf_erf_series_(a) : a > 6.0 ? 1.0 : 1.0 - perf_erfc_fraction_(a);
-    return x < 0.0 ? -r : r;
-}
-
 PERF_FN double perf_erfc(double x)
 {
     if (perf_is_nan_(x))
         return x;
     if (x < 0.0)
-        return 1.0 + perf_erf(-x);
+        return 2.0 - perf_erfc(-x);
     if (x < 2.0)
         return 1.0 - perf_erf_series_(x);
     return x > 27.3 ? 0.0 : perf_erfc_fraction_(x);
@@ -358,43 +341,9 @@ PERF_FN double perf_stirling_rest_(double x)
                  z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
 }
 
-/* log gamma(2 + z), |z| <= 0.25: the roots at 1 and 2 need a form that is exactly 0 there
- * (Abramowitz & Stegun 6.1.33; the constants are 1 - Euler's and (zeta(k) - 1) / k, k = 2..19).  */
-PERF_FN double perf_lgamma_near_2_(double z)
+/* log gamma(x), x > 0; 1e-14 of the larger of it and 1: a starting point, or a constant factor. */
+PERF_FN double perf_log_gamma_(double x)
 {
-    double s = 1.0043224823968099609e-7;
-    s = 2.1207184805554665869e-7 - z * s;
-    s = 4.4924691987645660433e-7 - z * s;
-    s = 9.5514121304074198329e-7 - z * s;
-    s = 2.0392157538013662368e-6 - z * s;
-    s = 4.3748667899074878042e-6 - z * s;
-    s = 9.439488275268395904e-6 - z * s;
-    s = 2.0507212775670691553e-5 - z * s;
-    s = 4.49262367381331417e-5 - z * s;
-    s = 9.9457512781808533715e-5 - z * s;
-    s = 2.2315475845357937976e-4 - z * s;
-    s = 5.0966952474304242234e-4 - z * s;
-    s = 1.1927539117032609771e-3 - z * s;
-    s = 2.8905103307415232858e-3 - z * s;
-    s = 7.3855510286739852663e-3 - z * s;
-    s = 2.0580808427784547879e-2 - z * s;
-    s = 6.7352301053198095133e-2 - z * s;
-    s = 3.2246703342411321824e-1 - z * s;
-    return z * (0.42278433509846713939 + z * s);
-}
-
-PERF_FN double perf_lgamma(double x)
-{
-    if (perf_is_nan_(x) || x < 0.0)
-        return PERF_NAN_;
-    if (!perf_is_finite_(x) || !(x > 0.0))
-        return PERF_INF_;
-    if (x < 1e-290)
-        return -perf_log(x);
-    if (x >= 0.75 && x <= 1.25)
-        return perf_lgamma_near_2_(x - 1.0) - perf_log1p(x - 1.0);
-    if (x >= 1.75 && x <= 2.25)
-        return perf_lgamma_near_2_(x - 2.0);
     return (x - 0.5) * perf_log(x) - x + PERF_LN_SQRT_2PI_ + perf_stirling_rest_(x);
 }
 
@@ -403,52 +352,45 @@ PERF_FN double perf_normal_cdf(double z)
     return 0.5 * perf_erfc(-z * 0.70710678118654752440);
 }
 
-/* Ratio of two polynomials of degree 7, constant term first. */
-PERF_FN double perf_ratio7_(double x, const double *num, const double *den)
-{
-    double n = num[7], d = den[7];
-    int    i;
-
-    for (i = 6; i >= 0; i--) {
-        n = n * x + num[i];
-        d = d * x + den[i];
-    }
-    return n / d;
-}
-
-/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300. */
+/* Wichura's AS 241 (Applied Statistics 37, 1988), constants of PPND16; 7e-16 down to p = 1e-300.
+ * Three ranges, each the ratio of two polynomials of degree 7.                                   */
 PERF_FN double perf_normal_quantile(double p)
 {
-    static const double mid_num[8] = {3.3871328727963666080, 133.14166789178437745,
-        1971.5909503065514427, 13731.693765509461125, 45921.953931549871457,
-        67265.770927008700853, 33430.575583588128105, 2509.0809287301226727};
-    static const double mid_den[8] = {1.0, 42.313330701600911252, 687.18700749205790830,
-        5394.1960214247511077, 21213.794301586595867, 39307.895800092710610,
-        28729.085735721942674, 5226.4952788528545610};
-    static const double near_num[8] = {1.42343711074968357734, 4.63033784615654529590,
-        5.76949722146069140550, 3.64784832476320460504, 1.27045825245236838258,
-        0.241780725177450611770, 0.0227238449892691845833, 7.74545014278341407640e-4};
-    static const double near_den[8] = {1.0, 2.05319162663775882187, 1.67638483018380384940,
-        0.689767334985100004550, 0.148103976427480074590, 0.0151986665636164571966,
-        5.47593808499534494600e-4, 1.05075007164441684324e-9};
-    static const double far_num[8] = {6.65790464350110377720, 5.46378491116411436990,
-        1.78482653991729133580, 0.296560571828504891230, 0.0265321895265761230930,
-        1.24266094738807843860e-3, 2.71155556874348757815e-5, 2.01033439929228813265e-7};
-    static const double far_den[8] = {1.0, 0.599832206555887937690, 0.136929880922735805310,
-        0.0148753612908506148525, 7.86869131145613259100e-4, 1.84631831751005468180e-5,
-        1.42151175831644588870e-7, 2.04426310338993978564e-15};
+    static const double c[3][2][8] = {
+        {{3.3871328727963666080, 133.14166789178437745, 1971.5909503065514427,
+          13731.693765509461125, 45921.953931549871457, 67265.770927008700853,
+          33430.575583588128105, 2509.0809287301226727},
+         {1.0, 42.313330701600911252, 687.18700749205790830, 5394.1960214247511077,
+          21213.794301586595867, 39307.895800092710610, 28729.085735721942674,
+          5226.4952788528545610}},
+        {{1.42343711074968357734, 4.63033784615654529590, 5.76949722146069140550,
+          3.64784832476320460504, 1.27045825245236838258, 0.241780725177450611770,
+          0.0227238449892691845833, 7.74545014278341407640e-4},
+         {1.0, 2.05319162663775882187, 1.67638483018380384940, 0.689767334985100004550,
+          0.148103976427480074590, 0.0151986665636164571966, 5.47593808499534494600e-4,
+          1.05075007164441684324e-9}},
+        {{6.65790464350110377720, 5.46378491116411436990, 1.78482653991729133580,
+          0.296560571828504891230, 0.0265321895265761230930, 1.24266094738807843860e-3,
+          2.71155556874348757815e-5, 2.01033439929228813265e-7},
+         {1.0, 0.599832206555887937690, 0.136929880922735805310, 0.0148753612908506148525,
+          7.86869131145613259100e-4, 1.84631831751005468180e-5, 1.42151175831644588870e-7,
+          2.04426310338993978564e-15}}};
     double q = p - 0.5, r;
+    int    k;
 
     if (!(p >= 0.0 && p <= 1.0))
         return PERF_NAN_;
-    if (q < 0.425 && q > -0.425)
-        return q * perf_ratio7_(0.180625 - q * q, mid_num, mid_den);
+    if (q < 0.425 && q > -0.425) {
+        r = 0.180625 - q * q;
+        return q * perf_poly_(r, c[0][0], 7) / perf_poly_(r, c[0][1], 7);
+    }
     r = q < 0.0 ? p : 1.0 - p;
     if (!(r > 0.0))
         return q < 0.0 ? -PERF_INF_ : PERF_INF_;
     r = perf_sqrt(-perf_log(r));
-    r = r <= 5.0 ? perf_ratio7_(r - 1.6, near_num, near_den)
-                 : perf_ratio7_(r - 5.0, far_num, far_den);
+    k = r <= 5.0 ? 1 : 2;
+    r -= k == 1 ? 1.6 : 5.0;
+    r = perf_poly_(r, c[k][0], 7) / perf_poly_(r, c[k][1], 7);
     return q < 0.0 ? -r : r;
 }
 
@@ -478,22 +420,17 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
         d = 1e-300;
     d = 1.0 / d;
     f = d;
-    for (i = 1; i < 100000; i++) {
-        m = PERF_CAST_(double, i);
-        t = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
-        d = 1.0 + t * d;
-        c = 1.0 + t / c;
-        d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
-        c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
-        f *= d * c;
-        t = -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0));
+    for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
+        m = PERF_CAST_(double, i / 2);
+        t = i % 2 ? -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
+                  : m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         d = 1.0 + t * d;
         c = 1.0 + t / c;
         d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
         c = c < 1e-300 && c > -1e-300 ? 1e-300 : c;
         step = d * c;
         f *= step;
-        if (step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
+        if (i % 2 && step - 1.0 < 1e-16 && step - 1.0 > -1e-16)
             break;
     }
     return f;
@@ -529,7 +466,8 @@ PERF_FN double perf_beta_quantile_lower_(double p, double a, double b)
     double lo = 0.0, hi = 1.0, x, next, f, slope, lp = perf_log(p);
     int    i;
 
-    x = perf_exp((lp + perf_log(a) + perf_lgamma(a) + perf_lgamma(b) - perf_lgamma(a + b)) / a);
+    x = perf_exp((lp + perf_log(a) + perf_log_gamma_(a) + perf_log_gamma_(b) -
+                  perf_log_gamma_(a + b)) / a);
     if (!(x < a / (a + b)))                         /* the small-x power law overshoots: use the  */
         x = a / (a + b);                            /* mean                                       */
     if (!(x > 0.0))
@@ -601,7 +539,7 @@ PERF_FN double perf_t_quantile(double p, double df)
     if (!perf_is_finite_(df) || df > 1e10 || !(z > 0.0))
         return p < 0.5 ? -z : z;
     lq = perf_log(q);
-    log_c = perf_lgamma(0.5 * df + 0.5) - perf_lgamma(0.5 * df) -
+    log_c = perf_log_gamma_(0.5 * df + 0.5) - perf_log_gamma_(0.5 * df) -
             0.5 * perf_log(df * 3.14159265358979323846);        /* log of the density at 0        */
     t = z + z * (z * z + 1.0) / (4.0 * df) +
         z * ((5.0 * z * z + 16.0) * z * z + 3.0) / (96.0 * df * df);
@@ -735,55 +673,43 @@ PERF_FN double perf_median_of_3_(const double *x, size_t n)
     return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
 }
 
-/* Quicksort on the median of three, smaller part first; heapsort when the pivots keep being bad. */
+PERF_FN void perf_sort_part_(double *x, size_t n, int budget)
+{
+    while (n > 24) {
+        double pivot = perf_median_of_3_(x, n);
+        size_t k;
+
+        if (!budget--) {
+            perf_sort_heap_(x, n);
+            return;
+        }
+        k = perf_partition_(x, n, pivot, 0);
+        if (!k) {                                   /* the pivot is the smallest: its equals are  */
+            k = perf_partition_(x, n, pivot, 1);    /* in place now                               */
+            budget++;
+        } else if (k < n - k) {
+            perf_sort_part_(x, k, budget);
+        } else {
+            perf_sort_part_(x + k, n - k, budget);
+            n = k;
+            continue;
+        }
+        x += k;
+        n -= k;
+    }
+    perf_sort_insert_(x, n);
+}
+
+/* Quicksort on the median of three; heapsort when the pivots keep being bad.  Only the smaller
+ * part is sorted by a call: at most 64 levels.                                                   */
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
-    struct {
-        double *x;
-        size_t  n;
-        int     budget;
-    } stack[64];
-    int    top = 0, budget = 0;
     size_t k;
+    int    budget = 0;
 
     for (k = n; k; k >>= 1)
         budget += 2;
-    for (;;) {
-        while (n > 24) {
-            double pivot = perf_median_of_3_(x, n);
-
-            if (!budget--) {
-                perf_sort_heap_(x, n);
-                n = 0;
-                break;
-            }
-            k = perf_partition_(x, n, pivot, 0);
-            if (!k) {                               /* the pivot is the smallest: its equals are  */
-                k = perf_partition_(x, n, pivot, 1);        /* in place now                       */
-                x += k;
-                n -= k;
-                budget++;
-            } else if (k < n - k) {                 /* the larger part waits: 64 levels suffice   */
-                stack[top].x = x + k;
-                stack[top].n = n - k;
-                stack[top++].budget = budget;
-                n = k;
-            } else {
-                stack[top].x = x;
-                stack[top].n = k;
-                stack[top++].budget = budget;
-                x += k;
-                n -= k;
-            }
-        }
-        perf_sort_insert_(x, n);
-        if (!top)
-            return;
-        top--;
-        x = stack[top].x;
-        n = stack[top].n;
-        budget = stack[top].budget;
-    }
+    perf_sort_part_(x, n, budget);
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -829,32 +755,21 @@ PERF_FN size_t perf_rank_low_(double n, double p, double a)
     return PERF_CAST_(size_t, k);
 }
 
-PERF_FN perf_interval perf_quantile_ranks_(const double *sorted, size_t n, double n_eff, double p,
-                                           double p_low, double p_high, double tail)
+PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
+                                             double confidence)
 {
-    perf_interval r;
-    double        all = PERF_CAST_(double, n);
+    perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
+    double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
     size_t        low, high;
 
-    /* n_eff values behave like n: move the ranks in proportion (equal when n_eff == n). */
-    low = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, p_low, tail)) * all / n_eff);
-    high = PERF_CAST_(size_t, PERF_CAST_(double, perf_rank_low_(n_eff, 1.0 - p_high, tail)) * all /
-                                  n_eff);
+    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+        return r;
+    low = perf_rank_low_(all, p, 0.5 - 0.5 * c);
+    high = perf_rank_low_(all, 1.0 - p, 0.5 - 0.5 * c);
     r.estimate = perf_quantile(sorted, n, p);
     r.low = low ? sorted[low - 1] : -PERF_INF_;
     r.high = high ? sorted[n - high] : PERF_INF_;
     return r;
-}
-
-PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
-                                             double confidence)
-{
-    perf_interval none = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    double        c = perf_confidence_(confidence);
-
-    if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
-        return none;
-    return perf_quantile_ranks_(sorted, n, PERF_CAST_(double, n), p, p, p, 0.5 - 0.5 * c);
 }
 
 /* The bucket that holds a rank, cut to the extremes. */
@@ -943,21 +858,19 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
         var = p * (1.0 - p);
     t = perf_normal_quantile(0.5 + 0.5 * c) / perf_t_quantile(0.5 + 0.5 * c, 9.0);
     n_eff = PERF_CAST_(double, n) * p * (1.0 - p) / var * t * t;
+    r.low = -PERF_INF_;
+    r.estimate = q;
+    r.high = PERF_INF_;
     if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
         double k = n_eff * p, tail = 0.5 - 0.5 * c; /* back as quantiles                          */
         double low = perf_beta_quantile(tail, k, n_eff - k + 1.0);
         double high = perf_beta_quantile(1.0 - tail, k + 1.0, n_eff - k);
         double edge = perf_exp(perf_log(tail) / n_eff);
-        r.estimate = q;
-        r.low = 1.0 - p > edge ? -PERF_INF_ : s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
-        r.high = PERF_INF_;
+        if (!(1.0 - p > edge))
+            r.low = s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
         i = PERF_CAST_(size_t, high * PERF_CAST_(double, n)) + 1;
         if (!(p > edge))
             r.high = s[i < n ? i : n - 1];
-    } else {
-        r.low = -PERF_INF_;
-        r.estimate = q;
-        r.high = PERF_INF_;
     }
     perf_scratch_free_(s, local);
     return r;
@@ -1006,7 +919,7 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m;
+    perf_moments_ m = PERF_ZERO;
     double        c = perf_confidence_(confidence), h = PERF_INF_;
     size_t        i;
 
@@ -1014,17 +927,14 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
         return r;
     for (i = 0; i < n && perf_is_finite_(x[i]); i++)
         ;
-    if (i < n) {
-        r.low = -PERF_INF_;
-        r.high = PERF_INF_;
-        return r;
+    if (i == n) {
+        m = perf_moments_of_(x, n);
+        r.estimate = m.mean;
     }
-    m = perf_moments_of_(x, n);
-    if (n > 1)
+    if (i == n && n > 1)
         h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) *
             perf_sqrt(m.var / PERF_CAST_(double, n));
     r.low = m.mean - h;
-    r.estimate = m.mean;
     r.high = m.mean + h;
     return r;
 }
@@ -1291,58 +1201,35 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* How many Walsh averages (d[i] + d[j]) / 2, i <= j, of the sorted d are <= t. */
-PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t)
+/* Where row i of the Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d leaves what is <= t:
+ * the end of row i - 1 is a place to look from.                                                  */
+PERF_FN size_t perf_walsh_row_(const double *d, size_t i, size_t end, double t)
+{
+    while (end > i && 0.5 * (d[i] + d[end - 1]) > t)
+        end--;
+    return end;
+}
+
+/* How many Walsh averages are <= t; *top: the largest of them, or d[0]. */
+PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
-    size_t   i, j = n;
+    size_t   i, end = n;
 
-    for (i = 0; i < n; i++) {
-        while (j > i && 0.5 * (d[i] + d[j - 1]) > t)
-            j--;
-        if (j <= i)
-            break;
-        count += j - i;
+    *top = d[0];
+    for (i = 0; i < n && (end = perf_walsh_row_(d, i, end, t)) > i; i++) {
+        double x = 0.5 * (d[i] + d[end - 1]);
+        *top = x > *top ? x : *top;
+        count += end - i;
     }
     return count;
 }
 
-/* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
-PERF_FN double perf_select_(double *x, size_t n, size_t k)
-{
-    double *from = x, pivot;
-    size_t  at = k, part;
-    int     budget = 64;
-
-    while (n > 24) {
-        if (!budget--) {                            /* bad pivots: sort what is left              */
-            perf_sort_heap_(from, n);
-            return x[k];
-        }
-        pivot = perf_median_of_3_(from, n);
-        part = perf_partition_(from, n, pivot, 0);
-        if (!part) {
-            part = perf_partition_(from, n, pivot, 1);
-            if (at < part)
-                return pivot;
-        }
-        if (at < part) {
-            n = part;
-        } else {
-            from += part;
-            n -= part;
-            at -= part;
-        }
-    }
-    perf_sort_insert_(from, n);
-    return x[k];
-}
-
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
  * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * select among those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
- * pool: scratch for n values.  next, if not NULL, receives the (k + 1)-th.                       */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool, double *next)
+ * sort those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
+ * pool: scratch for n values.                                                                    */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
 {
     double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
     double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
@@ -1350,7 +1237,6 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
     uint64_t below = 0, upto = n, c;
     size_t   i, j, m = 0;
     int      turn;
-    double  *none = PERF_CAST_(double *, PERF_NULL_);
 
     upto = upto * (upto + 1) / 2;
     t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
@@ -1368,7 +1254,7 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
             break;                                  /* no number in between                       */
-        c = perf_walsh_count_(d, n, t);
+        c = perf_walsh_count_(d, n, t, &found);
         if (c >= k) {
             hi = t;
             upto = c;
@@ -1380,41 +1266,21 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *po
         }
     }
     if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        found = d[0];                               /* not above hi is it                         */
-        for (i = 0, j = n; i < n; i++) {
-            while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
-                j--;
-            if (j <= i)
-                break;
-            if (0.5 * (d[i] + d[j - 1]) > found)
-                found = 0.5 * (d[i] + d[j - 1]);
-        }
-        if (next)
-            *next = k < upto ? found : perf_walsh_kth_(d, n, k + 1, pool, none);
+        (void)perf_walsh_count_(d, n, hi, &found);  /* not above hi is it                         */
         return found;
     }
     for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
         size_t q;
-        while (j > i && 0.5 * (d[i] + d[j - 1]) > hi)
-            j--;
-        for (q = j; q > i; q--) {
+        j = perf_walsh_row_(d, i, j, hi);
+        for (q = j; q > i && m < n; q--) {
             double a = 0.5 * (d[i] + d[q - 1]);
             if (below && !(a > lo))
                 break;
-            if (m < n)
-                pool[m++] = a;
+            pool[m++] = a;
         }
     }
-    k -= below;
-    found = perf_select_(pool, m, PERF_CAST_(size_t, k - 1));
-    if (next && k < m) {
-        *next = pool[k];
-        for (i = PERF_CAST_(size_t, k); i < m; i++)
-            *next = pool[i] < *next ? pool[i] : *next;
-    } else if (next) {
-        *next = perf_walsh_kth_(d, n, k + below + 1, pool, none);
-    }
-    return found;
+    perf_sort_values(pool, m);
+    return pool[PERF_CAST_(size_t, k - below - 1)];
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
@@ -1422,15 +1288,14 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
-    double        next = 0.0, *none = PERF_CAST_(double *, PERF_NULL_);
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool, m % 2 ? none : &next);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + next);
-    r.low = k ? perf_walsh_kth_(d, n, k, pool, none) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool, none) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
+    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
     return r;
 }
 
@@ -2035,15 +1900,6 @@ PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, int bits)
     return PERF_CAST_(double, a > b ? a - b : b - a);
 }
 
-PERF_FN perf_accuracy perf_accuracy_start_(size_t n)
-{
-    perf_accuracy r = PERF_ZERO;
-
-    if (!n)
-        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-    return r;
-}
-
 PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double ulp)
 {
     double d = out - ref, mag = ref < 0.0 ? -ref : ref;
@@ -2067,68 +1923,71 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
         r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
 }
 
-PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
+/* Element i of an array of IEEE floats, as a number and as *raw.  exp_bits says which 16-bit float:
+ * 5 for half, 8 for bfloat16.                                                                    */
+PERF_FN double perf_float_at_(const void *x, size_t i, int bits, int exp_bits, uint64_t *raw)
 {
-    perf_accuracy r = perf_accuracy_start_(reference && out ? n : 0);
-    size_t        i;
+    int      man_bits = 15 - exp_bits, e, m;
+    uint16_t half;
+    uint32_t word;
+    float    single;
 
-    for (i = 0; reference && out && i < n; i++)
-        perf_accuracy_add_(&r, reference[i], out[i],
-                           perf_ulp_gap_(perf_bits_(reference[i]), perf_bits_(out[i]), 64));
-    return r;
+    if (bits == 64) {
+        memcpy(raw, PERF_CAST_(const char *, x) + 8 * i, 8);
+        return perf_from_bits_(*raw);
+    }
+    if (bits == 32) {
+        memcpy(&word, PERF_CAST_(const char *, x) + 4 * i, 4);
+        memcpy(&single, &word, 4);
+        *raw = word;
+        return PERF_CAST_(double, single);
+    }
+    memcpy(&half, PERF_CAST_(const char *, x) + 2 * i, 2);
+    *raw = half;
+    e = (half >> man_bits) & ((1 << exp_bits) - 1);
+    m = half & ((1 << man_bits) - 1);
+    if (e == (1 << exp_bits) - 1)
+        return m ? PERF_NAN_ : half >> 15 ? -PERF_INF_ : PERF_INF_;
+    m = e ? m + (1 << man_bits) : m;                /* the leading 1, which is not stored         */
+    return perf_scale2_(PERF_CAST_(double, half >> 15 ? -m : m),
+                        (e ? e : 1) - ((1 << (exp_bits - 1)) - 1) - man_bits);
 }
 
-PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
+PERF_FN perf_accuracy perf_accuracy_of_(const void *reference, const void *out, size_t n, int bits,
+                                        int exp_bits)
 {
-    perf_accuracy r = perf_accuracy_start_(reference && out ? n : 0);
-    uint32_t      a, b;
+    perf_accuracy r = PERF_ZERO;
+    uint64_t      a, b;
     size_t        i;
 
+    if (!n || !reference || !out)
+        r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
     for (i = 0; reference && out && i < n; i++) {
-        memcpy(&a, &reference[i], sizeof a);
-        memcpy(&b, &out[i], sizeof b);
-        perf_accuracy_add_(&r, PERF_CAST_(double, reference[i]), PERF_CAST_(double, out[i]),
-                           perf_ulp_gap_(a, b, 32));
+        double x = perf_float_at_(reference, i, bits, exp_bits, &a);
+        double y = perf_float_at_(out, i, bits, exp_bits, &b);
+        perf_accuracy_add_(&r, x, y, perf_ulp_gap_(a, b, bits));
     }
     return r;
 }
 
-/* The value of a 16-bit float with `exp_bits` exponent bits: 5 is IEEE half, 8 is bfloat16. */
-PERF_FN double perf_small_float_(uint16_t h, int exp_bits)
+PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    int    man_bits = 15 - exp_bits, bias = (1 << (exp_bits - 1)) - 1;
-    int    e = (h >> man_bits) & ((1 << exp_bits) - 1), m = h & ((1 << man_bits) - 1);
-    double x;
-
-    if (e == (1 << exp_bits) - 1)
-        x = m ? PERF_NAN_ : PERF_INF_;
-    else if (e)
-        x = perf_scale2_(PERF_CAST_(double, m + (1 << man_bits)), e - bias - man_bits);
-    else
-        x = perf_scale2_(PERF_CAST_(double, m), 1 - bias - man_bits);
-    return h >> 15 ? -x : x;
+    return perf_accuracy_of_(reference, out, n, 64, 11);
 }
 
-PERF_FN perf_accuracy perf_accuracy_16_(const uint16_t *ref, const uint16_t *out, size_t n,
-                                        int exp_bits)
+PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    perf_accuracy r = perf_accuracy_start_(ref && out ? n : 0);
-    size_t        i;
-
-    for (i = 0; ref && out && i < n; i++)
-        perf_accuracy_add_(&r, perf_small_float_(ref[i], exp_bits),
-                           perf_small_float_(out[i], exp_bits), perf_ulp_gap_(ref[i], out[i], 16));
-    return r;
+    return perf_accuracy_of_(reference, out, n, 32, 8);
 }
 
 PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n)
 {
-    return perf_accuracy_16_(reference, out, n, 5);
+    return perf_accuracy_of_(reference, out, n, 16, 5);
 }
 
 PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n)
 {
-    return perf_accuracy_16_(reference, out, n, 8);
+    return perf_accuracy_of_(reference, out, n, 16, 8);
 }
 
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
@@ -2247,29 +2106,33 @@ PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
     return d;
 }
 
-PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
-                                    const perf_compare_opts *opts)
+/* The smallest p at which the comparison decides, by bisection; see perf_compare_pairs_p. */
+PERF_FN double perf_compare_p_(const double *x, size_t nx, const double *y, size_t ny, int paired,
+                               const perf_compare_opts *opts)
 {
     perf_compare_opts o = perf_compare_opts_resolved(opts);
-    perf_verdict      v;
     double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
     int               i;
 
     memset(&o.guard, 0, sizeof o.guard);
     o.confidence = 0.5;
-    v = perf_compare_pairs(baseline, candidate, n, &o);
-    if (v.decision == PERF_INCONCLUSIVE)
+    if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
         return 1.0;
     for (i = 0; i < 30; i++) {
         mid = 0.5 * (lo + hi);
         o.confidence = 1.0 - perf_exp(mid);
-        v = perf_compare_pairs(baseline, candidate, n, &o);
-        if (v.decision == PERF_INCONCLUSIVE)
+        if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
             lo = mid;
         else
             hi = mid;
     }
     return perf_exp(hi);
+}
+
+PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
+                                    const perf_compare_opts *opts)
+{
+    return perf_compare_p_(baseline, n, candidate, n, 1, opts);
 }
 
 /* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
@@ -2278,10 +2141,25 @@ PERF_FN double perf_as_p_(double p)
     return p >= 0.0 ? p : 1.0;
 }
 
+/* The place of the first value that is not below x; n: there is none. */
+PERF_FN size_t perf_find_(const double *sorted, size_t n, double x)
+{
+    size_t low = 0, high = n, k;
+
+    while (low < high) {
+        k = low + (high - low) / 2;
+        if (sorted[k] < x)
+            low = k + 1;
+        else
+            high = k;
+    }
+    return low;
+}
+
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
     double local[2 * 256], *sorted, *adjusted, run = 0.0, a;
-    size_t i, k, low, high;
+    size_t i;
 
     if (!p || !out || !n)
         return n ? PERF_EINVAL : PERF_ENODATA;
@@ -2298,17 +2176,8 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
         run = a > 1.0 ? 1.0 : a > run ? a : run;
         adjusted[i] = run;
     }
-    for (i = 0; i < n; i++) {                       /* equal p share a value: look up the first   */
-        a = perf_as_p_(p[i]);
-        for (low = 0, high = n; low < high;) {
-            k = low + (high - low) / 2;
-            if (sorted[k] < a)
-                low = k + 1;
-            else
-                high = k;
-        }
-        out[i] = adjusted[low];
-    }
+    for (i = 0; i < n; i++)                         /* equal p share a value: that of the first   */
+        out[i] = adjusted[perf_find_(sorted, n, perf_as_p_(p[i]))];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
 }
@@ -2318,7 +2187,7 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n, perf_metric metric,
                                  double *id, double *out, double *pool, size_t *end)
 {
-    size_t i, from, k, runs = 0, low, high;
+    size_t i, from, k, runs = 0;
 
     for (i = 0; i < n; i++)
         id[i] = run[i];
@@ -2328,16 +2197,8 @@ PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n,
             end[runs] = i;
             id[runs++] = id[i];
         }
-    for (i = 0; i < n; i++) {                       /* the values, run after run                  */
-        for (low = 0, high = runs; high - low > 1;) {
-            k = low + (high - low) / 2;
-            if (id[k] <= run[i])
-                low = k;
-            else
-                high = k;
-        }
-        pool[end[low]++] = x[i];
-    }
+    for (i = 0; i < n; i++)                         /* the values, run after run                  */
+        pool[end[perf_find_(id, runs, run[i])]++] = x[i];
     for (i = from = 0; i < runs; from = end[i++]) {
         for (k = from; k < end[i] && perf_is_duration_(pool[k]); k++)
             ;
@@ -2378,15 +2239,12 @@ PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *b
                            PERF_PTR_(size_t *, id + 3 * n));
     nc = perf_run_figures_(candidate, candidate_run, nc, rule.metric, id + n, b, id + 2 * n,
                            PERF_PTR_(size_t *, id + 3 * n));
-    for (i = j = 0; i < nb && j < nc;) {            /* the runs of both arms                      */
-        if (id[i] < id[n + j]) {
-            i++;
-        } else if (id[i] > id[n + j]) {
-            j++;
-        } else {
-            a[pairs] = a[i++];
-            b[pairs++] = b[j++];
-        }
+    for (i = 0; i < nb; i++) {                      /* the runs of both arms                      */
+        j = perf_find_(id + n, nc, id[i]);
+        if (j == nc || id[n + j] > id[i])
+            continue;
+        a[pairs] = a[i];
+        b[pairs++] = b[j];
     }
     if (rule.metric != PERF_METRIC_THROUGHPUT && rule.metric != PERF_METRIC_MEMORY)
         o.rule.metric = PERF_METRIC_PAIR;           /* of figures of runs: pairs are the tool     */
@@ -2408,40 +2266,6 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
-}
-
-PERF_FN double perf_pairs_needed(double ratio, double threshold, double sd, double chance)
-{
-    double gap = perf_log(ratio / threshold), z;
-
-    if (!(chance > 0.0))
-        chance = 0.8;
-    if (perf_is_nan_(gap) || !(sd >= 0.0) || !perf_is_finite_(sd) || !(chance < 1.0))
-        return PERF_NAN_;
-    z = 1.959963984540054 + perf_normal_quantile(chance);
-    z = 1.25 * (z * sd / gap) * (z * sd / gap);     /* pi / 3 for the signed-rank test, a fifth   */
-                                                    /* for pairs that look lopsided by chance     */
-    if (!(gap < 0.0) && !(gap > 0.0))
-        return PERF_INF_;
-    return z < 6.0 ? 6.0 : z;
-}
-
-PERF_FN double perf_autocorrelation(const double *x, size_t n, size_t lag)
-{
-    perf_moments_ m;
-    double        sum = 0.0, all = 0.0;
-    size_t        i;
-
-    if (!x || lag >= n)
-        return PERF_NAN_;
-    m = perf_moments_of_(x, n);
-    for (i = 0; i < n; i++) {
-        double d = x[i] - m.mean;
-        all += d * d;
-        if (i + lag < n)
-            sum += d * (x[i + lag] - m.mean);
-    }
-    return all > 0.0 ? sum / all : PERF_NAN_;
 }
 
 /* ---- sequential ---- */
@@ -2568,20 +2392,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
         r.high = s[k - high] > r.estimate ? s[k - high] : r.estimate;   /* found: then no answer  */
     perf_scratch_free_(s, local);
     return r;
-}
-
-/* Warns in a verdict that rests on bets when the log ratios are lopsided. */
-PERF_FN void perf_verdict_shape_(perf_verdict *v, const double *log_ratio, size_t n)
-{
-    double local[256], *s = perf_scratch_(local, 256, n);
-
-    if (!s || !n)
-        return;
-    memcpy(s, log_ratio, n * sizeof *s);
-    perf_sort_values(s, n);
-    if (perf_lopsided_(s, n))
-        v->warnings |= PERF_WARN_SHAPE;
-    perf_scratch_free_(s, local);
 }
 
 PERF_END_DECLS

@@ -125,6 +125,32 @@ PERF_FN ab_text ab_rule_text(const perf_rule *r)
     return t;
 }
 
+/* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
+PERF_FN void ab_select(double *x, size_t n, size_t k)
+{
+    double pivot;
+    size_t part;
+    int    budget = 64;
+
+    while (n > 24 && budget--) {
+        pivot = perf_median_of_3_(x, n);
+        part = perf_partition_(x, n, pivot, 0);
+        if (!part) {
+            part = perf_partition_(x, n, pivot, 1);
+            if (k < part)
+                return;                         /* all of these equal the pivot                   */
+        }
+        if (k < part) {
+            n = part;
+        } else {
+            x += part;
+            n -= part;
+            k -= part;
+        }
+    }
+    perf_sort_values(x, n);                     /* few are left, or the pivots were bad           */
+}
+
 /* The figure of one sample that the metric is about.  A quantile needs the two values around its
  * place, not a sorted array: a million values take a fifth of the time.                          */
 PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
@@ -139,7 +165,7 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
     s = (double *)ab_grow(NULL, n, sizeof *s);
     memcpy(s, x, n * sizeof *s);
     k = (size_t)((double)(n - 1) * p);
-    (void)perf_select_(s, n, k);
+    ab_select(s, n, k);
     for (i = least = k + 1; i < n; i++)
         least = s[i] < s[least] ? i : least;
     if (least < n) {

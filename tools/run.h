@@ -447,7 +447,9 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     i = perf_widen_(perf_seq_interval(log_ratio, n, o.confidence),
                     seq[k].tick < 50.0 ? seq[k].tick : PERF_INF_);
     perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
-    perf_verdict_shape_(&v, log_ratio, n);
+    perf_sort_values(log_ratio, n);
+    if (perf_lopsided_(log_ratio, n))
+        v.warnings |= PERF_WARN_SHAPE;
     free(log_ratio);
     v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
                                                : "decided pair by pair";

@@ -31,6 +31,4 @@ cdef extern from "perf_export.h" nogil:
             const perf_results_opts *opts) noexcept
     perf_status perf_export_to(FILE *file, perf_export_format format,
             const perf_results_opts *opts) noexcept
-    size_t perf_export_text(char *buf, size_t cap, perf_export_format format,
-            const perf_results_opts *opts) noexcept
     const char *perf_export_format_name(perf_export_format format) noexcept

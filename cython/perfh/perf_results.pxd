@@ -31,7 +31,6 @@ cdef extern from "perf_results.h" nogil:
     perf_results_opts perf_results_opts_default() noexcept
     perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept
     perf_status perf_results_to(FILE *file, const perf_results_opts *opts) noexcept
-    size_t perf_results_text(char *buf, size_t cap, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_save(const char *path, const perf_results_opts *opts) noexcept
     perf_status perf_baseline_add(const char *path, const perf_results_opts *opts) noexcept
 
@@ -64,5 +63,4 @@ cdef extern from "perf_results.h" nogil:
     perf_baseline perf_baseline_check_text(const char *text, size_t size,
             const perf_baseline_opts *opts) noexcept
     void perf_baseline_free(perf_baseline *b) noexcept
-    size_t perf_baseline_text(char *buf, size_t cap, const perf_baseline *b) noexcept
     perf_status perf_baseline_to(FILE *file, const perf_baseline *b) noexcept

@@ -10,9 +10,7 @@ cdef extern from "perf_stats.h" nogil:
     double perf_log(double x) noexcept
     double perf_log1p(double x) noexcept
     double perf_exp(double x) noexcept
-    double perf_erf(double x) noexcept
     double perf_erfc(double x) noexcept
-    double perf_lgamma(double x) noexcept
     double perf_normal_cdf(double z) noexcept
     double perf_normal_quantile(double p) noexcept
     double perf_beta_cdf(double x, double a, double b) noexcept
@@ -61,8 +59,6 @@ cdef extern from "perf_stats.h" nogil:
     perf_verdict perf_compare_runs(const double *baseline,
             const uint32_t *baseline_run, size_t nb, const double *candidate,
             const uint32_t *candidate_run, size_t nc, const perf_compare_opts *opts) noexcept
-    double perf_pairs_needed(double ratio, double threshold, double sd, double chance) noexcept
-    double perf_autocorrelation(const double *x, size_t n, size_t lag) noexcept
 
     ctypedef struct perf_seq:
         pass

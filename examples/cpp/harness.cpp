@@ -1,6 +1,6 @@
 /* The same harness from C++: bodies are blocks, so anything that lives in a block works in them.
  *
- *     c++ -O2 -I. examples/cpp/harness.cpp -o harness && ./harness --filter 'sort*'
+ *     c++ -O2 -I. examples/cpp/harness.cpp -o harness && ./harness --filter sort
  *
  * You will see how the time of std::sort on random numbers grows, and two ways to build a string,
  * with and without reserve().  Do not be surprised by "no fit": small sorts repeat the same numbers,

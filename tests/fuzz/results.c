@@ -27,16 +27,14 @@ static void added(const char *text, size_t size, const perf_results_opts *opts)
 {
     perf_read_   r, again;
     perf_saving_ s = perf_saving_take_(opts);
-    perf_adding_ both;
     perf_status  status;
     size_t       len;
     char        *out;
 
     perf_read_results_(&r, text, size);
     must(r.status == PERF_OK, "accepted once, refused the second time");
-    both.old = &r;
-    both.now = &s;
-    out = perf_text_make_(perf_put_added_, &both, &len, &status);
+    s.old = &r;
+    out = perf_text_make_(perf_put_own_, &s, &len, &status);
     must(out && status == PERF_OK, "no text");
     perf_read_results_(&again, out, len);
     must(again.status == PERF_OK || again.status == PERF_ELIMIT, "our own output is refused");
@@ -53,7 +51,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     static perf_result  result;
     perf_results_item   item = {"copy", PERF_NULL_, PERF_NULL_, 12};
     perf_baseline_opts  o = perf_baseline_opts_default();
-    char               *text = (char *)malloc(size + !size);
+    char               *text = (char *)malloc(size + !size), *table;
+    perf_status         status;
     perf_baseline       b;
     size_t              n;
 
@@ -76,8 +75,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                  (b.entry[n].runs >= PERF_BASELINE_RUNS_ &&
                   b.entry[n].decision == b.entry[n].verdict.decision),
              "a claim out of fewer than 6 runs");
-    n = perf_baseline_text(PERF_NULL_, 0, &b);
-    must(n > 0 && n < 200000000, "no table");
+    table = perf_text_make_(perf_put_baseline_, &b, &n, &status);
+    must(table && n > 0 && n < 200000000, "no table");
+    free(table);
     if (b.status == PERF_OK)
         added(text, size, &o.now);
     perf_baseline_free(&b);

@@ -34,6 +34,22 @@ static double uniform(void)             /* xoshiro256++ (Blackman and Vigna 2021
     return ((double)(r >> 11) + 0.5) / 9007199254740992.0;
 }
 
+/* What perf_results_to or perf_baseline_to writes, as a text; returns its length. */
+static size_t text_of(char *text, size_t cap, const perf_results_opts *o, const perf_baseline *b)
+{
+    FILE  *f = tmpfile();
+    size_t n = 0;
+
+    if (f && (b ? perf_baseline_to(f, b) : perf_results_to(f, o)) == PERF_OK) {
+        rewind(f);
+        n = fread(text, 1, cap - 1, f);
+    }
+    text[n] = '\0';
+    if (f)
+        (void)fclose(f);
+    return n;
+}
+
 static double normal(void)
 {
     return perf_normal_quantile(uniform());
@@ -209,13 +225,11 @@ static void cases(void)
     CHECK(b.decision == PERF_INCONCLUSIVE, "%d", (int)b.decision);
     CHECK(b.span_s > 21599 && b.span_s < 21601 && b.age_s > 3599 && b.age_s < 3601, "%g %g",
           b.span_s, b.age_s);
-    n = perf_baseline_text(text, sizeof text, &b);
-    CHECK(n < sizeof text && strstr(text, "new: not in the baseline") &&
+    n = text_of(text, sizeof text, NULL, &b);
+    CHECK(n < sizeof text - 1 && strstr(text, "new: not in the baseline") &&
           strstr(text, "missing: saved, but not measured now") && strstr(text, "(2 new, 1 missing)") &&
           strstr(text, "7 runs of this machine and build within 6 hours, the last 60 minutes ago"),
           "%s", text);
-    CHECK(perf_baseline_text(NULL, 0, &b) == n && perf_baseline_text(text, 5, &b) == n &&
-          strlen(text) == 4, "as snprintf");
     perf_baseline_free(&b);
     items[0].name = names[0];
 
@@ -234,7 +248,7 @@ static void cases(void)
     CHECK(b.status == PERF_OK && b.other_runs == 8 && b.rejected == 0 && strstr(b.other, "m, "),
           "%lu '%s'", (unsigned long)b.other_runs, b.other);
     CHECK(b.decision == PERF_INCONCLUSIVE && b.entry[0].runs == 0 && b.fresh == 0, "claims");
-    (void)perf_baseline_text(text, sizeof text, &b);
+    (void)text_of(text, sizeof text, NULL, &b);
     CHECK(strstr(text, "warning: 8 runs of another machine or build"), "%s", text);
     perf_baseline_free(&b);
     o.now = r;
@@ -262,8 +276,8 @@ static void cases(void)
     b = perf_baseline_check(path, &o);
     CHECK(b.status == PERF_EINVAL, "%s", perf_status_text(b.status));
     perf_baseline_free(&b);
-    (void)perf_baseline_text(text, sizeof text, &b);
-    (void)perf_baseline_text(text, sizeof text, NULL);
+    (void)text_of(text, sizeof text, NULL, &b);
+    CHECK(perf_baseline_to(stdout, NULL) == PERF_EINVAL, "no baseline");
 
     /* one saved run whose user vouches for the order */
     memset(level, 0, sizeof level);
@@ -358,7 +372,7 @@ static void gaps_and_repeats(void)
         CHECK((b.entry[0].decision == PERF_INCONCLUSIVE) ==
                   (strstr(b.entry[0].verdict.reason, "too old") != NULL), "%s",
               b.entry[0].verdict.reason);
-        perf_baseline_text(table, sizeof table, &b);
+        (void)text_of(table, sizeof table, NULL, &b);
         CHECK(strstr(table, " within 1 second, the last "), "%s", table);
         perf_baseline_free(&b);
     }
@@ -545,11 +559,11 @@ static void reader(void)
     {
         double            level[NAMES] = {0};
         perf_results_opts o = run(1, 0, level, 0.01);
-        size_t            len = perf_results_text(NULL, 0, &o) + 4096;
+        size_t            len = 1 << 20;
         char             *text = (char *)malloc(len);
         FILE             *f;
         perf_baseline     b;
-        len = perf_results_text(text, len, &o);
+        len = text_of(text, len, &o, NULL);
         while (len && text[len - 1] != '}')
             len--;
         for (n = 0; n < len; n++) {
@@ -562,10 +576,15 @@ static void reader(void)
         f = fopen(path, "wb");
         (void)fwrite(text, 1, len / 2, f);
         (void)fclose(f);
-        CHECK(perf_baseline_add(path, &o) == PERF_EFORMAT, "added to a broken file");
+        CHECK(perf_baseline_add(path, &o) == PERF_OK, "added beside a broken file");
+        b = perf_baseline_check(path, &(perf_baseline_opts){.now = o});
+        CHECK(b.status == PERF_OK && b.runs == 1, "a new one with %lu runs", (unsigned long)b.runs);
+        perf_baseline_free(&b);
+        snprintf(path, sizeof path, "%s/broken.json.damaged", dir);
         f = fopen(path, "rb");
-        CHECK(fread(text, 1, len, f) == len / 2, "the broken file changed");
-        (void)fclose(f);
+        CHECK(f && fread(text, 1, len, f) == len / 2, "the broken file is kept");
+        if (f)
+            (void)fclose(f);
         free(text);
     }
 }

@@ -189,11 +189,8 @@ static void damaged(void)
     in(path, "broken.json");
     for (i = 0; i < 3; i++) {
         put(path, text[i], strlen(text[i]));
-        status = perf_baseline_add(path, NULL);
-        CHECK(status == PERF_EFORMAT && holds(path, text[i], strlen(text[i])), "add: %s",
-              perf_status_text(status));
-        status = perf_baseline_save(path, NULL);
-        CHECK(status == PERF_OK, "save: %s", perf_status_text(status));
+        status = i == 1 ? perf_baseline_add(path, NULL) : perf_baseline_save(path, NULL);
+        CHECK(status == PERF_OK, "%d: %s", i, perf_status_text(status));
         b = perf_baseline_check(path, NULL);
         CHECK(b.status == PERF_OK && b.runs == 1, "%s", perf_status_text(b.status));
         perf_baseline_free(&b);
@@ -206,6 +203,11 @@ static void damaged(void)
     CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "a good one is replaced");
     put(path, "", 0);
     CHECK(perf_baseline_save(path, NULL) == PERF_OK && !mode_of(aside), "an empty one is no loss");
+    put(path, "", 0);
+    CHECK(perf_baseline_add(path, NULL) == PERF_OK && !mode_of(aside), "nor when a run is added");
+    b = perf_baseline_check(path, NULL);
+    CHECK(b.status == PERF_OK && b.runs == 1, "%s", perf_status_text(b.status));
+    perf_baseline_free(&b);
 }
 
 /* Merging what is no trace changes nothing. */
@@ -265,7 +267,13 @@ int main(int argc, char **argv)
 
     if (argc > 1 && !strcmp(argv[1], "machine")) {      /* for secure.sh: what PERF_MACHINE does   */
         char text[65536];
-        (void)perf_results_text(text, sizeof text, NULL);
+        FILE *f = tmpfile();
+        size_t n = 0;
+        if (f && perf_results_to(f, NULL) == PERF_OK) {
+            rewind(f);
+            n = fread(text, 1, sizeof text - 1, f);
+        }
+        text[n] = '\0';
         return strstr(text, "\"machine\":\"of the environment\"") ? 10 : 11;
     }
     if (argc > 1 && !strcmp(argv[1], "uid"))

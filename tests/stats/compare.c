@@ -419,7 +419,7 @@ static void walsh(void)
                 all[m++] = 0.5 * (d[i] + d[j]);
         perf_sort_values(all, m);
         for (k = 1; k <= m; k++)
-            if (perf_walsh_kth_(d, n, k, pool, NULL) != all[k - 1])
+            if (perf_walsh_kth_(d, n, k, pool) != all[k - 1])
                 break;
         CHECK(k > m, "n = %lu, k = %lu of %lu", (unsigned long)n, (unsigned long)k,
               (unsigned long)m);

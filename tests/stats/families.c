@@ -88,41 +88,6 @@ static void adjustments(void)
           "so does what is no probability: %g %g %g", p[0], p[1], p[2]);
 }
 
-static void autocorrelation(void)
-{
-    static const struct {
-        const char *name;
-        double      r1;
-    } set[] = {
-        {"Lew", -0.307304800605679455}, {"Lottery", -0.120948622967392867},
-        {"Mavro", 0.937989183438248072}, {"Michelso", 0.535199668621283316},
-        {"NumAcc1", -0.5}, {"NumAcc2", -0.999}, {"NumAcc3", -0.999}, {"NumAcc4", -0.999},
-        {"PiDigits", -0.00355099287237972154},
-    };
-    static double x[6000];
-    char          path[800], line[128];
-    size_t        i, n;
-    FILE         *f;
-
-    for (i = 0; i < sizeof set / sizeof *set; i++) {
-        double r, error;
-        snprintf(path, sizeof path, "%s/nist_%s.csv", folder, set[i].name);
-        f = fopen(path, "r");
-        for (n = 0; f && n < 6000 && fgets(line, sizeof line, f); n++)
-            x[n] = strtod(line, NULL);
-        if (f)
-            fclose(f);
-        r = perf_autocorrelation(x, n, 1);
-        error = r / set[i].r1 - 1.0;
-        error = error < 0.0 ? -error : error;
-        /* 10 digits; NumAcc3 and NumAcc4 lose what binary64 cannot hold of their input.          */
-        CHECK(error < (i == 6 ? 1e-8 : i == 7 ? 1e-7 : 1e-10), "%s: %.17g, off by %g", set[i].name, r,
-              error);
-    }
-    CHECK(perf_is_nan_(perf_autocorrelation(x, 3, 3)) && perf_is_nan_(perf_autocorrelation(NULL, 3, 1)),
-          "bad input");
-}
-
 /* Neighbours in time that are alike widen the interval; neighbours that alternate do not narrow it. */
 static void series(void)
 {
@@ -409,37 +374,11 @@ static void p_values(void)
     CHECK(low >= 8 && low <= 54, "p <= 0.1 in %d of 300 under no difference", low);
 }
 
-static void planning(void)
-{
-    double need = perf_pairs_needed(0.95 / 1.3, 1.0 / 1.3, 0.042, 0.0), x[400];
-    int    trial, i, right = 0;
-
-    CHECK(need > 5.9 && need < 8.0, "5 %% away, 4.2 %% noise: %g pairs", need);
-    CHECK(perf_pairs_needed(1.0, 1.0, 0.1, 0.8) == PERF_INF_ &&
-              perf_is_nan_(perf_pairs_needed(1.0, 1.0, -1.0, 0.8)) &&
-              perf_is_nan_(perf_pairs_needed(-1.0, 1.0, 0.1, 0.8)), "no number would do");
-    need = perf_pairs_needed(0.97, 1.0, 0.05, 0.9);
-    for (trial = 0; trial < 400; trial++) {         /* the plan keeps its promise                 */
-        static double         ones[400];
-        perf_compare_opts     o = perf_compare_opts_default();
-        int                   n = (int)(need + 1.0);
-        o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
-        o.tick = -1.0;                          /* the ones are exact, not a coarse clock         */
-        for (i = 0; i < n; i++) {
-            ones[i] = 1.0;
-            x[i] = 0.97 * perf_exp(0.05 * normal());
-        }
-        right += perf_compare_pairs(ones, x, (size_t)n, &o).decision == PERF_ACCEPT;
-    }
-    CHECK(right >= 400 * 0.9 - 18, "planned for 90 %%: %d of 400", right);
-}
-
 int main(int argc, char **argv)
 {
     snprintf(folder, sizeof folder, "%s", argc > 1 ? argv[1] : "tests/data/oracle");
     printf("seed %llu\n", (unsigned long long)state);
     adjustments();
-    autocorrelation();
     series();
     rules();
     runs();
@@ -447,6 +386,5 @@ int main(int argc, char **argv)
     many_runs();
     joined();
     p_values();
-    planning();
     return check_done();
 }
