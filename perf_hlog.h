@@ -53,8 +53,8 @@ PERF_FN size_t perf_hlog_header_text(char *out, size_t cap, const char *comment,
  * as many bits or more is written as HdrHistogram would have recorded it, a coarser one at the
  * midpoints of its buckets.  Values outside the range are written at the extremes; the unit is the
  * ratio.
- * Not kept: invalid, lost, exact sum and extremes.  0: bad argument, or a number in iv that is not
- * finite or beyond 1e15.                                                                         */
+ * Not kept: invalid, lost, exact sum and extremes.  Uses about 19 KB of stack.  0: bad argument, or
+ * a number in iv that is not finite or beyond 1e15.                                              */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
                                const perf_hlog_interval *iv, int digits);
 
@@ -132,25 +132,28 @@ PERF_FN void perf_put_plain_(perf_out_ *o, double x, int decimals)
 }
 
 /* ---- hlog: written ----
- * The content of a line is made twice: once to count its bytes, from which the Huffman codes and
- * the length of the line follow, once to write it.  No copy of it is kept, so that `out` needs no
- * more room than the line.                                                                       */
+ * The counts become HdrHistogram's V2 content in a buffer, the buffer deflate blocks without a
+ * search for matches, and those base64.  What the buffer cannot hold is walked twice: the length of
+ * the content stands before it.                                                                  */
 
-#define PERF_ZIP_SYMBOLS_ 265       /* 256 bytes, end of block, lengths 3..10 at distance 1       */
+#define PERF_ZIP_SYMBOLS_ 257       /* 256 bytes, end of block                                    */
 #define PERF_ZIP_END_     256
 #define PERF_ZIP_LONGEST_ 13        /* bits of a code                                             */
+#define PERF_ZIP_BLOCK_   ((1u << PERF_ZIP_LONGEST_) - 1)   /* bytes: with the end 2^13 symbols   */
+#define PERF_ZIP_FRONT_   40        /* bytes before the counts                                    */
 
 typedef struct perf_zip_ {
-    unsigned char block[1024];      /* content on its way                                         */
-    size_t        n, total;         /* bytes in the block, and in all                             */
+    size_t        n, total;         /* bytes in the buffer, and those that have left it           */
+    int           writing;          /* 0: what leaves the buffer is only counted                  */
+    uint32_t      adler;
+    uint64_t      acc;              /* written, not yet base64                                    */
+    unsigned      acc_bits;
+    char         *out;              /* the line; [at] is next, nothing is written from `cap` on   */
+    size_t        at, cap;
     uint32_t      frequency[PERF_ZIP_SYMBOLS_];
     uint32_t      code[PERF_ZIP_SYMBOLS_];      /* first bit lowest; from bit 16 on its length    */
     unsigned char bits[PERF_ZIP_SYMBOLS_];
-    int           fixed;            /* the codes are deflate's fixed ones                         */
-    uint64_t      acc;              /* written, not yet base64                                    */
-    unsigned      acc_bits;
-    char         *out;              /* NULL: only count                                           */
-    uint32_t      adler;
+    unsigned char content[2 * PERF_ZIP_BLOCK_];
 } perf_zip_;
 
 /* zlib's checksum; 5552 bytes cannot overflow 32 bits. */
@@ -186,11 +189,9 @@ PERF_FN void perf_base64_(char *out, uint64_t v)
 PERF_FN void perf_zip_bits_(perf_zip_ *z, uint64_t v, unsigned n)
 {
     z->acc |= v << z->acc_bits;
-    for (z->acc_bits += n; z->acc_bits >= 24; z->acc_bits -= 24) {
-        perf_base64_(z->out, z->acc);
-        z->out += 4;
-        z->acc >>= 24;
-    }
+    for (z->acc_bits += n; z->acc_bits >= 24; z->acc_bits -= 24, z->acc >>= 24, z->at += 4)
+        if (z->at + 4 < z->cap)
+            perf_base64_(z->out + z->at, z->acc);
 }
 
 PERF_FN void perf_zip_be_(perf_zip_ *z, uint64_t v, int bytes)
@@ -199,79 +200,213 @@ PERF_FN void perf_zip_be_(perf_zip_ *z, uint64_t v, int bytes)
         perf_zip_bits_(z, v >> (8 * bytes) & 255, 8);
 }
 
-PERF_FN void perf_zip_symbol_(perf_zip_ *z, unsigned symbol)
+/* The lowest `bits` of v, at most 16, in reverse. */
+PERF_FN unsigned perf_reversed_(unsigned v, unsigned bits)
 {
-    if (z->out)
-        perf_zip_bits_(z, z->code[symbol] & 0xffff, z->code[symbol] >> 16);
-    else
-        z->frequency[symbol]++;
+    v = (v & 0x5555) << 1 | (v >> 1 & 0x5555);
+    v = (v & 0x3333) << 2 | (v >> 2 & 0x3333);
+    v = (v & 0x0f0f) << 4 | (v >> 4 & 0x0f0f);
+    return ((v & 0x00ff) << 8 | v >> 8) >> (16 - bits);
 }
 
-/* Writes the block.  The state is in locals, so that no code waits for the store of the one before;
- * three codes and what is left over fit the word.                                                */
-PERF_FN void perf_zip_write_(perf_zip_ *z)
+/* A block with deflate's fixed codes (RFC 1951, 3.2.6): 8 bits below 144, then 9.  Here runs of a
+ * byte pay, as matches at distance 1: the front has many zeros.                                  */
+PERF_FN void perf_zip_fixed_(perf_zip_ *z, const unsigned char *p, size_t n)
 {
-    uint64_t acc = z->acc;
-    unsigned bits = z->acc_bits, k;
-    char    *out = z->out;
-    size_t   i;
+    size_t i, run;
 
-    for (i = 0; i < z->n; i += 3) {
-        for (k = 0; k < 3 && i + k < z->n; k++) {
-            uint32_t code = z->code[z->block[i + k]];
+    for (i = 0; i < n; i += 1 + run) {
+        unsigned bits = p[i] < 144 ? 8 : 9;
+        perf_zip_bits_(z, perf_reversed_(p[i] + (p[i] < 144 ? 0x30u : 0x100u), bits), bits);
+        for (run = 0; run < 10 && i + 1 + run < n && p[i + 1 + run] == p[i];)
+            run++;
+        run = run < 3 ? 0 : run;
+        if (run)                                /* lengths 3 to 10 are 257 to 264, of 7 bits      */
+            perf_zip_bits_(z, perf_reversed_(PERF_CAST_(unsigned, run) - 2, 7), 7 + 5);
+    }
+    perf_zip_bits_(z, 0, 7);                    /* end of block                                   */
+}
+
+/* Lengths of codes for the symbols of a block, and the bits that it then takes.  A symbol of n in
+ * `total` gets log2(total / n) bits, rounded up (Shannon).  The room that leaves shortens codes,
+ * those first that were rounded up most.  Within 3 % of Huffman's lengths, without a sort.       */
+PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
+{
+    unsigned i, length, quarters, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
+    size_t   size = 0;
+
+    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++) {
+        z->bits[i] = 0;
+        if (!z->frequency[i])
+            continue;
+        length = top - perf_top_bit_(z->frequency[i]);
+        length += z->frequency[i] << length < total;
+        z->bits[i] = PERF_CAST_(unsigned char, length);
+        room -= 1u << (PERF_ZIP_LONGEST_ - length);
+    }
+    for (quarters = 7; room; quarters -= quarters > 0)
+        for (i = 0; i < PERF_ZIP_SYMBOLS_ && room; i++) {
+            unsigned more = 1u << (PERF_ZIP_LONGEST_ - z->bits[i]);
+            if (more <= room && z->bits[i] > 1 &&
+                4 * (z->frequency[i] << z->bits[i]) >= quarters * total) {
+                z->bits[i]--;
+                room -= more;
+            }
+        }
+    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
+        size += z->frequency[i] * z->bits[i];
+    return size;
+}
+
+/* Canonical codes from their lengths. */
+PERF_FN void perf_zip_codes_(perf_zip_ *z)
+{
+    unsigned next[16], count[16], i, code = 0;
+
+    memset(count, 0, sizeof count);
+    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
+        count[z->bits[i]]++;
+    count[0] = 0;
+    for (i = 1; i < 16; i++)
+        next[i] = code = (code + count[i - 1]) << 1;
+    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
+        if (z->bits[i])
+            z->code[i] = perf_reversed_(next[z->bits[i]]++, z->bits[i]) |
+                         PERF_CAST_(uint32_t, z->bits[i]) << 16;
+}
+
+/* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
+PERF_FN size_t perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits,
+                                int write)
+{
+    unsigned code = symbol < 14 ? symbol : symbol - 3;      /* 17 and 18 follow 13                */
+
+    code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
+    if (write)
+        perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
+    return 4 + extra_bits;
+}
+
+/* The table of a block's codes; returns its bits.  Code lengths of code lengths: four bits for 0 to
+ * 13 and both runs of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.           */
+PERF_FN size_t perf_zip_table_(perf_zip_ *z, int write)
+{
+    size_t   size = 14 + 18 * 3;
+    unsigned i, run;
+
+    if (write) {
+        perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
+        for (i = 0; i < 18; i++)
+            perf_zip_bits_(z, i == 0 || i == 16 ? 0u : 4u, 3);
+    }
+    for (i = 0; i < PERF_ZIP_SYMBOLS_; i += run) {
+        for (run = 0; i + run < PERF_ZIP_SYMBOLS_ && run < 138 && !z->bits[i + run]; run++)
+            continue;
+        size += run >= 11  ? perf_zip_length_(z, 18, run - 11, 7, write)
+                : run >= 3 ? perf_zip_length_(z, 17, run - 3, 3, write)
+                           : perf_zip_length_(z, z->bits[i], 0, 0, write);
+        run = run >= 3 ? run : 1;
+    }
+    return size + perf_zip_length_(z, 1, 0, 0, write);      /* one code for distances, not used   */
+}
+
+/* A block with codes of its own.  The state is in locals, so that no code waits for the store of
+ * the one before; three codes and what is left over fit the word.                                */
+PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
+{
+    uint64_t acc;
+    unsigned bits, k;
+    size_t   i, at;
+
+    perf_zip_codes_(z);
+    (void)perf_zip_table_(z, 1);
+    acc = z->acc;
+    bits = z->acc_bits;
+    at = z->at;
+    for (i = 0; i < n; i += 3) {
+        for (k = 0; k < 3 && i + k < n; k++) {
+            uint32_t code = z->code[p[i + k]];
             acc |= PERF_CAST_(uint64_t, code & 0xffff) << bits;
             bits += code >> 16;
         }
-        for (; bits >= 24; bits -= 24, acc >>= 24, out += 4)
-            perf_base64_(out, acc);
+        for (; bits >= 24; bits -= 24, acc >>= 24, at += 4)
+            if (at + 4 < z->cap)
+                perf_base64_(z->out + at, acc);
     }
     z->acc = acc;
     z->acc_bits = bits;
-    z->out = out;
-    z->adler = perf_adler32_(z->adler, z->block, z->n);
+    z->at = at;
+    perf_zip_bits_(z, z->code[PERF_ZIP_END_] & 0xffff, z->code[PERF_ZIP_END_] >> 16);
 }
 
-/* Counts or writes the block. */
-PERF_FN void perf_zip_flush_(perf_zip_ *z)
+/* A block, in the codes that make it shorter.  A short one is not worth the search. */
+PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
 {
-    size_t i;
+    size_t plain = 7, i;
+    int    coded = n > 128;
 
-    if (z->out)
-        perf_zip_write_(z);
+    if (coded) {
+        memset(z->frequency, 0, sizeof z->frequency);
+        z->frequency[PERF_ZIP_END_] = 1;
+        for (i = 0; i < n; i++)
+            z->frequency[p[i]]++;
+        for (i = 0; i < 256; i++)
+            plain += z->frequency[i] * (i < 144 ? 8u : 9u);
+        coded = perf_zip_lengths_(z, PERF_CAST_(uint32_t, n) + 1) + perf_zip_table_(z, 0) < plain;
+    }
+    perf_zip_bits_(z, (last ? 1u : 0u) | (coded ? 4u : 2u), 3);
+    if (coded)
+        perf_zip_coded_(z, p, n);
     else
-        for (i = 0; i < z->n; i++)
-            z->frequency[z->block[i]]++;
+        perf_zip_fixed_(z, p, n);
+    z->adler = perf_adler32_(z->adler, p, n);
+}
+
+/* Empties the buffer. */
+PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
+{
+    size_t i, n;
+
+    for (i = 0; z->writing && i < z->n; i += n) {
+        n = z->n - i < PERF_ZIP_BLOCK_ ? z->n - i : PERF_ZIP_BLOCK_;
+        perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
+    }
     z->total += z->n;
     z->n = 0;
 }
 
-/* Signed number: ZigZag, then 7 bits a byte; the ninth byte is whole. */
-PERF_FN void perf_zip_zigzag_(perf_zip_ *z, int64_t x)
+/* 7 bits a byte; the ninth byte is whole. */
+PERF_FN void perf_zip_number_(perf_zip_ *z, uint64_t v)
 {
-    uint64_t v = PERF_CAST_(uint64_t, x) << 1 ^ (x < 0 ? UINT64_MAX : 0);
-    int      i;
+    unsigned char *p = z->content + z->n;
+    int            i;
 
-    if (z->n > sizeof z->block - 9)
-        perf_zip_flush_(z);
+    if (v < 1u << 14) {                         /* one byte or two is random: so, no branch       */
+        p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
+        p[1] = PERF_CAST_(unsigned char, v >> 7);
+        z->n += v > 127 ? 2 : 1;
+        return;
+    }
     for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
-        z->block[z->n++] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    z->block[z->n++] = PERF_CAST_(unsigned char, v);
+        p[i] = PERF_CAST_(unsigned char, (v & 127) | 128);
+    p[i] = PERF_CAST_(unsigned char, v);
+    z->n += PERF_CAST_(size_t, i) + 1;
 }
 
-/* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written. */
+/* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
+ * Numbers are ZigZag: n is 2n, a run of k empty buckets 2k - 1, a single one 0.                  */
 PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64_t n)
 {
+    if (z->n > sizeof z->content - 18)
+        perf_zip_flush_(z, 0);
     if (index > *next)
-        perf_zip_zigzag_(z, index - *next == 1 ? 0 : 0 - PERF_CAST_(int64_t, index - *next));
+        perf_zip_number_(z, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
     *next = index + 1;
-    if (n < 64 && z->n < sizeof z->block - 9)
-        z->block[z->n++] = PERF_CAST_(unsigned char, 2 * n);
-    else
-        perf_zip_zigzag_(z, n >> 63 ? INT64_MAX : PERF_CAST_(int64_t, n));
+    perf_zip_number_(z, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
 }
 
-/* All counts: a number, or minus the length of a run of empty buckets.  Our buckets are those of
- * HdrHistogram when the bits agree; else several of ours share one of theirs and are added up.   */
+/* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
+ * share one of theirs and are added up.                                                          */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
@@ -304,200 +439,24 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
         if (held)
             perf_hlog_put_(z, &next, index, held);
     }
-    if (next == 0)  /* nothing: HdrHistogram_c wants one count even so */
+    if (next == 0)                              /* HdrHistogram_c wants one count even so         */
         perf_hlog_put_(z, &next, 0, 0);
-    perf_zip_flush_(z);
 }
 
-/* The 40 bytes before the counts. */
+/* What stands before the counts. */
 PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits, size_t payload)
 {
     uint64_t highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
-    uint64_t word[6];
-    int      i, run;
+    uint64_t word[PERF_ZIP_FRONT_ / 8];
+    int      i;
 
     word[0] = UINT64_C(0x1c849313) << 32 | payload;             /* V2, plain                      */
     word[1] = PERF_CAST_(uint64_t, digits);                     /* after the index offset         */
     word[2] = 1;
     word[3] = most > highest ? most : highest;
     word[4] = perf_bits_(perf_hist_unit_(h));
-    for (i = 0; i < 40; i++)
-        z->block[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
-    for (i = 0; i < 40; i += 1 + run) {         /* here alone runs of a byte (zeros) pay          */
-        perf_zip_symbol_(z, z->block[i]);
-        for (run = 0; run < 10 && i + 1 + run < 40 && z->block[i + 1 + run] == z->block[i];)
-            run++;
-        run = run < 4 ? 0 : run;
-        if (run)
-            perf_zip_symbol_(z, PERF_CAST_(unsigned, 254 + run));
-        if (run && z->out)
-            perf_zip_bits_(z, 0, z->fixed ? 5 : 1);             /* distance 1                     */
-    }
-    z->total += 40;
-    if (z->out)
-        z->adler = perf_adler32_(z->adler, z->block, 40);
-}
-
-/* Depths of a Huffman tree over n weights in ascending order (n >= 2): two queues, the leaves and
- * the sums, each ascending (van Leeuwen 1976).  Returns the greatest.                            */
-PERF_FN unsigned perf_zip_depths_(const uint64_t *leaf, size_t n, unsigned char *depth)
-{
-    uint64_t sum[PERF_ZIP_SYMBOLS_];
-    uint16_t parent[2 * PERF_ZIP_SYMBOLS_];
-    unsigned char deep[PERF_ZIP_SYMBOLS_];
-    size_t   i, k, a = 0, b = 0;
-
-    if (n < 2 || n > PERF_ZIP_SYMBOLS_)         /* never; gcc does not know                       */
-        return 0;
-    for (i = 0; i + 1 < n; i++) {
-        sum[i] = 0;
-        for (k = 0; k < 2; k++) {
-            if (a < n && (b == i || leaf[a] <= sum[b])) {
-                sum[i] += leaf[a];
-                parent[a++] = PERF_CAST_(uint16_t, i);
-            } else {
-                sum[i] += sum[b];
-                parent[n + b++] = PERF_CAST_(uint16_t, i);
-            }
-        }
-    }
-    deep[n - 2] = 0;
-    for (i = n - 2; i-- > 0;)
-        deep[i] = PERF_CAST_(unsigned char, deep[parent[n + i]] + 1);
-    for (i = 0; i < n; i++)
-        depth[i] = PERF_CAST_(unsigned char, deep[parent[i]] + 1);
-    return depth[0];
-}
-
-/* Lengths of the codes for the symbols counted.  A tree that is too deep is built again from
- * flattened weights.                                                                             */
-PERF_FN void perf_zip_lengths_(perf_zip_ *z)
-{
-    uint64_t      key[PERF_ZIP_SYMBOLS_], leaf[PERF_ZIP_SYMBOLS_], v;
-    unsigned char depth[PERF_ZIP_SYMBOLS_];
-    size_t        i, k, gap, n = 0;
-    unsigned      flat = 0;
-
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++) {
-        z->bits[i] = 0;
-        if (z->frequency[i])
-            key[n++] = PERF_CAST_(uint64_t, z->frequency[i]) << 9 | i;
-    }
-    for (gap = 57; gap; gap = gap * 4 / 9)      /* Shell's sort                                   */
-        for (i = gap; i < n; i++) {
-            v = key[i];
-            for (k = i; k >= gap && key[k - gap] > v; k -= gap)
-                key[k] = key[k - gap];
-            key[k] = v;
-        }
-    do {
-        for (i = 0; i < n; i++)
-            leaf[i] = (key[i] >> 9 >> flat) + (flat > 0);
-        flat++;
-    } while (perf_zip_depths_(leaf, n, depth) > PERF_ZIP_LONGEST_);
-    for (i = 0; i < n; i++)
-        z->bits[key[i] & 511] = depth[i];
-}
-
-PERF_FN unsigned perf_reversed_(unsigned v, unsigned bits)
-{
-    v = (v & 0x5555) << 1 | (v >> 1 & 0x5555);
-    v = (v & 0x3333) << 2 | (v >> 2 & 0x3333);
-    v = (v & 0x0f0f) << 4 | (v >> 4 & 0x0f0f);
-    return ((v & 0x00ff) << 8 | v >> 8) >> (16 - bits);
-}
-
-/* Canonical codes from their lengths. */
-PERF_FN void perf_zip_codes_(perf_zip_ *z)
-{
-    unsigned next[16], count[16], i, code = 0;
-
-    memset(count, 0, sizeof count);
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        count[z->bits[i]]++;
-    count[0] = 0;
-    for (i = 1; i < 16; i++)
-        next[i] = code = (code + count[i - 1]) << 1;
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        if (z->bits[i])
-            z->code[i] = perf_reversed_(next[z->bits[i]]++, z->bits[i]) |
-                         PERF_CAST_(uint32_t, z->bits[i]) << 16;
-}
-
-/* The lengths of deflate's fixed codes (RFC 1951, 3.2.6). */
-PERF_FN unsigned char perf_zip_fixed_(unsigned symbol)
-{
-    return symbol < 144 ? 8 : symbol < 256 ? 9 : symbol < 280 ? 7 : 8;
-}
-
-/* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
-PERF_FN void perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits,
-                              size_t *size)
-{
-    unsigned code = symbol < 14 ? symbol : symbol - 3;      /* 17 and 18 follow 13                */
-
-    *size += 4 + extra_bits;
-    if (!z->out)
-        return;
-    code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
-    perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
-}
-
-/* The table of a block's codes; returns its bits.  Code lengths of code lengths: four bits for 0 to
- * 13 and both runs of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.           */
-PERF_FN size_t perf_zip_table_(perf_zip_ *z)
-{
-    size_t   size = 14 + 18 * 3;
-    unsigned i, run;
-
-    if (z->out) {
-        perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
-        for (i = 0; i < 18; i++)
-            perf_zip_bits_(z, i == 0 || i == 16 ? 0u : 4u, 3);
-    }
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i += run) {
-        for (run = 0; i + run < PERF_ZIP_SYMBOLS_ && run < 138 && !z->bits[i + run]; run++)
-            continue;
-        if (run >= 11)
-            perf_zip_length_(z, 18, run - 11, 7, &size);
-        else if (run >= 3)
-            perf_zip_length_(z, 17, run - 3, 3, &size);
-        else
-            perf_zip_length_(z, z->bits[i], 0, 0, &size);
-        run = run >= 3 ? run : 1;
-    }
-    perf_zip_length_(z, 1, 0, 0, &size);        /* one code for distance 1                        */
-    return size;
-}
-
-/* Which codes make the block shorter; returns its bits.  A short one is not worth the search. */
-PERF_FN size_t perf_zip_choose_(perf_zip_ *z)
-{
-    size_t   best = SIZE_MAX, plain = 3;
-    unsigned i;
-
-    z->frequency[PERF_ZIP_END_] = 1;
-    if (z->total > 200) {
-        perf_zip_lengths_(z);
-        best = 3 + perf_zip_table_(z);
-        for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-            best += PERF_CAST_(size_t, z->frequency[i]) *
-                    (z->bits[i] + (i > PERF_ZIP_END_ ? 1u : 0u));
-    }
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        plain += PERF_CAST_(size_t, z->frequency[i]) *
-                 (perf_zip_fixed_(i) + (i > PERF_ZIP_END_ ? 5u : 0u));
-    z->fixed = plain <= best;
-    if (!z->fixed) {
-        perf_zip_codes_(z);
-        return best;
-    }
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++) {
-        unsigned bits = perf_zip_fixed_(i);
-        unsigned code = i < 144 ? 0x30 + i : i < 256 ? 0x100 + i : i - 256;
-        z->code[i] = perf_reversed_(code, bits) | PERF_CAST_(uint32_t, bits) << 16;
-    }
-    return plain;
+    for (i = 0; i < PERF_ZIP_FRONT_; i++)
+        z->content[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
 }
 
 PERF_FN int perf_hlog_seconds_ok_(double x)
@@ -561,7 +520,7 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ o = perf_out_open_(out, cap);
     perf_zip_ z;
-    size_t    payload, packed, raw, line;
+    size_t    head, line, packed;
 
     if (!h || !iv || digits < 0 || digits > 4)
         return 0;
@@ -572,33 +531,38 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
         (void)perf_out_open_(out, cap);
         return 0;
     }
-    memset(&z, 0, sizeof z);
+    head = o.len;
+    memset(&z, 0, offsetof(perf_zip_, content));
+    z.n = PERF_ZIP_FRONT_;
     perf_hlog_counts_(&z, h, bits_of_digits[digits]);
-    payload = z.total;
-    perf_hlog_front_(&z, h, digits, payload);
-    packed = 2 + (perf_zip_choose_(&z) + 7) / 8 + 4;    /* zlib's head, block, checksum   */
-    raw = 8 + packed;
-    line = o.len + (raw + 2) / 3 * 4 + 1;
+    z.out = out;
+    z.cap = o.cap;
+    z.at = head + 12;                           /* the first nine bytes, with the length, go last */
+    z.adler = 1;
+    z.writing = 1;
+    perf_zip_bits_(&z, 1, 8);                   /* the second byte of zlib's head                 */
+    perf_hlog_front_(&z, h, digits, z.total + z.n - PERF_ZIP_FRONT_);
+    if (z.total) {                              /* more than the buffer holds: once more          */
+        z.n = PERF_ZIP_FRONT_;
+        perf_hlog_counts_(&z, h, bits_of_digits[digits]);
+    }
+    perf_zip_flush_(&z, 1);
+    perf_zip_bits_(&z, 0, (8 - z.acc_bits % 8) % 8);
+    perf_zip_be_(&z, z.adler, 4);
+    line = z.at + (z.acc_bits ? 4 : 0) + 1;
     if (line >= o.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    z.out = out + o.len;
-    z.adler = 1;
-    perf_zip_be_(&z, UINT64_C(0x1c849314) << 32 | packed, 8);   /* V2, compressed                 */
-    perf_zip_be_(&z, 0x7801, 2);
-    perf_zip_bits_(&z, z.fixed ? 3 : 5, 3);                     /* the last block                 */
-    if (!z.fixed)
-        (void)perf_zip_table_(&z);
-    perf_hlog_front_(&z, h, digits, payload);
-    perf_hlog_counts_(&z, h, bits_of_digits[digits]);
-    perf_zip_bits_(&z, z.code[PERF_ZIP_END_] & 0xffff, z.code[PERF_ZIP_END_] >> 16);
-    perf_zip_bits_(&z, 0, (8 - z.acc_bits % 8) % 8);
-    perf_zip_be_(&z, z.adler, 4);
     if (z.acc_bits) {
-        perf_base64_(z.out, z.acc);
-        memset(z.out + (z.acc_bits == 8 ? 2 : 3), '=', z.acc_bits == 8 ? 2 : 1);
+        perf_base64_(out + z.at, z.acc);
+        memset(out + z.at + (z.acc_bits == 8 ? 2 : 3), '=', z.acc_bits == 8 ? 2 : 1);
     }
+    packed = (z.at - head - 12) / 4 * 3 + z.acc_bits / 8 + 1;
+    z.at = head;
+    z.acc = z.acc_bits = 0;
+    perf_zip_be_(&z, UINT64_C(0x1c849314) << 32 | packed, 8);   /* V2, compressed                 */
+    perf_zip_bits_(&z, 0x78, 8);
     out[line - 1] = '\n';
     out[line] = '\0';
     return line;
@@ -784,7 +748,7 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
         if (s->fixed)                           /* many small blocks must not cost a table each   */
             return;
         for (i = 0; i < 288; i++)
-            lengths[i] = perf_zip_fixed_(i);
+            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : 8;
         memset(lengths + 288, 5, 30);
         (void)perf_huffman_make_(&s->literal, lengths, 288);
         (void)perf_huffman_make_(&s->distant, lengths + 288, 30);   /* two codes are never used   */
