@@ -5,7 +5,7 @@
  *     printf("p99 = %.0f ns\n", perf_hist_quantile(&h, 0.99));
  *
  * C99, C++11, CUDA, HIP, Cython.  libc only, no -lm, no global state, no clock, no thread.
- * Sections (search for ">>"):  histogram  private
+ * Sections (search for ">>"):  histogram  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_HIST_H
 #define PERF_HIST_H
@@ -47,12 +47,13 @@ PERF_BEGIN_DECLS
 
 /* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.
  * A window [lo, lo + width) is surely in range and has an extreme on either side, so one compare
- * admits a value.  Each form has its own: a record meant for one form finds an empty window in the
- * others and takes the slow way.                                                                 */
+ * admits a value.  Each form has a width of its own: a record meant for one form finds an empty
+ * window in the others and takes the slow way.                                                   */
 typedef struct perf_hist_head_ {
-    uint64_t lo, width;             /* of the fixed form                                          */
-    uint64_t lo64, width64;         /* of caller-owned 64-bit counters                            */
-    uint64_t lo32, width32;         /* of caller-owned 32-bit counters                            */
+    uint64_t lo;
+    uint64_t width;                 /* of the fixed form                                          */
+    uint64_t width64;               /* of caller-owned 64-bit counters                            */
+    uint64_t width32;               /* of caller-owned 32-bit counters                            */
     uint64_t sums[4];               /* together the sum of all values, modulo 2^64                */
     uint64_t not_min;               /* ~minimum, so that zero means none                          */
     uint64_t max;
@@ -226,6 +227,18 @@ PERF_FN void perf_hist_reset(perf_hist *h);
  * does.                                                                                          */
 PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 
+/* >>internal: what other headers may use -------------------------------------------------------
+ * No function here takes a lock; the histogram is the caller's, as above.
+ *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
+ *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
+ *   perf_hist_cells_, perf_hist_cell_                   the counters, and what one of them holds
+ *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
+ *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
+ *   perf_hist_touched_, perf_hist_occupied_             where to look, the next counter not zero
+ *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
+ *   perf_hist_middle_, perf_hist_up_to_                 of a bucket; how many values up to one
+ *   perf_shared_add_, perf_shared_max_                  atomic, on host and device                */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 /* ---- histogram ----
@@ -238,13 +251,9 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * The counters of a narrow range begin with the bucket of its lowest value.                      */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-#define PERF_RELAXED_LOAD_(p)     __atomic_load_n((p), __ATOMIC_RELAXED)
-#define PERF_RELAXED_STORE_(p, v) __atomic_store_n((p), (v), __ATOMIC_RELAXED)
 #define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
 #define PERF_HIDE_(x)             __asm__("" : "+r"(x))  /* the compiler forgets its value */
 #else                               /* no threads promised there                                  */
-#define PERF_RELAXED_LOAD_(p)     (*(p))
-#define PERF_RELAXED_STORE_(p, v) (*(p) = (v))
 #define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
 #define PERF_HIDE_(x)             ((void)0)
 #endif
@@ -401,7 +410,7 @@ PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s
 PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s, size_t *first)
 {
     const perf_hist_head_ *d = perf_hist_peek_(h);
-    uint64_t               lo = ~PERF_RELAXED_LOAD_(&d->not_min), hi = PERF_RELAXED_LOAD_(&d->max);
+    uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
     size_t                 end;
 
     if (lo < s->lowest)
@@ -554,10 +563,8 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
     top = s.highest < exact ? s.highest : exact;
     if (same.highest != d->highest || same.counters != d->counters || same.shift != d->shift ||
         same.bias != d->bias || d->width || perf_bits_(same.unit) != perf_bits_(d->unit) ||
-        (d->width32 && s.bytes != 4) ||
-        (d->width64 && s.bytes != 8) ||
-        !perf_hist_window_ok_(d->lo32, d->width32, perf_hist_least_(&s), top) ||
-        !perf_hist_window_ok_(d->lo64, d->width64, perf_hist_least_(&s), top))
+        (s.bytes == 4 ? d->width64 : d->width32) ||
+        !perf_hist_window_ok_(d->lo, d->width64 | d->width32, perf_hist_least_(&s), top))
         return none;
     return PERF_CAST_(perf_hist *, mem);
 }
@@ -584,14 +591,14 @@ PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
 #if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !PERF_TSAN_
     __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
 #else
-    PERF_RELAXED_STORE_(p, PERF_RELAXED_LOAD_(p) + n);
+    PERF_SET_(p, PERF_GET_(p) + n);
 #endif
 }
 
 /* The same, but a full one stays full. */
 PERF_FN void perf_hist_more_(uint64_t *p, uint64_t n)
 {
-    PERF_RELAXED_STORE_(p, n > UINT64_MAX - *p ? UINT64_MAX : *p + n);
+    PERF_SET_(p, n > UINT64_MAX - *p ? UINT64_MAX : *p + n);
 }
 
 /* Counter i takes n; what does not fit is `lost`. */
@@ -608,7 +615,7 @@ PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, 
         perf_hist_more_(&perf_hist_at_(h)->lost, n - room);
         n = room;
     }
-    PERF_RELAXED_STORE_(c, PERF_CAST_(uint32_t, *c + n));
+    PERF_SET_(c, PERF_CAST_(uint32_t, *c + n));
 }
 
 /* How many of n more values the total still takes; the others are `lost`.  Only many at once can
@@ -651,7 +658,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
 
-    if (v - d->lo64 < d->width64 && n == 1 && sum == v) {
+    if (v - d->lo < d->width64 && n == 1 && sum == v) {
         perf_hist_hit64_(d, v);
         return;
     }
@@ -663,11 +670,11 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
     if (n == 0)
         return;
     s = perf_hist_shape_of_(h);
-    PERF_RELAXED_STORE_(&d->sums[0], d->sums[0] + sum);
+    PERF_SET_(&d->sums[0], d->sums[0] + sum);
     if (~v > d->not_min)
-        PERF_RELAXED_STORE_(&d->not_min, ~v);
+        PERF_SET_(&d->not_min, ~v);
     if (v > d->max)
-        PERF_RELAXED_STORE_(&d->max, v);
+        PERF_SET_(&d->max, v);
     if (v < s.lowest) {
         perf_hist_more_(&d->under, n);
     } else if (v > s.highest) {
@@ -677,8 +684,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
         if (!s.compact)
             perf_hist_widen_(&d->lo, &d->width, v);
         else if (v >= perf_hist_least_(&s) && !(v >> 53))           /* exact as a double          */
-            perf_hist_widen_(s.bytes == 4 ? &d->lo32 : &d->lo64,
-                             s.bytes == 4 ? &d->width32 : &d->width64, v);
+            perf_hist_widen_(&d->lo, s.bytes == 4 ? &d->width32 : &d->width64, v);
     }
 }
 
@@ -708,7 +714,7 @@ PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value)
     perf_hist_head_ *d = perf_hist_at_(h);
 
     PERF_HIDE_(d);
-    if (PERF_LIKELY_(value - d->lo64 < d->width64))
+    if (PERF_LIKELY_(value - d->lo < d->width64))
         perf_hist_hit64_(d, value);
     else
         perf_hist_put_(h, value, 1, value);
@@ -721,7 +727,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
     uint32_t        *c, n;
 
     PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo32 >= d->width32)) {
+    if (PERF_UNLIKELY_(value - d->lo >= d->width32)) {
         perf_hist_put_(h, value, 1, 0);
         return;
     }
@@ -733,7 +739,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
         perf_hist_put_(h, value, 1, 0);
         return;
     }
-    PERF_RELAXED_STORE_(c, n);
+    PERF_SET_(c, n);
 }
 
 PERF_HD_FN void perf_shared_add_(uint64_t *p, uint64_t n)
@@ -808,10 +814,10 @@ PERF_FN void perf_hist_put_over_(perf_hist *h)
     perf_hist_head_ *d = perf_hist_at_(h);
     uint64_t         v = PERF_HIST_MOST_;
 
-    PERF_RELAXED_STORE_(&d->sums[0], d->sums[0] + v);
+    PERF_SET_(&d->sums[0], d->sums[0] + v);
     if (~v > d->not_min)
-        PERF_RELAXED_STORE_(&d->not_min, ~v);
-    PERF_RELAXED_STORE_(&d->max, v);
+        PERF_SET_(&d->not_min, ~v);
+    PERF_SET_(&d->max, v);
     perf_hist_more_(&d->over, 1);
 }
 
@@ -878,177 +884,94 @@ typedef PERF_VECTOR_(uint32_t) perf_lanes32_;
 typedef uint64_t perf_lanes64_;
 typedef uint32_t perf_lanes32_;
 #endif
-#define PERF_LANES64_ (sizeof(perf_lanes64_) / sizeof(uint64_t))
-#define PERF_LANES32_ (sizeof(perf_lanes32_) / sizeof(uint32_t))
 
-PERF_FN uint64_t perf_lanes_total_(perf_lanes64_ v)
-{
+/* name(c, block, n, sums): the sums of n blocks of `block` counters (64 or a multiple), and of all
+ * of them.  32-bit counters are taken two by two: one sum of the pairs as they lie, one of their
+ * upper halves; their difference is the lower halves.  No overflow, cheaper than widening each.  */
 #if defined(PERF_VECTORS_)
-    uint64_t sum = v[0];
-    size_t   i;
-
-    for (i = 1; i < PERF_LANES64_; i++)
-        sum += v[i];
-    return sum;
-#else
-    return v;
-#endif
-}
-
-/* Sums of 64 counters, the unit of a query's blocks. */
-#if defined(PERF_VECTORS_)
-PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
-{
-    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
-    perf_lanes64_        a = PERF_ZERO, b = PERF_ZERO;
-    size_t               i;
-
-    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES64_; i += 2)
-    {
-        a += v[i];
-        b += v[i + 1];
+#define PERF_HIST_SUMS_(attribute, name, T, V, part)                                              \
+    static inline attribute uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)     \
+    {                                                                                             \
+        const size_t some = 64 * sizeof(T) / sizeof(V), all = block * sizeof(T) / sizeof(V);      \
+        uint64_t     total = 0;                                                                   \
+        size_t       i, j, k;                                                                     \
+        for (k = 0; k < n; k++, c += block) {                                                     \
+            const V *v = PERF_PTR_(const V *, c);                                                 \
+            V        a = PERF_ZERO, b = PERF_ZERO, x = PERF_ZERO, y = PERF_ZERO;                  \
+            for (i = 0; i < all; i += some)                                                       \
+                PERF_UNROLL_ for (j = 0; j < some; j += 2)                                        \
+                {                                                                                 \
+                    a += v[i + j];                                                                \
+                    b += v[i + j + 1];                                                            \
+                    part;                                                                         \
+                }                                                                                 \
+            a += b;                                                                               \
+            x += y;                                                                               \
+            a += x - (x << 32);                                                                   \
+            for (sums[k] = 0, i = 0; i < sizeof(V) / sizeof(uint64_t); i++)                       \
+                sums[k] += a[i];                                                                  \
+            total += sums[k];                                                                     \
+        }                                                                                         \
+        return total;                                                                             \
     }
-    return perf_lanes_total_(a + b);
-}
-
-/* 32-bit counters two by two: one sum of the pairs as they lie, one of their upper halves; their
- * difference is the lower halves.  Cheaper than widening every counter, and it cannot overflow.  */
-PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
-{
-    const perf_lanes64_ *v = PERF_PTR_(const perf_lanes64_ *, c);
-    perf_lanes64_        pairs = PERF_ZERO, upper = PERF_ZERO;
-    size_t               i;
-
-    PERF_UNROLL_ for (i = 0; i < 64 / PERF_LANES32_; i++)
-    {
-        pairs += v[i];
-        upper += v[i] >> 32;
-    }
-    return perf_lanes_total_(pairs - (upper << 32) + upper);
-}
-#else
-PERF_FN uint64_t perf_sum64x64_(const uint64_t *c)
-{
-    uint64_t sum = 0;
-    int      i;
-
-    for (i = 0; i < 64; i++)
-        sum += c[i];
-    return sum;
-}
-
-PERF_FN uint64_t perf_sum32x64_(const uint32_t *c)
-{
-    uint64_t sum = 0;
-    int      i;
-
-    for (i = 0; i < 64; i++)
-        sum += c[i];
-    return sum;
-}
-#endif
-
-
+#define PERF_UPPER_ x += v[i + j] >> 32, y += v[i + j + 1] >> 32
+PERF_HIST_SUMS_(, perf_sums64_, uint64_t, perf_lanes64_, (void)0)
+PERF_HIST_SUMS_(, perf_sums32_, uint32_t, perf_lanes64_, PERF_UPPER_)
 /* A query reads some 60 to 120 KB of counters.  Where the file is not compiled for AVX2 and the
  * processor has it, that part runs in twice as wide registers: 0.7 to 0.85 of the time on Zen 3,
  * where the second-level cache is the limit then.                                                */
-#if defined(PERF_VECTORS_) && defined(__x86_64__) && !defined(__AVX2__) &&                        \
-    !defined(_WIN32)            /* whose stack is aligned to 16 bytes only                        */
-#define PERF_AVX2_FN_ static inline PERF_ATTR_((__target__("avx2"))) uint64_t
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* its stack: 16 bytes only    */
+#define PERF_HIST_AVX2_ 1
 typedef uint64_t perf_wide_ __attribute__((vector_size(32), aligned(4), may_alias));
-
-
-/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them. */
-PERF_AVX2_FN_ perf_avx2_sums64_(const uint64_t *c, size_t block, size_t n, uint64_t *sums)
-{
-    uint64_t total = 0;
-    size_t   i, k;
-
-    for (k = 0; k < n; k++) {
-        const perf_wide_ *v = PERF_PTR_(const perf_wide_ *, c + k * block);
-        perf_wide_        s0 = v[0], s1 = v[1], s2 = v[2], s3 = v[3];
-
-        PERF_UNROLL_ for (i = 4; i < 16; i += 4)
-        {
-            s0 += v[i];
-            s1 += v[i + 1];
-            s2 += v[i + 2];
-            s3 += v[i + 3];
-        }
-        for (i = 16; i < block / 4; i += 4) {
-            s0 += v[i];
-            s1 += v[i + 1];
-            s2 += v[i + 2];
-            s3 += v[i + 3];
-        }
-        s0 += s1 + (s2 + s3);
-        sums[k] = s0[0] + s0[1] + s0[2] + s0[3];
-        total += sums[k];
-    }
-    return total;
-}
-
-PERF_AVX2_FN_ perf_avx2_sums32_(const uint32_t *c, size_t block, size_t n, uint64_t *sums)
-{
-    uint64_t total = 0;
-    size_t   i, k;
-
-    for (k = 0; k < n; k++) {
-        const perf_wide_ *v = PERF_PTR_(const perf_wide_ *, c + k * block);
-        perf_wide_        p0 = v[0], p1 = v[1], u0 = v[0] >> 32, u1 = v[1] >> 32;
-
-        PERF_UNROLL_ for (i = 2; i < 8; i += 2)
-        {
-            p0 += v[i];
-            p1 += v[i + 1];
-            u0 += v[i] >> 32;
-            u1 += v[i + 1] >> 32;
-        }
-        for (i = 8; i < block / 8; i += 2) {
-            p0 += v[i];
-            p1 += v[i + 1];
-            u0 += v[i] >> 32;
-            u1 += v[i + 1] >> 32;
-        }
-        p0 += p1;
-        u0 += u1;
-        p0 += u0 - (u0 << 32);
-        sums[k] = p0[0] + p0[1] + p0[2] + p0[3];
-        total += sums[k];
-    }
-    return total;
-}
+#define PERF_TARGET_ PERF_ATTR_((__target__("avx2")))
+PERF_HIST_SUMS_(PERF_TARGET_, perf_avx2_sums64_, uint64_t, perf_wide_, (void)0)
+PERF_HIST_SUMS_(PERF_TARGET_, perf_avx2_sums32_, uint32_t, perf_wide_, PERF_UPPER_)
+#undef PERF_TARGET_
 #endif
+#undef PERF_UPPER_
+#else
+#define PERF_HIST_SUMS_(name, T)                                                                  \
+    PERF_FN uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)                     \
+    {                                                                                             \
+        uint64_t total = 0;                                                                       \
+        size_t   i, k;                                                                            \
+        for (k = 0; k < n; k++, c += block) {                                                     \
+            for (sums[k] = 0, i = 0; i < block; i++)                                              \
+                sums[k] += c[i];                                                                  \
+            total += sums[k];                                                                     \
+        }                                                                                         \
+        return total;                                                                             \
+    }
+PERF_HIST_SUMS_(perf_sums64_, uint64_t)
+PERF_HIST_SUMS_(perf_sums32_, uint32_t)
+#endif
+#undef PERF_HIST_SUMS_
 
-PERF_FN uint64_t perf_sum64_(const uint64_t *c, size_t n)
+/* The same for counters [first, first + n * block) of any form. */
+PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
+                                 size_t block, size_t n, uint64_t *sums)
 {
-    uint64_t sum = 0;
+    const uint64_t *c64 = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
+    const uint32_t *c32 = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(h)) + first;
 
-    for (; n >= 64; n -= 64, c += 64)
-        sum += perf_sum64x64_(c);
-    while (n)
-        sum += c[--n];
-    return sum;
-}
-
-PERF_FN uint64_t perf_sum32_(const uint32_t *c, size_t n)
-{
-    uint64_t sum = 0;
-
-    for (; n >= 64; n -= 64, c += 64)
-        sum += perf_sum32x64_(c);
-    while (n)
-        sum += c[--n];
-    return sum;
+#if defined(PERF_HIST_AVX2_)
+    if (n >= 4 && __builtin_cpu_supports("avx2"))
+        return s->bytes == 4 ? perf_avx2_sums32_(c32, block, n, sums)
+                             : perf_avx2_sums64_(c64, block, n, sums);
+#endif
+    return s->bytes == 4 ? perf_sums32_(c32, block, n, sums) : perf_sums64_(c64, block, n, sums);
 }
 
 PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
                                       size_t n)
 {
-    const void *cells = perf_hist_peek_cells_(h);
+    uint64_t sum = 0, part;
 
-    return s->bytes == 4 ? perf_sum32_(PERF_CAST_(const uint32_t *, cells) + first, n)
-                         : perf_sum64_(PERF_CAST_(const uint64_t *, cells) + first, n);
+    for (; n % 64; n--)
+        sum += perf_hist_cell_(h, s, first + n - 1);
+    for (; n; n -= 64, first += 64)
+        sum += perf_hist_sums_(h, s, first, 64, 1, &part);
+    return sum;
 }
 
 /* The sum as far as records kept it, modulo 2^64. */
@@ -1056,8 +979,8 @@ PERF_FN uint64_t perf_hist_kept_sum_(const perf_hist *h)
 {
     const uint64_t *s = perf_hist_peek_(h)->sums;
 
-    return PERF_RELAXED_LOAD_(&s[0]) + PERF_RELAXED_LOAD_(&s[1]) + PERF_RELAXED_LOAD_(&s[2]) +
-           PERF_RELAXED_LOAD_(&s[3]);
+    return PERF_GET_(&s[0]) + PERF_GET_(&s[1]) + PERF_GET_(&s[2]) +
+           PERF_GET_(&s[3]);
 }
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
@@ -1073,51 +996,38 @@ PERF_FN uint64_t perf_hist_count(const perf_hist *h)
     return d->under + d->over + perf_hist_sum_cells_(h, &s, first, end - first);
 }
 
-PERF_FN uint64_t perf_hist_under(const perf_hist *h)
-{
-    return h ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->under) : 0;
-}
-
-PERF_FN uint64_t perf_hist_over(const perf_hist *h)
-{
-    return h ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->over) : 0;
-}
-
-PERF_FN uint64_t perf_hist_invalid(const perf_hist *h)
-{
-    return h ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->invalid) : 0;
-}
-
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h)
-{
-    return h ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->lost) : 0;
-}
+#define PERF_HIST_GET_(name)                                                                      \
+    PERF_FN uint64_t perf_hist_##name(const perf_hist *h)                                         \
+    {                                                                                             \
+        return h ? PERF_GET_(&perf_hist_peek_(h)->name) : 0;                             \
+    }
+PERF_HIST_GET_(under)
+PERF_HIST_GET_(over)
+PERF_HIST_GET_(invalid)
+PERF_HIST_GET_(lost)
+#undef PERF_HIST_GET_
 
 /* The extremes as integers; 0: there are none. */
 PERF_FN int perf_hist_extremes_(const perf_hist *h, uint64_t *min, uint64_t *max)
 {
-    uint64_t not_min = h ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->not_min) : 0;
+    uint64_t not_min = h ? PERF_GET_(&perf_hist_peek_(h)->not_min) : 0;
 
     *min = ~not_min;
-    *max = not_min ? PERF_RELAXED_LOAD_(&perf_hist_peek_(h)->max) : 0;
+    *max = not_min ? PERF_GET_(&perf_hist_peek_(h)->max) : 0;
     return not_min != 0;
 }
 
-PERF_FN double perf_hist_min(const perf_hist *h)
-{
-    uint64_t min, max;
-
-    return perf_hist_extremes_(h, &min, &max) ? PERF_CAST_(double, min) * perf_hist_unit_(h)
-                                              : PERF_HIST_NO_DATA;
-}
-
-PERF_FN double perf_hist_max(const perf_hist *h)
-{
-    uint64_t min, max;
-
-    return perf_hist_extremes_(h, &min, &max) ? PERF_CAST_(double, max) * perf_hist_unit_(h)
-                                              : PERF_HIST_NO_DATA;
-}
+/* One of the extremes in the histogram's unit. */
+#define PERF_HIST_EXTREME_(which)                                                                 \
+    PERF_FN double perf_hist_##which(const perf_hist *h)                                          \
+    {                                                                                             \
+        uint64_t min, max;                                                                        \
+        return perf_hist_extremes_(h, &min, &max) ? PERF_CAST_(double, which) * perf_hist_unit_(h)\
+                                                  : PERF_HIST_NO_DATA;                            \
+    }
+PERF_HIST_EXTREME_(min)
+PERF_HIST_EXTREME_(max)
+#undef PERF_HIST_EXTREME_
 
 /* One step of the walk: next_ is 0 at the start, then 1 + index of the bucket to look at. */
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b)
@@ -1270,25 +1180,13 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
     s->max = PERF_CAST_(double, max);
     for (s->block = 64; (s->end - s->first) / s->block >= 256; s->block *= 2)
         continue;
-    s->blocks = 0;
     s->total = d->under + d->over;
     i = s->first;
-#if defined(PERF_AVX2_FN_)
-    if (s->end - i >= 4 * s->block && __builtin_cpu_supports("avx2")) {
-        const void *cells = perf_hist_peek_cells_(h);
-
-        s->blocks = (s->end - i) / s->block;
-        s->total += s->shape.bytes == 4
-                        ? perf_avx2_sums32_(PERF_CAST_(const uint32_t *, cells) + i, s->block,
-                                            s->blocks, s->sums)
-                        : perf_avx2_sums64_(PERF_CAST_(const uint64_t *, cells) + i, s->block,
-                                            s->blocks, s->sums);
-        i += s->blocks * s->block;
-    }
-#endif
-    for (; i < s->end; i += s->block) {
-        size_t n = s->end - i < s->block ? s->end - i : s->block;
-        s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, n);
+    s->blocks = (s->end - i) / s->block;
+    s->total += perf_hist_sums_(h, &s->shape, i, s->block, s->blocks, s->sums);
+    i += s->blocks * s->block;
+    if (i < s->end) {
+        s->sums[s->blocks] = perf_hist_sum_cells_(h, &s->shape, i, s->end - i);
         s->total += s->sums[s->blocks++];
     }
 }
@@ -1499,13 +1397,14 @@ PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int ste
 /* a[i] += b[i] or -= b[i]; true if the caller must look closer: z is the result, and the bits of
  * `spill` from `bit` up say that a counter carried, borrowed, or is so large that with a million
  * like it the total could pass 2^63.                                                             */
-#define PERF_HIST_COMBINE_(name, T, V, lanes, op, spill, bit)                                     \
+#define PERF_HIST_COMBINE_(name, T, V, op, spill, bit)                                            \
     PERF_FN int name(T *a, const T *b, size_t n)                                                  \
     {                                                                                             \
+        enum { perf_lanes_ = sizeof(V) / sizeof(T), perf_some_ = 4 * perf_lanes_ };               \
         V      any = PERF_ZERO;                                                                   \
-        T      part[lanes], rest = 0;                                                             \
+        T      part[perf_lanes_], rest = 0;                                                       \
         size_t i;                                                                                 \
-        for (; n >= 4 * (lanes); n -= 4 * (lanes), a += 4 * (lanes), b += 4 * (lanes)) {          \
+        for (; n >= perf_some_; n -= perf_some_, a += perf_some_, b += perf_some_) {              \
             V       *p = PERF_PTR_(V *, a);                                                       \
             const V *q = PERF_PTR_(const V *, b);                                                 \
             PERF_UNROLL_ for (i = 0; i < 4; i++)                                                  \
@@ -1521,16 +1420,16 @@ PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int ste
             rest |= (spill);                                                                      \
         }                                                                                         \
         memcpy(part, &any, sizeof part);                                                          \
-        for (i = 0; i < (lanes); i++)                                                             \
+        for (i = 0; i < perf_lanes_; i++)                                                         \
             rest |= part[i];                                                                      \
         return (rest >> (bit)) != 0;                                                              \
     }
 #define PERF_CARRY_  (x & y) | ((x | y) & ~z)
 #define PERF_BORROW_ (~x & y) | ((~x | y) & z)
-PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, PERF_LANES32_, +, PERF_CARRY_, 31)
-PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, PERF_LANES32_, -, PERF_BORROW_, 31)
-PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, PERF_LANES64_, +, z, 42)
-PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, PERF_LANES64_, -, z, 63)
+PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, +, PERF_CARRY_, 31)
+PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, -, PERF_BORROW_, 31)
+PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, +, z, 42)
+PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, -, z, 63)
 #undef PERF_HIST_COMBINE_
 #undef PERF_CARRY_
 #undef PERF_BORROW_
@@ -1550,15 +1449,14 @@ PERF_FN int perf_hist_same_unit_(const perf_hist *a, const perf_hist *b)
 PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
                                   const perf_hist_shape_ *s, size_t first, size_t n, int minus)
 {
-    if (s->bytes == 4) {
-        uint32_t       *a = PERF_CAST_(uint32_t *, perf_hist_cells_(into)) + first;
-        const uint32_t *b = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(from)) + first;
-        return minus ? perf_sub32_(a, b, n) : perf_add32_(a, b, n);
-    } else {
-        uint64_t       *a = PERF_CAST_(uint64_t *, perf_hist_cells_(into)) + first;
-        const uint64_t *b = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(from)) + first;
-        return minus ? perf_sub64_(a, b, n) : perf_add64_(a, b, n);
-    }
+    void       *a = perf_hist_cells_(into);
+    const void *b = perf_hist_peek_cells_(from);
+
+    if (s->bytes == 4)
+        return (minus ? perf_sub32_ : perf_add32_)(PERF_CAST_(uint32_t *, a) + first,
+                                                   PERF_CAST_(const uint32_t *, b) + first, n);
+    return (minus ? perf_sub64_ : perf_add64_)(PERF_CAST_(uint64_t *, a) + first,
+                                               PERF_CAST_(const uint64_t *, b) + first, n);
 }
 
 /* Where a value goes: the number of a counter, or one of these. */
@@ -1595,35 +1493,41 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
-/* Bucket by bucket, into another shape.  Unless the answer is PERF_OK, `into` is as before. */
+/* Whether `into`, as it is or (fresh) once it is empty, takes all of `from`, of another shape, or
+ * (minus) can give it back.                                                                      */
+PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from, int fresh,
+                                    int minus)
+{
+    perf_hist_shape_ s = perf_hist_shape_of_(into);
+    uint64_t         n = 0, at = PERF_HIST_UNDER_, next, held, most;
+    perf_hist_bucket b = PERF_ZERO;
+
+    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
+        next = perf_hist_place_(&s, b.lower);
+        if (next != perf_hist_place_(&s, b.upper))
+            return PERF_EINVAL;                 /* outside its range, and we would know better    */
+        n = next == at ? n + b.count : b.count;
+        at = next;
+        most = s.bytes == 4 && at < PERF_HIST_UNDER_ ? UINT32_MAX : PERF_HIST_MOST_;
+        held = fresh ? 0 : at == PERF_HIST_UNDER_ ? perf_hist_under(into)
+               : at == PERF_HIST_OVER_ ? perf_hist_over(into)
+                                       : perf_hist_cell_(into, &s, PERF_CAST_(size_t, at));
+        if ((n | b.count | held) >> 63 || (minus ? n > held : n + held > most))
+            return PERF_ERANGE;
+    }
+    held = fresh || minus ? 0 : perf_hist_count(into);
+    return (b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_ ? PERF_ERANGE : PERF_OK;
+}
+
+/* Bucket by bucket into another shape. */
 PERF_FN perf_status perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(into);
-    perf_hist_bucket b = PERF_ZERO, undo = PERF_ZERO;
-    perf_status      status = PERF_OK;
-    uint64_t         at;
+    perf_hist_bucket b = PERF_ZERO;
+    perf_status      status = perf_hist_fits_(into, from, 0, minus);
 
-    while (perf_hist_next(from, &b)) {
-        at = perf_hist_place_(&s, b.lower);
-        if (at != perf_hist_place_(&s, b.upper))
-            status = PERF_EINVAL;               /* outside its range, and we would know better    */
-        else if (!perf_hist_bump_(into, &s, at, b.count, minus))
-            status = PERF_ERANGE;
-        if (status != PERF_OK)
-            break;
-    }
-    if (status == PERF_OK && !minus && perf_hist_peek_(into)->not_min == 0)
-        return PERF_OK;                         /* it was empty: the total is that of `from`      */
-    if (status == PERF_OK && !minus) {
-        uint64_t total = perf_hist_peek_(into)->under + perf_hist_peek_(into)->over +
-                         perf_hist_sum_cells_(into, &s, 0, s.counters);
-        if (total <= PERF_HIST_MOST_)
-            return PERF_OK;
-        status = PERF_ERANGE;
-    }
-    while (status != PERF_OK && perf_hist_next(from, &undo) &&
-           (b.count == 0 || undo.lower != b.lower))
-        (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, undo.lower), undo.count, !minus);
+    while (status == PERF_OK && perf_hist_next(from, &b))
+        (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
     return status;
 }
 
@@ -1707,7 +1611,7 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     perf_hist_bucket b = PERF_ZERO;
     uint64_t         first[2] = {0, 0}, last[2] = {0, 0};
 
-    d->lo = d->width = d->lo64 = d->width64 = d->lo32 = d->width32 = 0;
+    d->lo = d->width = d->width64 = d->width32 = 0;
     while (perf_hist_next(h, &b)) {
         if (b.below == 0) {
             first[0] = b.lower;
@@ -1752,24 +1656,6 @@ PERF_FN void perf_hist_reset(perf_hist *h)
         memset(d, 0, sizeof *d);
 }
 
-/* Whether an empty histogram of shape s takes all of `from`. */
-PERF_FN perf_status perf_hist_fits_(const perf_hist_shape_ *s, const perf_hist *from)
-{
-    uint64_t         n = 0, at = PERF_HIST_UNDER_, next;
-    perf_hist_bucket b = PERF_ZERO;
-
-    while (perf_hist_next(from, &b)) {          /* ascending: what shares a counter is together   */
-        next = perf_hist_place_(s, b.lower);
-        if (next != perf_hist_place_(s, b.upper))
-            return PERF_EINVAL;
-        n = next == at ? n + b.count : b.count;
-        at = next;
-        if (n > PERF_HIST_MOST_ || (s->bytes == 4 && at < PERF_HIST_UNDER_ && n > UINT32_MAX))
-            return PERF_ERANGE;
-    }
-    return PERF_OK;
-}
-
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
     perf_hist_shape_ s, t;
@@ -1782,7 +1668,7 @@ PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
     if (t.bits < s.bits)
         return PERF_EINVAL;
     if (!perf_hist_same_(&s, &t))
-        status = perf_hist_fits_(&s, from);
+        status = perf_hist_fits_(into, from, 1, 0);
     if (status != PERF_OK)
         return status;
     perf_hist_reset(into);
@@ -1793,6 +1679,8 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
 {
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(live);
+    void                  *to = perf_hist_cells_(into);
+    const void            *cells = perf_hist_peek_cells_(live);
     perf_hist_shape_       s, t;
     size_t                 i, end;
 
@@ -1804,25 +1692,19 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
         return PERF_EINVAL;
     perf_hist_reset(into);
     end = perf_hist_touched_(live, &t, &i);
-    if (s.bytes == 4) {
-        uint32_t       *a = PERF_CAST_(uint32_t *, perf_hist_cells_(into));
-        const uint32_t *b = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(live));
-        for (; i < end; i++)
-            a[i] = PERF_RELAXED_LOAD_(&b[i]);
-    } else {
-        uint64_t       *a = PERF_CAST_(uint64_t *, perf_hist_cells_(into));
-        const uint64_t *b = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(live));
-        for (; i < end; i++)
-            a[i] = PERF_RELAXED_LOAD_(&b[i]);
-    }
-    d->under = PERF_RELAXED_LOAD_(&f->under);
-    d->over = PERF_RELAXED_LOAD_(&f->over);
-    d->invalid = PERF_RELAXED_LOAD_(&f->invalid);
-    d->lost = PERF_RELAXED_LOAD_(&f->lost);
+    for (; i < end; i++)
+        if (s.bytes == 4)
+            PERF_CAST_(uint32_t *, to)[i] = PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
+        else
+            PERF_CAST_(uint64_t *, to)[i] = PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
+    d->under = PERF_GET_(&f->under);
+    d->over = PERF_GET_(&f->over);
+    d->invalid = PERF_GET_(&f->invalid);
+    d->lost = PERF_GET_(&f->lost);
     for (i = 0; i < 4; i++)
-        d->sums[i] = PERF_RELAXED_LOAD_(&f->sums[i]);
-    d->not_min = PERF_RELAXED_LOAD_(&f->not_min);   /* the walk below needs the touched range     */
-    d->max = PERF_RELAXED_LOAD_(&f->max);
+        d->sums[i] = PERF_GET_(&f->sums[i]);
+    d->not_min = PERF_GET_(&f->not_min);        /* the walk below needs the touched range         */
+    d->max = PERF_GET_(&f->max);
     perf_hist_settle_(into, ~d->not_min, d->max);
     return PERF_OK;
 }

@@ -170,14 +170,6 @@ typedef struct perf_pf_ {
     struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
-/* One packet of the trace. */
-PERF_FN void perf_pf_packet_(perf_pf_ *w, const char *packet, size_t n)
-{
-    if (w->file.p > w->file.limit)
-        perf_file_flush_(&w->file);
-    w->file.p = perf_field_bytes_(w->file.p, 1, packet, n);
-}
-
 /* Names as the viewer wants them: UTF-8, or the bytes that are not replaced by '?'. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
@@ -195,97 +187,94 @@ PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
     return n;
 }
 
-/* The track of a thread (kind 0), counter (1) or asynchronous span (2), below its process. */
+/* The length of the message that began at `begin`, into the two bytes before it. */
+PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
+{
+    begin[-2] = PERF_CAST_(char, ((end - begin) & 127) - 128);
+    begin[-1] = PERF_CAST_(char, (end - begin) >> 7);
+}
+
+/* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
+ * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).        */
+PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text)
+{
+    char    *p, *begin[5];
+    uint32_t number = 1, depth = 0, i;
+
+    if (w->file.p > w->file.limit)
+        perf_file_flush_(&w->file);
+    p = begin[0] = perf_varint_(w->file.p, number << 3 | 2) + 2;
+    for (number = 0; *shape; shape++) {
+        if (*shape >= '0' && *shape <= '9') {
+            number = number * 10 + PERF_CAST_(uint32_t, *shape - '0');
+            continue;
+        }
+        if (*shape == '#') {
+            p = perf_field_(p, number, *v++);
+        } else if (*shape == '%') {
+            p = perf_varint_(p, number << 3 | 1);
+            for (i = 0; i < 8; i++)
+                *p++ = PERF_CAST_(char, *v >> 8 * i & 255);
+            v++;
+        } else if (*shape == '(' || (*shape == '$' && text)) {
+            p = begin[++depth] = perf_varint_(p, number << 3 | 2) + 2;
+            if (*shape == '$')
+                p += perf_pf_text_(p, text);
+        }
+        if (*shape == ')' || (*shape == '$' && text))
+            perf_pf_close_(begin[depth--], p);
+        number = 0;
+    }
+    perf_pf_close_(begin[0], p);
+    w->file.p = p;
+}
+
+/* The track of a thread (kind 0), counter (1) or asynchronous span (2), below its process; that of
+ * the process itself (3).                                                                        */
 PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const char *name,
                                   uint64_t thread)
 {
-    char   packet[1024], track[768], inner[512], text[512];
-    char  *p = track, *q = inner;
-    size_t n = perf_pf_text_(text, name);
+    static const char *const shape[4] = {"60(1#4(1#2#5$))10#", "60(1#2$5#8())10#", "60(1#2$5#)10#",
+                                         "60(1#3(1#))10#"};
+    const uint64_t one[] = {uuid, w->process, thread, 1}, below[] = {uuid, w->process << 32, 1},
+                   process[] = {uuid, w->process, 1};
 
-    p = perf_field_(p, 1, uuid);
-    if (kind == 0) {
-        q = perf_field_(q, 1, w->process);
-        q = perf_field_(q, 2, thread);
-        if (n)
-            q = perf_field_bytes_(q, 5, text, n);
-        p = perf_field_bytes_(p, 4, inner, PERF_CAST_(size_t, q - inner));
-    } else {
-        p = perf_field_bytes_(p, 2, text, n);
-        p = perf_field_(p, 5, w->process << 32);
-        if (kind == 1)
-            p = perf_field_bytes_(p, 8, inner, 0);
-    }
-    q = perf_field_bytes_(packet, 60, track, PERF_CAST_(size_t, p - track));
-    q = perf_field_(q, 10, 1);
-    perf_pf_packet_(w, packet, PERF_CAST_(size_t, q - packet));
+    perf_pf_put_(w, shape[kind], kind == 0 ? one : kind == 3 ? process : below,
+                 kind == 0 && !*name ? PERF_NULL_ : name);
 }
 
-/* Starts the sequence of a thread: its clock counts ns from t0, its names get short numbers.  The
- * trace processor knows a clock by its number and the sequence's, and t0 of one may not go back: so
- * both come from the process, as far as there are numbers (64; 100 of one byte).                 */
+/* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
+ * get short numbers.  The trace processor knows a clock by its number and the sequence's, and t0 of
+ * one may not go back: so both come from the process, as far as there are numbers (64 clocks; 100
+ * sequences of one byte).                                                                        */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
-    char           packet[256], a[128], b[64];
-    char          *p = packet, *q = a, *k = b;
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
+    const uint64_t v[] = {sequence, 1, 1, 3, t0, clock, 0, 1, 1, 3, clock, uuid};
 
-    p = perf_field_(p, 10, sequence);
-    p = perf_field_(p, 41, 1);                  /* incremental state cleared                      */
-    p = perf_field_(p, 13, 1);
-    k = perf_field_(k, 1, 3);                   /* CLOCK_MONOTONIC at t0 ...                      */
-    k = perf_field_(k, 2, t0);
-    q = perf_field_bytes_(q, 1, b, PERF_CAST_(size_t, k - b));
-    k = perf_field_(b, 1, clock);               /* ... is 0 of our own clock: differences in ns   */
-    k = perf_field_(k, 2, 0);
-    k = perf_field_(k, 3, 1);
-    k = perf_field_(k, 4, 1);
-    q = perf_field_bytes_(q, 1, b, PERF_CAST_(size_t, k - b));
-    q = perf_field_(q, 2, 3);
-    p = perf_field_bytes_(p, 6, a, PERF_CAST_(size_t, q - a));
-    q = perf_field_(a, 58, clock);
-    k = perf_field_(b, 11, uuid);
-    q = perf_field_bytes_(q, 11, b, PERF_CAST_(size_t, k - b));
-    p = perf_field_bytes_(p, 59, a, PERF_CAST_(size_t, q - a));
-    perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
+    /* Incremental state cleared; a snapshot of both clocks, ours with differences in units of 1 ns;
+     * clock and track of events that name none.                                                  */
+    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_);
 }
 
+/* The number that events of the sequence have in place of a name. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
-    char  packet[1024], a[640], b[600], text[512];
-    char *p = b;
+    const uint64_t v[] = {id, sequence};
 
-    p = perf_field_(p, 1, id);
-    p = perf_field_bytes_(p, 2, text,
-                          perf_pf_text_(text, PERF_ACQ_(&w->registry->names)[id]->site.name));
-    p = perf_field_bytes_(a, 2, b, PERF_CAST_(size_t, p - b));
-    p = perf_field_bytes_(packet, 12, a, PERF_CAST_(size_t, p - a));
-    p = perf_field_(p, 10, sequence);
-    perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
+    perf_pf_put_(w, "12(2(1#2$))10#", v, PERF_ACQ_(&w->registry->names)[id]->site.name);
 }
 
 /* An event with a time of its own, on any track: counters, instants, ends of spans. */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint64_t type,
                                   const char *name, uint64_t value_bits)
 {
-    char  packet[1024], event[700], text[512];
-    char *p = event;
-    int   i;
+    const uint64_t value[] = {type, uuid, value_bits, ns, 3, 1}, other[] = {type, uuid, ns, 3, 1};
 
-    p = perf_field_(p, 9, type);
-    p = perf_field_(p, 11, uuid);
-    if (name)
-        p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, name));
-    if (type == 4) {                            /* double, fixed 64 bits                          */
-        p = perf_varint_(p, 44 << 3 | 1);
-        for (i = 0; i < 8; i++)
-            *p++ = PERF_CAST_(char, value_bits >> 8 * i & 255);
-    }
-    p = perf_field_bytes_(packet, 11, event, PERF_CAST_(size_t, p - event));
-    p = perf_field_(p, 8, ns);
-    p = perf_field_(p, 58, 3);
-    p = perf_field_(p, 10, 1);
-    perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
+    if (type == 4)                              /* of a counter                                   */
+        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_);
+    else
+        perf_pf_put_(w, "11(9#11#23$)8#58#10#", other, name);
 }
 
 /* Whatever is no scope.  `known`: its track has been described. */
@@ -468,25 +457,11 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
     }
 }
 
-/* What every file begins with. */
-PERF_COLD_FN_ void perf_pf_process_(perf_pf_ *w)
-{
-    char  packet[64], track[48], inner[16];
-    char *p;
-
-    p = perf_field_(inner, 1, w->process);
-    p = perf_field_bytes_(perf_field_(track, 1, w->process << 32), 3, inner,
-                          PERF_CAST_(size_t, p - inner));
-    p = perf_field_bytes_(packet, 60, track, PERF_CAST_(size_t, p - track));
-    p = perf_field_(p, 10, 1);
-    perf_pf_packet_(w, packet, PERF_CAST_(size_t, p - packet));
-}
-
 PERF_COLD_FN_ void perf_pf_go_(void *with)
 {
     perf_pf_ *w = PERF_CAST_(perf_pf_ *, with);
 
-    perf_pf_process_(w);
+    perf_pf_track_(w, w->process << 32, 3, "", 0);
     if (!perf_events_each_(w->registry, perf_pf_thread_, w) || w->no_memory)
         w->file.failed = 1;
     perf_file_flush_(&w->file);
@@ -534,8 +509,8 @@ typedef struct perf_streaming_ {
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
     uint64_t      chunk;        /* entries                                                        */
-    perf_event_  *event;        /* room for a chunk                                               */
-    char         *buffer;
+    perf_event_  *event;        /* room for a chunk: the one block that holds pf.room, buffer and */
+    char         *buffer;       /*   path as well                                                 */
     char         *path;         /* with room for ".PID"                                           */
     size_t        path_length;
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
@@ -620,7 +595,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
         perf_file_number_(f, s->process);
         perf_file_put_(f, "}");
     } else {
-        perf_pf_process_(&s->pf);
+        perf_pf_track_(&s->pf, s->pf.process << 32, 3, "", 0);
     }
     perf_file_flush_(f);
     s->whole = f->written;
@@ -802,12 +777,7 @@ PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts)
 PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
 {
     PERF_FREE(s->event);
-    PERF_FREE(s->buffer);
-    PERF_FREE(s->path);
-    PERF_FREE(s->pf.room);
     s->event = PERF_NULL_;
-    s->buffer = s->path = PERF_NULL_;
-    s->pf.room = PERF_NULL_;
 }
 
 /* As new, but for the head, which a report may be reading, and the room mapped for names. */
@@ -859,14 +829,16 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
         s->pf.mapped = 1;
         s->pf.ties = &s->ties;
         s->pf.events = PERF_CAST_(size_t, s->chunk);
-        s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(s->pf.events * sizeof *s->event));
-        s->pf.room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * s->pf.events * sizeof *s->pf.room));
-        s->buffer = PERF_CAST_(char *, PERF_MALLOC(PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_));
-        s->path = PERF_CAST_(char *, PERF_MALLOC(s->path_length + 24));
+        s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(
+            s->pf.events * (sizeof *s->event + 3 * sizeof *s->pf.room) + PERF_FILE_BYTES_ +
+            2 * PERF_FILE_RECORD_ + s->path_length + 24));
     }
-    if (!s || !s->event || !s->pf.room || !s->buffer || !s->path) {
+    if (!s || !s->event) {
         status = PERF_ENOMEM;
     } else {
+        s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
+        s->buffer = PERF_PTR_(char *, s->pf.room + 3 * s->pf.events);
+        s->path = s->buffer + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_;
         memcpy(s->path, path, s->path_length + 1);
         if (!perf_stream_open_(s)) {
             status = PERF_EIO;
@@ -1001,9 +973,9 @@ PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint6
 #define PERF_MERGE_BYTES_  (UINT64_C(1) << 40)  /* of a part: no file of ours comes near it       */
 
 typedef struct perf_pids_ {     /* of the processes in the output, in the order of the parts      */
-    uint32_t *from, *to;
-    size_t    count, room, part;        /* part: where those of the present one begin             */
-    size_t    last;                     /* the one asked for last                                 */
+    uint32_t from[PERF_MERGE_PIDS_], to[PERF_MERGE_PIDS_];
+    size_t   count, part;               /* part: where those of the present one begin             */
+    size_t   last;                      /* the one asked for last                                 */
 } perf_pids_;
 
 typedef struct perf_merge_ {
@@ -1018,7 +990,7 @@ typedef struct perf_merge_ {
     uint64_t               bytes;       /* read of the part                                       */
     int                    ours;        /* it has begun as a trace of perf.h begins               */
     char                  *text, *text_end;     /* a packet that is being made                    */
-    perf_pids_             pids;
+    perf_pids_            *pids;
     uint32_t               sequences, highest;  /* used by the parts before; by this one          */
     uint64_t               records, overwritten, uncounted;
 } perf_merge_;
@@ -1044,7 +1016,7 @@ PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
 /* The number of a process in the output; *fresh: first seen.  0: no memory. */
 PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
 {
-    perf_pids_ *k = &m->pids;
+    perf_pids_ *k = m->pids;
     uint32_t    is = PERF_CAST_(uint32_t, pid);
     size_t      i;
 
@@ -1059,22 +1031,6 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
     if (k->count >= PERF_MERGE_PIDS_ || pid >> 32) {
         m->status = pid >> 32 ? PERF_EFORMAT : PERF_ELIMIT;
         return 0;
-    }
-    if (k->count == k->room) {
-        size_t    room = k->room ? 2 * k->room : 64;
-        uint32_t *both = PERF_CAST_(uint32_t *, PERF_MALLOC(2 * room * sizeof *both));
-        if (!both) {
-            m->status = PERF_ENOMEM;
-            return 0;
-        }
-        if (k->count) {
-            memcpy(both, k->from, k->count * sizeof *both);
-            memcpy(both + room, k->to, k->count * sizeof *both);
-        }
-        PERF_FREE(k->from);
-        k->from = both;
-        k->to = both + room;
-        k->room = room;
     }
     k->from[k->count] = is;
     for (i = 0; !is || i < k->count;)           /* the next that is free                          */
@@ -1129,116 +1085,121 @@ PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *
     return PERF_NULL_;
 }
 
-/* Kinds of messages by what has to change in them. */
-#define PERF_M_PACKET_     0
-#define PERF_M_EVENT_      1            /* and the defaults of one: track_uuid                    */
-#define PERF_M_TRACK_      2
-#define PERF_M_PROCESS_    3
-#define PERF_M_THREAD_     4
-#define PERF_M_SNAPSHOT_   5
-#define PERF_M_CLOCK_      6
-#define PERF_M_DEFAULTS_   7
-#define PERF_M_UNCHANGED_  8
+/* The field at p: returns its end, NULL when it is broken.  *v: the number in it, or how many bytes
+ * before its end are its content.                                                                */
+PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint64_t *tag,
+                                           uint64_t *v)
+{
+    p = perf_varint_read_(p, end, tag);
+    if (!p || !(*tag >> 3) || *tag >> 32)
+        return PERF_NULL_;
+    switch (*tag & 7) {
+    case 0: return perf_varint_read_(p, end, v);
+    case 1: *v = 8; break;
+    case 2: p = perf_varint_read_(p, end, v); break;
+    case 5: *v = 4; break;
+    default: return PERF_NULL_;
+    }
+    return p && *v <= PERF_CAST_(uint64_t, end - p) ? p + *v : PERF_NULL_;
+}
+
+/* What has to change: messages by the kinds of their fields, and numbers. */
+enum { PERF_M_PACKET_, PERF_M_EVENT_, PERF_M_TRACK_, PERF_M_PROCESS_, PERF_M_THREAD_,
+       PERF_M_SNAPSHOT_, PERF_M_CLOCK_, PERF_M_DEFAULTS_, PERF_M_SEQUENCE_, PERF_M_TIME_,
+       PERF_M_UUID_, PERF_M_PID_, PERF_M_UNCHANGED_ };
 
 PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
 {
-    switch (kind) {
-    case PERF_M_PACKET_:
-        return number == 11   ? PERF_M_EVENT_
-               : number == 60 ? PERF_M_TRACK_
-               : number == 6  ? PERF_M_SNAPSHOT_
-               : number == 59 ? PERF_M_DEFAULTS_
-                              : PERF_M_UNCHANGED_;
-    case PERF_M_TRACK_:
-        return number == 3   ? PERF_M_PROCESS_
-               : number == 4 ? PERF_M_THREAD_
-                             : PERF_M_UNCHANGED_;
-    case PERF_M_SNAPSHOT_: return number == 1 ? PERF_M_CLOCK_ : PERF_M_UNCHANGED_;
-    case PERF_M_DEFAULTS_: return number == 11 ? PERF_M_EVENT_ : PERF_M_UNCHANGED_;
-    default: return PERF_M_UNCHANGED_;
+    static const unsigned char change[][3] = {      /* in, field, is                              */
+        {PERF_M_PACKET_, 6, PERF_M_SNAPSHOT_},   {PERF_M_PACKET_, 8, PERF_M_TIME_},
+        {PERF_M_PACKET_, 10, PERF_M_SEQUENCE_},  {PERF_M_PACKET_, 11, PERF_M_EVENT_},
+        {PERF_M_PACKET_, 59, PERF_M_DEFAULTS_},  {PERF_M_PACKET_, 60, PERF_M_TRACK_},
+        {PERF_M_EVENT_, 11, PERF_M_UUID_},       {PERF_M_DEFAULTS_, 11, PERF_M_EVENT_},
+        {PERF_M_TRACK_, 1, PERF_M_UUID_},        {PERF_M_TRACK_, 3, PERF_M_PROCESS_},
+        {PERF_M_TRACK_, 4, PERF_M_THREAD_},      {PERF_M_TRACK_, 5, PERF_M_UUID_},
+        {PERF_M_PROCESS_, 1, PERF_M_PID_},       {PERF_M_THREAD_, 1, PERF_M_PID_},
+        {PERF_M_SNAPSHOT_, 1, PERF_M_CLOCK_},    {PERF_M_CLOCK_, 2, PERF_M_TIME_}};
+    size_t i;
+
+    for (i = 0; i < sizeof change / sizeof *change; i++)
+        if (change[i][0] == kind && change[i][1] == number)
+            return change[i][2];
+    return PERF_M_UNCHANGED_;
+}
+
+/* The number that stands for v. */
+PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t v, uint64_t clock)
+{
+    int fresh;
+
+    if (kind == PERF_M_SEQUENCE_) {
+        if (v > m->highest)
+            m->highest = PERF_CAST_(uint32_t, v);
+        v += m->sequences;
+    } else if (kind == PERF_M_TIME_ && clock == 3) {
+        v = perf_merge_time_(m, v);
+    } else if (kind == PERF_M_UUID_) {
+        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32, &fresh)) << 32 |
+            (v & UINT64_C(0xffffffff));
+    } else if (kind == PERF_M_PID_) {
+        v = perf_merge_pid_(m, v, &fresh);
     }
+    return v;
+}
+
+/* The number in a message's field, 0 when it has none: field 58 of a packet is the clock of its
+ * time, field 1 of a clock says which one it is.                                                 */
+PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t number)
+{
+    uint64_t tag = 0, v = 0;
+
+    while (p && p < end) {
+        p = perf_field_read_(p, end, &tag, &v);
+        if (p && tag == number << 3)
+            return v;
+    }
+    return 0;
 }
 
 /* Copies a message with its numbers changed; returns the end of the copy, NULL when it is broken.
- * `clock`: of a packet, the clock its time is in; of a clock, which one.  Four deep at most.    */
+ * Four deep at most.                                                                             */
 PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
-                                        char *to, uint64_t clock)
+                                        char *to)
 {
-    int      fresh = 0;
-    uint64_t tag, v;
+    uint64_t tag, v, clock = kind == PERF_M_PACKET_ ? perf_merge_find_(p, end, 58)
+                             : kind == PERF_M_CLOCK_ ? perf_merge_find_(p, end, 1) : 0;
 
     while (p < end) {
-        p = perf_varint_read_(p, end, &tag);
-        if (!p || !(tag >> 3) || tag >> 32 || m->text_end - to < 2048)
+        int inner;
+        p = perf_field_read_(p, end, &tag, &v);
+        if (!p || m->text_end - to < 2048 ||
+            (tag & 7 && v + 2048 > PERF_CAST_(uint64_t, m->text_end - to)))
             return PERF_NULL_;
-        if ((tag & 7) == 2) {
-            const char *data = perf_varint_read_(p, end, &v);
-            int         inner = perf_merge_kind_(kind, tag >> 3);
-            if (!data || v > PERF_CAST_(uint64_t, end - data) ||
-                v + 2048 > PERF_CAST_(uint64_t, m->text_end - to))
-                return PERF_NULL_;
-            if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && m->part[m->at].name) {
-                p = data + v;                   /* a new name stands for it                       */
-                continue;
-            }
-            to = perf_varint_(to, tag);
-            p = data + v;
-            if (inner == PERF_M_UNCHANGED_) {
+        if (kind == PERF_M_PROCESS_ && tag >> 3 == 6 && m->part[m->at].name)
+            continue;                           /* a new name stands for it                       */
+        inner = perf_merge_kind_(kind, tag >> 3);
+        to = perf_varint_(to, tag);
+        if ((tag & 7) == 0) {
+            to = perf_varint_(to, perf_merge_number_of_(m, inner, v, clock));
+        } else if ((tag & 7) != 2 || inner >= PERF_M_SEQUENCE_) {
+            if ((tag & 7) == 2)
                 to = perf_varint_(to, v);
-                memcpy(to, data, PERF_CAST_(size_t, v));
-                to += v;
-            } else {
-                uint64_t which = 0;
-                char    *body = to + 3, *body_end;
-                if (inner == PERF_M_CLOCK_) {   /* its id comes first                             */
-                    const char *q = perf_varint_read_(data, data + v, &which);
-                    q = which == 8 ? perf_varint_read_(q, data + v, &which) : PERF_NULL_;
-                    which = q ? which : 0;
-                }
-                body_end = perf_merge_message_(m, inner, data, data + v, body, which);
-                if (!body_end || body_end - body > 0x1fffff)
-                    return PERF_NULL_;
-                v = PERF_CAST_(uint64_t, body_end - body);
-                to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is    */
-                to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
-                to[2] = PERF_CAST_(char, v >> 14);
-                if (v < 128) {                  /* mostly: then one byte                          */
-                    to[0] = PERF_CAST_(char, v);
-                    memmove(to + 1, body, PERF_CAST_(size_t, v));
-                    body_end -= 2;
-                }
-                to = body_end;
-            }
-        } else if ((tag & 7) == 0) {
-            p = perf_varint_read_(p, end, &v);
-            if (!p)
-                return PERF_NULL_;
-            tag >>= 3;
-            if (kind == PERF_M_PACKET_ && tag == 10) {
-                if (v > m->highest)
-                    m->highest = PERF_CAST_(uint32_t, v);
-                v += m->sequences;
-            } else if ((kind == PERF_M_PACKET_ && tag == 8 && clock == 3) ||
-                       (kind == PERF_M_CLOCK_ && tag == 2 && clock == 3)) {
-                v = perf_merge_time_(m, v);
-            } else if ((kind == PERF_M_EVENT_ && tag == 11) ||
-                       (kind == PERF_M_TRACK_ && (tag == 1 || tag == 5))) {
-                v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32, &fresh)) << 32 |
-                    (v & UINT64_C(0xffffffff));
-            } else if ((kind == PERF_M_PROCESS_ || kind == PERF_M_THREAD_) && tag == 1) {
-                v = perf_merge_pid_(m, v, &fresh);
-            }
-            to = perf_field_(to, PERF_CAST_(uint32_t, tag), v);
-        } else if ((tag & 7) == 1 || (tag & 7) == 5) {
-            size_t n = (tag & 7) == 1 ? 8 : 4;
-            if (PERF_CAST_(size_t, end - p) < n)
-                return PERF_NULL_;
-            to = perf_varint_(to, tag);
-            memcpy(to, p, n);
-            to += n;
-            p += n;
+            memcpy(to, p - v, PERF_CAST_(size_t, v));
+            to += v;
         } else {
-            return PERF_NULL_;
+            char *body = to + 3, *body_end = perf_merge_message_(m, inner, p - v, p, body);
+            if (!body_end || body_end - body > 0x1fffff)
+                return PERF_NULL_;
+            v = PERF_CAST_(uint64_t, body_end - body);
+            to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is        */
+            to[1] = PERF_CAST_(char, (v >> 7 & 127) - 128);
+            to[2] = PERF_CAST_(char, v >> 14);
+            if (v < 128) {                      /* mostly: then one byte                          */
+                to[0] = PERF_CAST_(char, v);
+                memmove(to + 1, body, PERF_CAST_(size_t, v));
+                body_end -= 2;
+            }
+            to = body_end;
         }
     }
     if (kind == PERF_M_PROCESS_) {              /* there is room: see the loop                    */
@@ -1252,31 +1213,23 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     return to;
 }
 
-/* The clock of a packet's time: field 58, 0 when it has none. */
-PERF_COLD_FN_ uint64_t perf_merge_clock_(const char *p, const char *end)
+/* Into the file, whose buffer may be smaller. */
+PERF_COLD_FN_ void perf_merge_raw_(perf_merge_ *m, const char *from, const char *to)
 {
-    uint64_t tag = 0, v = 0;
-
-    while (p && p < end) {
-        p = perf_varint_read_(p, end, &tag);
-        if (p && (tag & 7) == 1 && end - p >= 8)
-            p += 8;
-        else if (p && (tag & 7) == 5 && end - p >= 4)
-            p += 4;
-        else
-            p = perf_varint_read_(p, end, &v);
-        if (p && (tag & 7) == 2)
-            p = v <= PERF_CAST_(uint64_t, end - p) ? p + v : PERF_NULL_;
-        else if (p && tag == 58 << 3)
-            return v;
+    while (from < to) {
+        size_t k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
+        if (m->file.p > m->file.limit)
+            perf_file_flush_(&m->file);
+        memcpy(m->file.p, from, k);
+        m->file.p += k;
+        from += k;
     }
-    return 0;
 }
 
 PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
 {
     const char *p, *q, *end;
-    char       *to, *from;
+    char       *to;
     uint64_t    n = 0;
     size_t      k;
 
@@ -1297,26 +1250,18 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
             return;                             /* cut off                                        */
         q = m->buffer + m->begin + k;
         m->ours = m->ours || (n > 2 && PERF_CAST_(unsigned char, q[0]) == 0xe2 && q[1] == 3);
-        to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text,
-                                           perf_merge_clock_(q, q + n)) : PERF_NULL_;
+        to = m->ours ? perf_merge_message_(m, PERF_M_PACKET_, q, q + n, m->text) : PERF_NULL_;
         if (m->status == PERF_OK &&
             (!to || to == m->text || to - m->text > PERF_CAST_(int, PERF_MERGE_PACKET_) - 16))
             m->status = PERF_EFORMAT;           /* what we write must be readable, too            */
         if (m->status != PERF_OK)
             return;
         m->begin += k + PERF_CAST_(size_t, n);
-        n = PERF_CAST_(uint64_t, to - m->text);
-        for (from = m->text; from < to; from += k) {    /* larger than the file's buffer, perhaps */
-            if (m->file.p > m->file.limit)
-                perf_file_flush_(&m->file);
-            if (from == m->text) {
-                *m->file.p++ = 0x0a;
-                m->file.p = perf_varint_(m->file.p, n);
-            }
-            k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
-            memcpy(m->file.p, from, k);
-            m->file.p += k;
-        }
+        if (m->file.p > m->file.limit)
+            perf_file_flush_(&m->file);
+        *m->file.p++ = 0x0a;
+        m->file.p = perf_varint_(m->file.p, PERF_CAST_(uint64_t, to - m->text));
+        perf_merge_raw_(m, m->text, to);
     }
 }
 
@@ -1371,18 +1316,6 @@ PERF_FN uint64_t perf_merge_number_(const char **p)
 PERF_FN int perf_merge_ended_(const char *p)
 {
     return *p == ',' || *p == '}';
-}
-
-PERF_COLD_FN_ void perf_merge_raw_(perf_merge_ *m, const char *from, const char *to)
-{
-    while (from < to) {
-        size_t k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
-        if (m->file.p > m->file.limit)
-            perf_file_flush_(&m->file);
-        memcpy(m->file.p, from, k);
-        m->file.p += k;
-        from += k;
-    }
 }
 
 /* Between two records. */
@@ -1557,7 +1490,7 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
             break;
         }
         m->begin = m->end = 0;
-        m->pids.part = m->pids.count;
+        m->pids->part = m->pids->count;
         m->sequences += m->highest;
         m->highest = 0;
         m->bytes = 0;
@@ -1619,7 +1552,9 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     m.parts = n;
     m.buffer = PERF_CAST_(char *, PERF_MALLOC(2 * PERF_MERGE_PACKET_ + 16));
     m.text = PERF_CAST_(char *, PERF_MALLOC(4 * PERF_MERGE_PACKET_));
-    if (m.buffer && m.text) {
+    m.pids = PERF_CAST_(perf_pids_ *, PERF_MALLOC(sizeof *m.pids));
+    if (m.buffer && m.text && m.pids) {
+        m.pids->count = m.pids->last = 0;
         m.text_end = m.text + 4 * PERF_MERGE_PACKET_;
         m.at = n;
         status = perf_file_save_(out, &m.file, perf_merge_go_, &m);
@@ -1630,7 +1565,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     }
     PERF_FREE(m.buffer);
     PERF_FREE(m.text);
-    PERF_FREE(m.pids.from);
+    PERF_FREE(m.pids);
     return status;
 }
 

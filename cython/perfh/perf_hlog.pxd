@@ -35,7 +35,6 @@ cdef extern from "perf_hlog.h" nogil:
             perf_hist *into) noexcept
     size_t perf_hist_percentiles_text(char *out, size_t cap, const perf_hist *h,
             double unit, int steps) noexcept
-    size_t perf_hist_csv_text(char *out, size_t cap, const perf_hist *h) noexcept
     size_t perf_hist_bars_text(char *out, size_t cap, const perf_hist *h, int rows,
             int columns, int utf8) noexcept
     size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h,

@@ -1,4 +1,4 @@
-/* The percentile text, CSV, bars and what collectors read: known text, short buffers. */
+/* The percentile text, bars and what collectors read: known text, short buffers. */
 #include "perf_hlog.h"
 #include "../check.h"
 #include "../hist/samples.h"
@@ -56,17 +56,6 @@ static void percentiles(void)
     CHECK(last_value > perf_hist_max(&fixed) / 1000.0 - 0.001, "ends with the maximum");
     n = perf_hist_percentiles_text(text, sizeof text, NULL, 0.0, 0);
     CHECK(n == strlen(text) && strstr(text, "Total count    =            0"), "NULL:\n%s", text);
-
-    perf_hist_reset(&fixed);
-    perf_hist_add_n(&fixed, 5, 3);
-    perf_hist_add(&fixed, 1000);
-    perf_hist_add(&fixed, 0);
-    n = perf_hist_csv_text(text, sizeof text, &fixed);
-    CHECK(n == strlen(text) &&
-              !strcmp(text, "lower,upper,count,cumulative,fraction\n0,0,1,1,0.200000000\n"
-                            "5,5,3,4,0.800000000\n1000,1003,1,5,1.000000000\n"), "got:\n%s", text);
-    CHECK(perf_hist_csv_text(NULL, 0, &fixed) == n && perf_hist_csv_text(text, 10, &fixed) == n,
-          "csv size");
 }
 
 /* Rows add up, never more than asked for, whatever the range; cut texts say the same length. */

@@ -34,10 +34,10 @@ static void line(const char *folder, const char *name, const char *p, size_t n)
     snprintf(path, sizeof path, "%s-0", name);
     put(folder, path, 0, p, n);
     (void)perf_hlog_open_(&s, b, 0, n - PERF_CAST_(size_t, b - p));
-    while (perf_inflate_more_(&s))              /* all of the content fits the ring                 */
+    while (perf_inflate_more_(&s))              /* all of the content fits the window               */
         continue;
     snprintf(path, sizeof path, "%s-2", name);
-    put(folder, path, strstr(name, "V0") ? 65 : 2, s.ring, PERF_CAST_(size_t, s.written));
+    put(folder, path, strstr(name, "V0") ? 65 : 2, s.window, PERF_CAST_(size_t, s.written));
     for (i = 0; b + i < p + n && b[i] != '='; i += 4) {
         uint32_t v = 0;
         for (k = 0; k < 4; k++)
