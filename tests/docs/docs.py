@@ -54,7 +54,7 @@ def markdown_files():
     return sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                               *ROOT.glob("tests/**/*.md"), *ROOT.glob("examples/**/*.md"),
                               *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md"),
-                              *ROOT.glob("cython/**/*.md")])
+                              *ROOT.glob("cython/**/*.md"), *ROOT.glob("packaging/**/*.md")])
 
 
 def markdown_blocks(path):
