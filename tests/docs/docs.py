@@ -17,7 +17,7 @@ A block with no main() may be file-level code or statements, and may use tests/d
 A fence below the comment <!-- run: COMMANDS --> quotes what they print, in a folder with links to
 the repository's files; <!-- file: NAME --> above an earlier fence of the same document puts that one
 there.  Every quoted line must come up in the run, in that order; other lines may lie between, one
-may be broken where it is too long, and numbers may be others.
+may be broken where it is too long; numbers, and the clock that decided, may be others.
 """
 import json
 import os
@@ -143,9 +143,11 @@ def candidates(block):
 
 def compile_c(block, compiler, scratch):
     """None, or what is wrong."""
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}", f"-I{scratch}"]
     if not block.whole:
         strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    if named_files(block.path):
+        strict += ["-Wno-unused-function"]      # a file of the document may hold more than is used
     if "define PERF_NVTX 1" in block.text:
         nvtx = tool("find_nvtx")
         if not nvtx:
@@ -204,8 +206,16 @@ def compile_cuda(block, scratch):
     return "\n".join(outputs)
 
 
+def named_files(path):
+    """{name: text} of the fences of a document below <!-- file: NAME -->."""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".md" else ""
+    return dict(re.findall(r"^<!-- file: (.*?) -->\n```[^\n]*\n(.*?)^```", text, re.M | re.S))
+
+
 def wrong_with(block, scratch):
     """A list of complaints about one block."""
+    for name, text in named_files(block.path).items():
+        (scratch / name).write_text(text, encoding="utf-8")
     if not block.tags:
         return ["the fence does not say what it holds (```c, ```sh, ```text, ...)"]
     bad = []
@@ -271,6 +281,8 @@ def shape(text):
     """The text with its numbers, their units and its spaces made alike."""
     text = re.sub(r"/tmp/[\w./]+/", "", text)
     text = re.sub(rf"(?<![\w.]){NUMBER}{UNIT}", "#", text)
+    text = re.sub(r"\b(second|minute|hour|pair|run)s\b", r"\1", text)
+    text = re.sub(r"by processor time|by the wall's clock", "by a clock", text)
     return " ".join(text.split())
 
 
