@@ -6,7 +6,8 @@
     docs.py outputs     what a document quotes of a program's output is what a run of it says
     docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
-    docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII
+    docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII; README.md
+                        stays short and narrow
     docs.py list        shows the blocks and what is done with each
 
 A fence in a .md file says what it holds:  ```c  C99   ```c c++  C99 and C++11   ```c++  C++11
@@ -17,7 +18,8 @@ A block with no main() may be file-level code or statements, and may use tests/d
 A fence below the comment <!-- run: COMMANDS --> quotes what they print, in a folder with links to
 the repository's files; <!-- file: NAME --> above an earlier fence of the same document puts that one
 there.  Every quoted line must come up in the run, in that order; other lines may lie between, one
-may be broken where it is too long; numbers, and the clock that decided, may be others.
+may be broken where it is too long; numbers, the machine and the clock may
+be others.
 """
 import json
 import os
@@ -279,7 +281,8 @@ UNIT = r"(?:\s?(?:[munp]?s|min|[KMGT]?B(?:/s)?|[MGT]?Hz|ppm|%|x)(?![\w]))?"
 
 def shape(text):
     """The text with its numbers, their units and its spaces made alike."""
-    text = re.sub(r"/tmp/[\w./]+/", "", text)
+    text = re.sub(r"^environment: .*", "environment:", text, flags=re.M)
+    text = re.sub(r"^clock \w+:", "clock:", text, flags=re.M)
     text = re.sub(rf"(?<![\w.]){NUMBER}{UNIT}", "#", text)
     text = re.sub(r"\b(second|minute|hour|pair|run)s\b", r"\1", text)
     text = re.sub(r"by processor time|by the wall's clock", "by a clock", text)
@@ -518,6 +521,14 @@ def check_links():
             elif line.endswith(" ") or len(line) > 120:
                 bad += 1
                 print(f"FAILED: {path.name}:{number}: blank at the end, or over 120 columns")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(readme, 1):
+        if len(line) > 100:
+            bad += 1
+            print(f"FAILED: README.md:{number}: over 100 columns")
+    if len(readme) > 140:
+        bad += 1
+        print(f"FAILED: README.md: {len(readme)} lines: what is more than two minutes goes to docs/")
     print(f"{links} links, {len(HEADERS)} headers, {bad} failures")
     return bad
 
