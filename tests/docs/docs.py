@@ -18,8 +18,8 @@ A block with no main() may be file-level code or statements, and may use tests/d
 A fence below the comment <!-- run: COMMANDS --> quotes what they print, in a folder with links to
 the repository's files; <!-- file: NAME --> above an earlier fence of the same document puts that one
 there.  Every quoted line must come up in the run, in that order; other lines may lie between, one
-may be broken where it is too long; numbers, the machine and the clock may
-be others.
+may be broken where it is too long, "..." leaves something out; numbers, the machine and the clock
+may be others.
 """
 import json
 import os
@@ -305,14 +305,12 @@ def missing_lines(said, text):
     """The quoted lines that do not come up in what was said, in order."""
     said, at, missing = shape(said), 0, []
     for line in text.splitlines():
-        wanted = shape(line)
-        if not wanted or wanted == "..." or line.startswith("$ "):
-            continue
-        place = said.find(wanted, at)
-        if place < 0:
-            missing.append(line)
-        else:
-            at = place + len(wanted)
+        for wanted in filter(None, shape(line).split("...")):
+            place = -1 if line.startswith("$ ") else said.find(wanted.strip(), at)
+            if place >= 0:
+                at = place + len(wanted.strip())
+            elif not line.startswith("$ "):
+                missing.append(line)
     return missing
 
 
