@@ -1,7 +1,7 @@
 #!/bin/sh
 # What an #include costs the compiler, in million instructions (callgrind on cc1 and cc1plus; the same
 # on every run).  Needs gcc, g++ and valgrind:  bench/include_cost.sh [HEADER...]
-# A precompiled perf.h comes last: what each file of a large program pays (README, "Large programs").
+# A precompiled perf.h comes last: what each file of a large program pays (bench/README.md).
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
 work=$(mktemp -d)

@@ -15,6 +15,7 @@
 
 static pthread_barrier_t gate;
 static perf_hist         alone, together;       /* of the first thread, ticks a run */
+static perf_tally        all;
 
 static uint64_t run(void)
 {
@@ -59,6 +60,10 @@ int main(void)
         pthread_barrier_wait(&gate);
     }
     pthread_join(thread, NULL);
+    if (perf_tally_of("shared", 0, &all) != PERF_OK) {      /* reading it is what switches it on */
+        fprintf(stderr, "nothing was recorded\n");
+        return 1;
+    }
     one = perf_hist_quantile(&alone, 0.5) / SCOPES;
     two = perf_hist_quantile(&together, 0.5) / SCOPES;
     printf("median of one thread %.2f ticks, of two %.2f ticks a scope, ratio %.3f\n", one, two,

@@ -41,7 +41,8 @@ def main(what):
     if what == "dist":
         dist()
     else:
-        package = sorted(p for p in (HERE / "perfh").iterdir() if p.suffix in (".py", ".pxd"))
+        package = sorted(p for p in (HERE / "perfh").iterdir()
+                         if p.suffix in (".py", ".pyi", ".pxd", ".typed"))
         print({"folder": lambda: FOLDER,
                "headers": lambda: "\n".join(map(str, headers())),
                "package": lambda: "\n".join(map(str, package)),

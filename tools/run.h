@@ -790,6 +790,7 @@ PERF_FN void ab_run_names_(const ab_commands *c, ab_report *r, char **argv)
 
     r->owned[0] = c->n > 1 ? ab_title_(argv + 1) : ab_copy(t->command[0].title,
                                                            strlen(t->command[0].title));
+    argv += c->n > 1;                               /* the first of them, behind a separator      */
     while (c->n > 1 && *argv)                       /* the second of them, as written             */
         argv++;
     while (c->n > 1 && !*argv)

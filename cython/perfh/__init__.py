@@ -6,15 +6,18 @@
     with perfh.scope("load"):       in Python; one report and one trace with all Cython, C and
         ...                         C++ modules of the process
     perfh.report()                  the table on stderr
+    perfh.bench(f, x)               how long f(x) takes
+    perfh.ab(f, g, x, rule="speedup >= 1.3")    is g(x) as much faster as you ask?
 """
 import importlib as _importlib
 import os as _os
 
-_FROM_MODULE = ("scope", "span", "Error", "report", "report_text", "trace_save", "count",
-                "instant", "memory_mark", "thread_name", "enable", "trace_enable", "reset",
-                "status", "status_text", "version")
+_FROM_MODULE = ("scope", "span", "bench", "ab", "compare", "Error", "report", "report_text",
+                "trace_save", "count", "instant", "memory_mark", "thread_name", "enable",
+                "trace_enable", "reset", "status", "status_text")
+_RESULTS = ("Result", "Verdict", "Summary", "Interval")
 
-__all__ = ["get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE]
+__all__ = ["__version__", "get_include", "get_cmake_dir", "get_cython_dir", *_FROM_MODULE, *_RESULTS]
 
 
 def get_include():
@@ -34,6 +37,12 @@ def get_cython_dir():
 
 def __getattr__(name):
     """The compiled module is loaded when one of its names is first used."""
+    if name == "__version__":
+        from importlib.metadata import version
+        globals()[name] = version("perfh")
+        return globals()[name]
+    if name in _RESULTS:
+        return getattr(_importlib.import_module("perfh._results"), name)
     if name not in _FROM_MODULE:
         raise AttributeError(f"module 'perfh' has no attribute {name!r}")
     try:
@@ -49,4 +58,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted(set(globals()) | set(_FROM_MODULE))
+    return sorted(set(globals()) | set(__all__))

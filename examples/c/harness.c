@@ -4,7 +4,7 @@
  *     ./harness --list;  ./harness --filter copy --json results.json;  ./harness --help
  *
  * You will see the environment in one line, then a table: the median time of one iteration with its
- * interval, percentiles, and the rate for the copy; how a hash grows with n: O(n); and a counter that
+ * interval, percentiles, and the rate for the copy; how a hash grows with n; and a counter that
  * two threads share, dearer than on one thread where they really run at once, and one counter each.
  * To keep a baseline and check against it: docs/results.md.                                      */
 #define PERF_MAIN 1

@@ -2,9 +2,10 @@
  *
  *     cc -O2 -I. examples/c/quickstart.c -o quickstart && ./quickstart [FILE]
  *
- * You will see the clock in use, where the time of this program went, the first (cold) and the
+ * You will see the clock in use, where the time of this program went, the first and the
  * typical time of a loop over bytes and of one over words of eight bytes, and a verdict: is the
- * second at least 1.3 times as fast, with 95 % confidence?  FILE defaults to perf.h.
+ * second at least 1.3 times as fast, with 95 % confidence?  FILE defaults to perf.h in the folder
+ * where you start it.
  * Exit status: 0 ACCEPT, 1 REJECT, 2 INCONCLUSIVE or nothing to measure.                         */
 #include "perf.h"
 
@@ -64,7 +65,8 @@ static unsigned char *read_file(const char *path, size_t *n)
 
     *n = 0;
     if (!f) {
-        fprintf(stderr, "quickstart: cannot open %s: %s\n", path, strerror(errno));
+        fprintf(stderr, "quickstart: cannot open %s: %s%s\n", path, strerror(errno),
+                strcmp(path, "perf.h") ? "" : " (start it in the folder of perf.h, or name a file)");
         return NULL;
     }
     for (;;) {
@@ -147,11 +149,13 @@ int main(int argc, char **argv)
     perf_report_to(stdout, NULL);
     printf("\nfirst run: %.1f us by bytes, %.1f us by words\n", r.first_baseline_ns / 1e3,
            r.first_candidate_ns / 1e3);
+    errno = 0;
     saved = perf_trace_save(trace);
     if (saved == PERF_OK)
         printf("trace: %s (open it in https://ui.perfetto.dev)\n", trace);
     else
-        printf("trace: not written to %s: %s\n", trace, perf_status_text(saved));
+        printf("trace: not written to %s: %s\n", trace,
+               saved == PERF_EIO && errno ? strerror(errno) : perf_status_text(saved));
     printf("%s\n", perf_verdict_text(&r.verdict));
     return r.verdict.decision == PERF_ACCEPT ? 0 : r.verdict.decision == PERF_REJECT ? 1 : 2;
 }

@@ -9,8 +9,9 @@
 You will see two verdicts, each from runs in turns whose order a coin decided: a typed memoryview
 against a naive loop over the array (some hundred times as fast; asked for 10 times), and NumPy
 against the memoryview (asked for 1.3 times; for one small array NumPy's call may or may not win,
-the verdict says).  Then the report: the scopes "naive", "memoryview" and "numpy" of one plain run
-of each beside "main", which is timed from Python, and both benchmarks."""
+the verdict says).  Then the report: "main", "naive" and "numpy" are scopes around one plain run, made
+in Python; "memoryview" is a scope inside the function, so it counts the calls of both loops too.
+`ask` shows the loop in Cython's own words; from Python, perfh.ab(naive, memoryview, x) does it."""
 import numpy as np
 import perfh
 from perfh.perf cimport *

@@ -1,7 +1,7 @@
 /* Ranks time a phase; rank 0 prints percentiles over all of them, the slowest rank, the imbalance.
  *
  *     mpicc -O2 -I. examples/mpi/ranks.c -o ranks
- *     mpirun -np 4 ./ranks trace.json
+ *     mpirun -np 4 --oversubscribe ./ranks trace.json      (MPICH knows no --oversubscribe)
  *
  * You will see a line a phase: calls of all ranks, percentiles over all of them, which rank took
  * longest in all and by how much it is beyond the mean.  The last rank has half as much again to

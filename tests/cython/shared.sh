@@ -150,7 +150,7 @@ int main(void) { return perf_status_text(PERF_OK)[0] != 111; }" >pc.c
     gcc $(PKG_CONFIG_PATH=site/perfh/pkgconfig pkg-config --cflags perfh) pc.c -o pc && ./pc'
 try 'perfh.pc: cythondir' sh -c '
     test -f "$(PKG_CONFIG_PATH=site/perfh/pkgconfig pkg-config --variable=cythondir perfh)/perfh/perf.pxd"'
-try 'the version is PERF_VERSION' [ "$(python3 -c 'import perfh; print(perfh.version)')" = \
+try 'the version is PERF_VERSION' [ "$(python3 -c 'import perfh; print(perfh.__version__)')" = \
     "$(sh "$root/tests/version.sh")" ]
 try 'the distribution has that version too' [ "$(python3 -c '
 import importlib.metadata; print(importlib.metadata.version("perfh"))')" = \

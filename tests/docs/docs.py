@@ -3,14 +3,23 @@
 
     docs.py blocks      every code block of README.md, docs/*.md, tests/README.md and the first
                         comment of each header compiles; those with a main() run
+    docs.py outputs     what a document quotes of a program's output is what a run of it says
+    docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
-    docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII
+    docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII; README.md
+                        stays short and narrow
     docs.py list        shows the blocks and what is done with each
 
 A fence in a .md file says what it holds:  ```c  C99   ```c c++  C99 and C++11   ```c++  C++11
 ```cuda  nvcc   ```sh  sh -n   ```python  compile()   ```json  parsed   ```text  a program's output.
 Others (see UNCHECKED) are passed over; a fence with none, or an unknown one, is a failure.
 A block with no main() may be file-level code or statements, and may use tests/docs/context.h.
+
+A fence below the comment <!-- run: COMMANDS --> quotes what they print, in a folder with links to
+the repository's files; <!-- file: NAME --> above an earlier fence of the same document puts that one
+there.  Every quoted line must come up in the run, in that order; other lines may lie between, one
+may be broken where it is too long, "..." leaves something out; numbers, the machine and the clock
+may be others.
 """
 import json
 import os
@@ -47,7 +56,7 @@ def markdown_files():
     return sorted(p for p in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"),
                               *ROOT.glob("tests/**/*.md"), *ROOT.glob("examples/**/*.md"),
                               *ROOT.glob("bench/**/*.md"), *ROOT.glob("tools/**/*.md"),
-                              *ROOT.glob("cython/**/*.md")])
+                              *ROOT.glob("cython/**/*.md"), *ROOT.glob("packaging/**/*.md")])
 
 
 def markdown_blocks(path):
@@ -136,9 +145,11 @@ def candidates(block):
 
 def compile_c(block, compiler, scratch):
     """None, or what is wrong."""
-    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}"]
+    strict = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", f"-I{ROOT}", f"-I{HERE}", f"-I{scratch}"]
     if not block.whole:
         strict += ["-Wno-unused", "-Wno-unused-parameter", "-Wno-comment"]
+    if named_files(block.path):
+        strict += ["-Wno-unused-function"]      # a file of the document may hold more than is used
     if "define PERF_NVTX 1" in block.text:
         nvtx = tool("find_nvtx")
         if not nvtx:
@@ -157,12 +168,16 @@ def compile_c(block, compiler, scratch):
     return "\n".join(outputs)
 
 
-def execute(program, scratch):
-    """Runs beside the repository's files, as a reader would.  A verdict is an answer, no failure:
-    statuses 1 and 2 are fine where the output says REJECT or INCONCLUSIVE."""
+def link_repository(scratch):
     for path in ROOT.iterdir():
         if not path.name.startswith((".", "build")) and not (scratch / path.name).exists():
             (scratch / path.name).symlink_to(path)
+
+
+def execute(program, scratch):
+    """Runs beside the repository's files, as a reader would.  A verdict is an answer, no failure:
+    statuses 1 and 2 are fine where the output says REJECT or INCONCLUSIVE."""
+    link_repository(scratch)
     try:
         done = run([str(program)], cwd=scratch, timeout=SECONDS)
     except subprocess.TimeoutExpired:
@@ -193,8 +208,16 @@ def compile_cuda(block, scratch):
     return "\n".join(outputs)
 
 
+def named_files(path):
+    """{name: text} of the fences of a document below <!-- file: NAME -->."""
+    text = path.read_text(encoding="utf-8") if path.suffix == ".md" else ""
+    return dict(re.findall(r"^<!-- file: (.*?) -->\n```[^\n]*\n(.*?)^```", text, re.M | re.S))
+
+
 def wrong_with(block, scratch):
     """A list of complaints about one block."""
+    for name, text in named_files(block.path).items():
+        (scratch / name).write_text(text, encoding="utf-8")
     if not block.tags:
         return ["the fence does not say what it holds (```c, ```sh, ```text, ...)"]
     bad = []
@@ -248,6 +271,67 @@ def list_blocks():
         tags = " ".join(block.tags) or "?"
         print(f"{block.where}: {tags}{', ' + what if set(block.tags) & set(LANGUAGES) else ''}")
     return 0
+
+
+# ---- outputs -----------------------------------------------------------------------------------
+
+NUMBER = r"[~+-]*(?:\d+(?:[.,]\d+)*(?:e[+-]?\d+)?|inf)"
+UNIT = r"(?:\s?(?:[munp]?s|min|[KMGT]?B(?:/s)?|[MGT]?Hz|ppm|%|x)(?![\w]))?"
+
+
+def shape(text):
+    """The text with its numbers, their units and its spaces made alike."""
+    text = re.sub(r"^environment: .*", "environment:", text, flags=re.M)
+    text = re.sub(r"^clock \w+:", "clock:", text, flags=re.M)
+    text = re.sub(rf"(?<![\w.]){NUMBER}{UNIT}", "#", text)
+    text = re.sub(r"\b(second|minute|hour|pair|run)s\b", r"\1", text)
+    text = re.sub(r"by processor time|by the wall's clock", "by a clock", text)
+    return " ".join(text.split())
+
+
+def quoted(path):
+    """(line, commands, text, {name: text of a file}) of each fence below <!-- run: -->."""
+    text = path.read_text(encoding="utf-8")
+    files, found = {}, []
+    for m in re.finditer(r"^<!-- (run|file): (.*?) -->\n( *)```[^\n]*\n(.*?)^ *```", text, re.M | re.S):
+        if m.group(1) == "file":
+            files[m.group(2)] = m.group(4)
+        else:
+            found.append((text.count("\n", 0, m.start()) + 1, m.group(2), m.group(4), dict(files)))
+    return found
+
+
+def missing_lines(said, text):
+    """The quoted lines that do not come up in what was said, in order."""
+    said, at, missing = shape(said), 0, []
+    for line in text.splitlines():
+        for wanted in filter(None, shape(line).split("...")):
+            place = -1 if line.startswith("$ ") else said.find(wanted.strip(), at)
+            if place >= 0:
+                at = place + len(wanted.strip())
+            elif not line.startswith("$ "):
+                missing.append(line)
+    return missing
+
+
+def check_outputs():
+    bad = runs = 0
+    for path in markdown_files():
+        for line, commands, text, files in quoted(path):
+            where, runs = f"{path.relative_to(ROOT)}:{line}", runs + 1
+            with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
+                for name, content in files.items():
+                    (pathlib.Path(scratch) / name).write_text(content, encoding="utf-8")
+                link_repository(pathlib.Path(scratch))
+                done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
+            missing = missing_lines(done.stdout, text)
+            for quote in missing:
+                print(f"FAILED: {where}: {commands}: does not say: {quote.strip()}")
+            if missing:
+                bad += 1
+                print("    it says:\n    " + "\n    ".join(done.stdout.splitlines()[:60]))
+    print(f"{runs} quoted outputs, {bad} failed")
+    return bad if runs else 1
 
 
 # ---- names -------------------------------------------------------------------------------------
@@ -330,6 +414,71 @@ def check_names():
     return bad if total else 1
 
 
+# ---- messages ----------------------------------------------------------------------------------
+
+TROUBLES = ROOT / "docs" / "troubleshooting.md"
+LISTED = re.compile(r"X\(\s*(PERF_(?:E[A-Z]+|WARN_\w+|CLOCK_\w+))\s*,")
+# Strings of three words or more that are no message: other formats, assembly, column headings, labels.
+NO_MESSAGE = re.compile(r"""
+      [{}<>]|":|^[,.]?\w*\.\w|%%|^\W*\w+(?:[,"]+\w+)+\W*$      # JSON, HTML, assembly, files, CSV
+    | ^[ ]*--                                                   # the options, as --help lists them
+    | Histogram[ ]log[ ]format|^\(seconds[ ]since|TotalCount|^Median[ ]time|^Time[ ]between
+    | ^Last[ ]value[ ]given|p95[ ]+p99|lag[ ]+max[ ]lag|^memory[ ]phase|memory[ ]phase[ ]+GPU|^counter[ ]
+    | ^of[ ]total|^name[ ]+before|up[ ]to[ ]+count|^benchmark[ ]+median|stream[ ]per[ ]thread
+    | O\([a-z ]+\)|comdat|\\[rb]|\\\\|const[ ]node
+    | ^\(perf\.h[ ]writes|hardware[ ]slow-down|clock[ ]moved[ ]by|^no[ ]more[ ]than$|optimised[ ]for[ ]size
+    """, re.X)
+
+
+def messages(path):
+    """(line, text) of each message that a header can print, and of its #error lines."""
+    text = re.sub(r"\\\n", "  ", api.blank_comments(path.read_text(encoding="utf-8")))
+    string = r'"(?:\\.|[^"\\\n])*"'
+    for match in re.finditer(rf"{string}(?:\s*{string})*", text):
+        line = text[text.rfind("\n", 0, match.start()) + 1:match.start()]
+        if re.search(r"#\s*(include|pragma)|__asm__|PERF_SYM_\($", line):
+            continue
+        said = "".join(re.findall(r'"((?:\\.|[^"\\\n])*)"', match.group(0)))
+        said = " ".join(re.sub(r"\\n|\\[0x]\w\w", " ", said).replace('\\"', '"').split())
+        words = re.findall(r"(?<![\w/%\\\\])[A-Za-z][a-z']*(?![\w/])", said)
+        if len(words) >= 3 and " " in said and not NO_MESSAGE.search(said):
+            yield text.count("\n", 0, match.start()) + 1, said
+
+
+def plain(text):
+    """A message without what Markdown and formats put into it."""
+    text = re.sub(r"<br>|`|\*|%s|%l?u", " ", text).replace("\\|", "|").replace("%%", "%")
+    return " ".join(text.split()).strip(" ,;:").lower()
+
+
+def check_messages():
+    bad, known = 0, []
+    text = TROUBLES.read_text(encoding="utf-8")
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = [c.strip() for c in re.split(r"(?<!\\)\|", line)[1:-1]]
+        if not cells or set(cells[0]) <= set("- :"):
+            continue
+        known.append(plain(cells[0]))
+        if len(cells) != 3 or not all(cells):
+            bad += 1
+            print(f"FAILED: docs/troubleshooting.md:{number}: not a message, a cause and a cure")
+    total = 0
+    for path in HEADERS:
+        source = path.read_text(encoding="utf-8")
+        for line, said in messages(path):
+            total += 1
+            if not any(plain(said) in row for row in known):
+                bad += 1
+                print(f"FAILED: {path.name}:{line}: not in docs/troubleshooting.md: {said}")
+        for name in LISTED.findall(source):
+            total += 1
+            if not re.search(rf"\b{name}\b", text):
+                bad += 1
+                print(f"FAILED: {path.name}: {name} is not in docs/troubleshooting.md")
+    print(f"{total} messages and names, {len(known)} rows, {bad} failed")
+    return bad if total > 100 else 1
+
+
 # ---- links and text ----------------------------------------------------------------------------
 
 def anchors(path):
@@ -370,13 +519,21 @@ def check_links():
             elif line.endswith(" ") or len(line) > 120:
                 bad += 1
                 print(f"FAILED: {path.name}:{number}: blank at the end, or over 120 columns")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    for number, line in enumerate(readme, 1):
+        if len(line) > 100:
+            bad += 1
+            print(f"FAILED: README.md:{number}: over 100 columns")
+    if len(readme) > 140:
+        bad += 1
+        print(f"FAILED: README.md: {len(readme)} lines: what is more than two minutes goes to docs/")
     print(f"{links} links, {len(HEADERS)} headers, {bad} failures")
     return bad
 
 
 if __name__ == "__main__":
-    actions = {"blocks": check_blocks, "names": check_names, "links": check_links,
-               "list": list_blocks}
+    actions = {"blocks": check_blocks, "outputs": check_outputs, "messages": check_messages,
+               "names": check_names, "links": check_links, "list": list_blocks}
     if len(sys.argv) != 2 or sys.argv[1] not in actions:
         sys.exit(__doc__)
     sys.exit(1 if actions[sys.argv[1]]() else 0)

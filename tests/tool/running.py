@@ -80,6 +80,8 @@ def parameters(c):
     c.check([b["rules"][0]["after"] for b in r["benchmarks"]] == [2001, 2002, 2001, 2002], f"{r}")
     c.check([u["command"] for u in r["commands"]][-1] == "echo 2002 #cd{y}{", f"{r['commands']}")
     c.check(abs(r["geometric_mean"][0]["ratio"]["estimate"] - 2) < 0.01, "the mean over parameters")
+    out = c.run("run", "--reported", "--parameter", "n=1,2", "--", "echo", "100", "--", "echo", "20{n}")[1]
+    c.check("before (A): echo 100 " in out and "after  (B): echo 20{n} " in out, out)
     # One command: its values compete with the first one.
     for text, want in (("4,2,1", "421"), ("1..3", "123"), ("2..8:3", "258"), ("0.5..1:0.25", ["0.50", "0.75", "1.00"]),
                        ("7", None), ("1..1", None)):

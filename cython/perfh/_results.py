@@ -1,0 +1,163 @@
+"""What perfh.bench, perfh.ab and perfh.compare return.  Plain Python: no measurement happens here."""
+import html as _html
+import math as _math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+class Interval(NamedTuple):
+    """An estimate with the bounds of its confidence interval; an end that too few values leave
+    unbounded is 0 or infinite."""
+    low: float
+    estimate: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One sample of values, in their own unit (times of perfh.bench and perfh.ab: ns a call).
+    count 0: nothing was measured, and every other number is 0."""
+    count: int
+    min: float
+    max: float
+    mean: float
+    std: float
+    p50: float
+    p95: float
+    p99: float
+    p50_low: float                      # 95 % intervals; an infinite end: too few values to bound it
+    p50_high: float
+    p95_low: float
+    p95_high: float
+    p99_low: float
+    p99_high: float
+
+
+def ns_text(ns):
+    """Nanoseconds for people: three digits, ns to s."""
+    if not _math.isfinite(ns):
+        return str(ns)
+    for factor, unit in ((1e9, "s"), (1e6, "ms"), (1e3, "us")):
+        if abs(ns) >= factor:
+            ns /= factor
+            break
+    else:
+        unit = "ns"
+    digits = 0 if abs(ns) >= 100 else 1 if abs(ns) >= 10 else 2
+    return f"{ns:.{digits}f} {unit}"
+
+
+def _table(head, rows):
+    cell = '<{0} style="text-align:{1};padding:2px 10px">{2}</{0}>'
+    lines = ["".join(cell.format(tag, "left" if i == 0 else "right", _html.escape(str(text)))
+                     for i, text in enumerate(line))
+             for tag, line in [("th", head), *(("td", row) for row in rows)]]
+    return "<table>" + "".join(f"<tr>{line}</tr>" for line in lines) + "</table>"
+
+
+def _time_row(name, time, first_ns):
+    def marked(value, high):            # as in the report: "~" before what cannot be bounded
+        return ("" if _math.isfinite(high) else "~") + ns_text(value)
+
+    return (name, ns_text(time.p50), f"[{ns_text(time.p50_low)}, {ns_text(time.p50_high)}]",
+            marked(time.p95, time.p95_high), marked(time.p99, time.p99_high), ns_text(first_ns),
+            time.count)
+
+
+_TIME_HEAD = ("", "median", "95 % interval", "p95", "p99", "first", "slices")
+
+
+class Result:
+    """How long one call takes: what perfh.bench returns.
+
+    name        as given, or the function's
+    time        Summary in ns a call, of slices of many calls; the call from Python is in it
+    first_ns    the first call alone
+    iterations  calls in all, warm-up included
+    warnings    a tuple of sentences to read the numbers with; docs/troubleshooting.md has each
+    text        the line of the report                                                          """
+    __slots__ = ("name", "time", "first_ns", "iterations", "warnings", "text")
+
+    def __init__(self, name, time, first_ns, iterations, warnings, text):
+        self.name, self.time, self.first_ns = name, time, first_ns
+        self.iterations, self.warnings, self.text = iterations, warnings, text
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return (f"<perfh.Result {self.name}: {ns_text(self.time.p50)} "
+                f"[{ns_text(self.time.p50_low)}, {ns_text(self.time.p50_high)}]>")
+
+    def _repr_html_(self):
+        notes = "".join(f"<br>note: {_html.escape(text)}" for text in self.warnings
+                        if not text.startswith("too few values"))       # the "~" says that
+        return _table(_TIME_HEAD, [_time_row(self.name, self.time, self.first_ns)]) + notes
+
+
+_COLOURS = {"ACCEPT": "#1a7f37", "REJECT": "#cf222e", "INCONCLUSIVE": "#9a6700"}
+
+
+class Verdict:
+    """The answer of perfh.ab and perfh.compare.  True in a condition only when it is ACCEPT.
+
+    decision    "ACCEPT", "REJECT" or "INCONCLUSIVE"; reason: one sentence why
+    rule        what was asked, as given; threshold: the same as a ratio candidate / baseline
+    ratio       Interval of candidate / baseline; speedup: of baseline / candidate
+    pairs       pairs it rests on; pairs_needed: INCONCLUSIVE: how many more would probably settle
+                it, infinite when no number would; else 0
+    baseline, candidate         Summary of each: ns a call, of compare in the unit of its values
+    first_ns    the first call of each, alone; None for compare
+    warnings    a tuple of sentences to read the numbers with; docs/troubleshooting.md has each
+    text        one sentence with all of it                                                     """
+    __slots__ = ("name", "decision", "reason", "rule", "threshold", "confidence", "ratio", "speedup",
+                 "pairs", "pairs_needed", "baseline", "candidate", "first_ns", "warnings", "text")
+
+    def __init__(self, **fields):
+        for name in self.__slots__:
+            setattr(self, name, fields[name])
+
+    @property
+    def accepted(self):
+        return self.decision == "ACCEPT"
+
+    @property
+    def rejected(self):
+        return self.decision == "REJECT"
+
+    def __bool__(self):
+        return self.accepted
+
+    def __str__(self):
+        return self.text
+
+    def __repr__(self):
+        return f"<perfh.Verdict {self.name}: {self.text}>"
+
+    def _picture(self):
+        """The interval of the speed-up on a line with the threshold, as SVG; "" when unbounded."""
+        low, mid, high = self.speedup
+        asked = 1 / self.threshold if self.threshold > 0 else 0
+        if not (0 < low and _math.isfinite(high) and 0 < asked < _math.inf):
+            return ""
+        ends = [_math.log(x) for x in (low, mid, high, asked, 1.0)]
+        first, span = min(ends), (max(ends) - min(ends)) or 1.0
+        a, m, b, t, one = (20 + 260 * (e - first) / span for e in ends)
+        colour = _COLOURS[self.decision]
+        return (f'<svg width="300" height="34" role="img" aria-label="speed-up {mid:.3g}">'
+                f'<line x1="{one:.1f}" y1="4" x2="{one:.1f}" y2="20" stroke="#888"/>'
+                f'<line x1="{t:.1f}" y1="4" x2="{t:.1f}" y2="20" stroke="#888" stroke-dasharray="3"/>'
+                f'<line x1="{a:.1f}" y1="12" x2="{max(b, a + 1):.1f}" y2="12" stroke="{colour}" '
+                f'stroke-width="3"/><circle cx="{m:.1f}" cy="12" r="4" fill="{colour}"/>'
+                f'<text x="{one:.1f}" y="32" font-size="10" text-anchor="middle" fill="#888">1</text>'
+                f'<text x="{t:.1f}" y="32" font-size="10" text-anchor="middle" fill="#888">'
+                f'{asked:.3g}</text></svg>')
+
+    def _repr_html_(self):
+        first = self.first_ns or (0.0, 0.0)
+        line = (f'<b style="color:{_COLOURS[self.decision]}">{self.decision}</b>'
+                f'{_html.escape(self.text[len(self.decision):])}')
+        table = "" if self.first_ns is None else _table(_TIME_HEAD, [
+            _time_row("baseline", self.baseline, first[0]),
+            _time_row("candidate", self.candidate, first[1])])
+        return f"<div>{line}</div>{self._picture()}{table}"

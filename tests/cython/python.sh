@@ -1,0 +1,37 @@
+#!/bin/sh
+# perfh as a user of Python sees it: python.py, and examples/python as their first comments say.
+. "$(dirname "$0")/lib.sh"
+need gcc
+need_python Cython mesonpy
+start_work
+install_perfh
+cd "$work"
+try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.py"
+try 'the version' [ "$(python3 -c 'import perfh; print(perfh.__version__)')" = \
+    "$(sh "$root/tests/version.sh")" ]
+
+if python3 -c 'import numpy' 2>/dev/null; then
+    try 'numpy_ab.py' sh -c 'python3 "$1/examples/python/numpy_ab.py" >numpy.txt' - "$root"
+    try 'its verdict' grep -Eq '^ACCEPT: speed-up' numpy.txt
+    lines=$(grep -Evc '^$|^"""|^    pip|^You will|^#' "$root/examples/python/numpy_ab.py")
+    try "in ten lines: $lines" [ "$lines" -le 10 ]
+fi
+if python3 -c 'import pytest' 2>/dev/null; then
+    cp "$root"/examples/python/*.py "$work/"
+    try 'the pytest recipe' python3 -m pytest -q -p no:cacheprovider test_speed.py
+    cat >test_planted.py <<'EOT'
+from test_speed import WORDS, by_adding, by_joining
+
+
+def test_slower(perf_ab):
+    perf_ab(by_joining, by_adding, WORDS, rule="no regression beyond 5 %")
+
+
+def test_undecided(perf_ab):
+    perf_ab(by_joining, by_joining, WORDS, rule="speedup >= 1.3", max_seconds=1e-9)
+EOT
+    python3 -m pytest -q -p no:cacheprovider test_planted.py >planted.txt 2>&1 || true
+    try 'a slower candidate fails its test, with the verdict' grep -q 'REJECT: ' planted.txt
+    try 'no evidence skips it' grep -q '1 failed, 1 skipped' planted.txt
+fi
+finish
