@@ -298,8 +298,7 @@ typedef struct perf_gpu_arm_ {
 typedef struct perf_gpu_loop_ {
     union {                             /* what perf_report and writers of results see */
         perf_loop_       loop;
-        perf_bench_state_ bench;
-        perf_ab_state_   ab;
+        perf_loop_state_ state;
     } as;
     const perf_gpu_backend *t;
     perf_gpu_bench_opts opts;
@@ -1735,10 +1734,11 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     perf_gpu_release_(s);
     perf_gpu_stop_(s);
     memcpy(s->note, r.text, sizeof s->note);
-    s->as.bench.slice.ns = s->arm[0].clean;
-    s->as.bench.slice.count = s->arm[0].cleans;
-    s->as.bench.result = perf_gpu_as_result_(&r);
-    s->as.loop.result = &s->as.bench.result;
+    s->as.state.arm = s->told;
+    s->told[0].ns = s->arm[0].clean;
+    s->told[0].count = s->arm[0].cleans;
+    s->as.state.result = perf_gpu_as_result_(&r);
+    s->as.loop.result = &s->as.state.result;
     PERF_REL_(&s->as.loop.done, 1);
     return r;
 }
@@ -1808,8 +1808,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
         s->told[i].ns = s->arm[i].clean;
         s->told[i].count = s->arm[i].cleans;
     }
-    s->as.ab.arm = s->told;
-    h = &s->as.ab.result;
+    s->as.state.arm = s->told;
+    h = &s->as.state.ab;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;
