@@ -9,7 +9,7 @@
  *
  * A file that includes this header alone carries no engine: some file of the program includes
  * perf.h and runs a loop too, or the linker names a symbol that says so.
- * Sections (search for ">>"):  bench  ab  race  private  c++
+ * Sections (search for ">>"):  bench  ab  race  internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_BENCH_H
 #define PERF_BENCH_H
@@ -318,6 +318,11 @@ PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab   
 
 /* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
 PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
+
+/* >>internal: what perf_loop.h may use -----------------------------------------------------------
+ *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
+ *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
+ *   PERF_BENCH_SYMBOL_, PERF_AB_SYMBOL_, PERF_RACE_SYMBOL_  its name, by kind of loop */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 

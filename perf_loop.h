@@ -5,7 +5,7 @@
  * Baseline and candidate run in turns, in slices, by three clocks; how a loop stops and what it may
  * say is docs/loops.md.  A file that includes this header and runs a loop holds the engine for
  * those that include perf_bench.h alone.
- * Sections (search for ">>"):  variant  schedule  private
+ * Sections (search for ">>"):  variant  schedule  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_LOOP_H
 #define PERF_LOOP_H
@@ -80,6 +80,19 @@ PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
  * active.                                                                                        */
 PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
+/* >>internal: what other headers may use ---------------------------------------------------------
+ *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
+ *   PERF_LOOP_NO_MEMORY_    the state pointer of a loop that got no memory
+ *   PERF_LOOP_IS_ONE_, PERF_LOOP_KIND_  1: it is neither NULL nor that; its kind: 1 bench, 2 A/B,
+ *                           3 race, 0 none
+ *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
+ *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
+ *                           kept until the program ends; NULL: no memory
+ *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
+ *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
+ *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
+ *   perf_or_default_        x moved into low .. high; 0, negative, NaN: `otherwise`              */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
@@ -139,7 +152,6 @@ typedef struct perf_slice_ {
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
     perf_interval kept;                 /* of the log ratio, at kept_at pairs                     */
     double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
-    double        control_ratio;        /* of the last control                                    */
     int           against;              /* control: it disagrees                                  */
 } perf_slice_;
 
@@ -152,6 +164,7 @@ typedef struct perf_loop_state_ {
     perf_slice_     *arm;               /* [variants]                                             */
     perf_race_entry *entry;             /* [variants]                                             */
     unsigned char   *first;             /* [rounds] the variant that began the round              */
+    double          *logs;              /* [rounds] room for log ratios                           */
     int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete,   */
                                         /* or a slice of the control is; 1: stop                  */
     uint64_t         coin;
@@ -168,7 +181,7 @@ typedef struct perf_loop_state_ {
     int              control_pairs, control_at, control_rounds, fastest;
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
-    const char      *ended;             /* by max_seconds: what is missing, or NULL               */
+    const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
     unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
     perf_status      status;
     perf_accuracy    seen;
@@ -181,8 +194,8 @@ typedef struct perf_loop_state_ {
 enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
        PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
 
-/* Returns 1, hidden from gcc: a function that always calls a cold one is cold for it, and so are
- * its callers, up to the user's loop, which would be optimised for size.                         */
+/* Returns 1, hidden from gcc.  gcc treats a function that always calls a cold one as cold, too, and
+ * so its callers, up to the user's loop, which it would then optimise for size.              */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
@@ -198,9 +211,10 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
+#define PERF_LOOP_AT_MOST_(x, most) ((x) < (most) ? (x) : (most))
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
-#define PERF_LOOP_LITTLE_       0.02    /* a share of the time that no clock is chosen for        */
+#define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* of two or more that fit leave time to find a batch     */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
@@ -209,15 +223,9 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
     perf_registry_ *r = perf_registry_get_();
-    size_t          i = 0;
+    perf_out_       o = perf_out_open_(l->name, sizeof l->name);
 
-    if (!name)
-        name = "(unnamed)";
-    while (name[i] && i + 1 < sizeof l->name) {
-        l->name[i] = name[i];
-        i++;
-    }
-    l->name[i] = '\0';
+    perf_put_(&o, name ? name : "(unnamed)");
     l->kind = kind;
     if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
         return;
@@ -258,35 +266,25 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 /* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
-    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t = 0, d;
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t, d;
     double   cost;
     int      i, round;
 
     for (round = 0; round < 5; round++) {
-        first = last = perf_timer_clock_(clock);
+        first = t = perf_timer_clock_(clock);
         for (i = 0; i < 20; i++) {
+            last = t;
             t = perf_timer_clock_(clock);
             d = t - last;
-            if (d && d < step)
-                step = d;
-            last = t;
+            step = d && d < step ? d : step;
         }
-        d = t - first;
-        if (d < best)
-            best = d;
+        best = t - first < best ? t - first : best;
     }
     cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;     /* it stepped each time   */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
     if (*tick > cost && cost > 0.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
     return cost;
-}
-
-PERF_COLD_FN_ void perf_timer_open_(perf_timer_ *t)
-{
-    t->began = perf_now();
-    t->overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &t->tick_ns);
-    t->clocks = 1;
 }
 
 /* Once it is known how long slices are.  An empty slice holds one reading of its own clock and both
@@ -313,12 +311,10 @@ PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
 }
 
 /* The last thing before the body runs: the wall's clock last. */
-PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user, int variant)
+PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
     int i;
 
-    if (before)
-        before(user, variant);
     t->paused = 0;
     memset(t->paused_ns, 0, sizeof t->paused_ns);
     t->waits_at = t->clocks > 1 ? perf_voluntary_() : -1;
@@ -326,28 +322,10 @@ PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user
         t->at[i] = perf_timer_clock_(i);
 }
 
-/* Files what three clocks saw of a slice, in the timer and with its arm. */
-PERF_FN void perf_timer_file_(perf_timer_ *t, perf_slice_ *p)
-{
-    double wait = t->ns[PERF_BY_WALL_] - t->ns[PERF_BY_THREAD_];
-    double others = t->ns[PERF_BY_PROCESS_] - t->ns[PERF_BY_THREAD_];
-
-    wait = wait > 0.0 ? wait : 0.0;
-    t->wall_ns += t->ns[PERF_BY_WALL_];
-    t->waited_ns += wait;
-    t->others_ns += others > 0.0 ? others : 0.0;
-    p->wall_ns += t->ns[PERF_BY_WALL_];
-    p->wait_ns += wait;
-    p->wait_sq += wait * wait;
-    p->timed++;
-    t->slices++;
-    t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
-}
-
 /* The first thing after it, with the reading `now`.  0: the clock went backwards: file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
     int    i;
 
     for (i = 0; i < t->clocks; i++) {
@@ -367,8 +345,20 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
-    if (t->clocks > 1)
-        perf_timer_file_(t, p);
+    if (t->clocks > 1) {
+        wait = t->ns[PERF_BY_WALL_] - t->ns[PERF_BY_THREAD_];
+        wait = wait > 0.0 ? wait : 0.0;
+        others = t->ns[PERF_BY_PROCESS_] - t->ns[PERF_BY_THREAD_];
+        t->wall_ns += t->ns[PERF_BY_WALL_];
+        t->waited_ns += wait;
+        t->others_ns += others > 0.0 ? others : 0.0;
+        p->wall_ns += t->ns[PERF_BY_WALL_];
+        p->wait_ns += wait;
+        p->wait_sq += wait * wait;
+        p->timed++;
+        t->slices++;
+        t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
+    }
     return 1;
 }
 
@@ -413,37 +403,72 @@ PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
     }
 }
 
-/* Which clock decides.  The answer depends on waits and switches alone, never on who is faster.
- * Work that other threads of this process do during a slice belongs to the body, as far as anybody
- * can tell: then the thread's processor time is not its cost.                                    */
-PERF_COLD_FN_ perf_decides perf_timer_decides_(const perf_timer_ *t, const char **why)
-{
-    const char *text;
-    int         cpu = 0;
+/* ---- variant ---- */
 
-    if (t->clocks == 1)
-        text = t->one_clock ? "there is no other clock" : "the slices are short";
-    else if (t->waits_at < 0)
-        text = "this system does not tell own waits from waits for the processor";
-    else if (10 * t->waiting_slices > t->slices)
-        text = "the body waits by itself";
-    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
-        text = "other threads of this program worked at the same time";
-    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
-        text = "it hardly ever waited for the processor";
-    else {
-        cpu = 1;
-        text = "others had the processor for part of the time";
+/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
+PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
+{
+    static const char word[2][10] = {"baseline", "candidate"};
+    size_t i;
+    int    k, v = 0;
+
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
+            ;
+        if (i == n && !word[k][i])
+            return k;
     }
-    if (why)
-        *why = text;
-    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
+    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
+        return (p[0] | 32) - 'a';
+    for (i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9' || i == 2)
+            return -1;
+        v = 10 * v + (p[i] - '0');
+    }
+    return n && v < PERF_RACE_MOST_ ? v : -1;
 }
 
-PERF_COLD_FN_ uint32_t perf_timer_warnings_(const perf_timer_ *t)
+/* A rollback that was mistyped must not pass in silence: a note of every report. */
+PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 {
-    return (t->backwards ? PERF_CAST_(uint32_t, PERF_WARN_CLOCK) : 0u) |
-           (t->unresumed ? PERF_CAST_(uint32_t, PERF_WARN_PAUSED) : 0u);
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r) {
+        PERF_SET_(&r->bad_variant, 1u);
+        perf_fail_(r, why);
+    }
+}
+
+PERF_FN int perf_variant(const char *name, int otherwise)
+{
+    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
+    size_t      n = name ? strlen(name) : 0;
+    int         v, is, given, bad = p && n && *p && !strchr(p, '=');
+
+    for (; p && n && *p; p = *end ? end + 1 : end) {
+        p += *name == ' ' ? 0 : strspn(p, " ");
+        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
+        end = is && p[n] == '=' ? p + n : p;
+        end += strcspn(end, ",");
+        for (equals = end; equals > p && *equals != '=';)
+            equals--;                               /* the last one: names may have some          */
+        given = equals > p;
+        for (to = given ? equals : end; to > p + n && to[-1] == ' '; to--)
+            ;
+        if (!is || to != p + n)
+            continue;
+        p = given ? equals + 1 + strspn(equals + 1, " ") : end;
+        for (to = end; to > p && to[-1] == ' '; to--)
+            ;
+        v = given ? perf_variant_number_(p, PERF_CAST_(size_t, to - p)) : -1;
+        if (v >= 0)
+            return v;
+        bad = 1;
+        break;
+    }
+    if (bad)
+        perf_variant_bad_(PERF_EFORMAT);
+    return otherwise;
 }
 
 /* ---- what all loops do: slices, from the first run to the last round ---- */
@@ -467,8 +492,7 @@ PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
     return PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done) ? PERF_ESTATE : PERF_OK;
 }
 
-/* A loop's state with its arms and room for `rounds` samples of each behind it, in fresh pages: kept
- * for the report until the program ends, and touched only as far as it is used.                  */
+/* Pages are touched only as far as they are used: most of them stay free. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
 {
     perf_loop_state_ *s;
@@ -476,8 +500,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     size_t            i;
 
     s = PERF_CAST_(perf_loop_state_ *,
-                   perf_pages_(sizeof *s + rounds + arms * (sizeof *s->arm + sizeof *s->entry +
-                                                            2 * rounds * sizeof *at), 0));
+                   perf_pages_(sizeof *s + arms * (sizeof *s->arm + sizeof *s->entry) +
+                                   rounds * ((2 * arms + 1) * sizeof *at + 1), 0));
     if (!s)
         return s;
     s->arm = PERF_PTR_(perf_slice_ *, s + 1);
@@ -489,7 +513,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
         s->arm[i].batch = 1;
         s->order[i] = PERF_CAST_(unsigned char, i);
     }
-    s->first = PERF_PTR_(unsigned char *, at);
+    s->logs = at;
+    s->first = PERF_PTR_(unsigned char *, at + rounds);
     s->variants = s->running = PERF_CAST_(int, arms);
     return s;
 }
@@ -502,9 +527,10 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
 
     if (!s)
         return s;
-    if (!optimised)
-        s->warnings |= PERF_WARN_UNOPTIMISED;
-    perf_timer_open_(&s->timer);
+    s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    s->timer.began = perf_now();
+    s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
+    s->timer.clocks = 1;
     s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->forced = -1;
     perf_loop_add_(&s->loop, kind, name);
@@ -535,7 +561,7 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
 }
 
 /* All arms without a batch have been read at a common one.  Grow it until three readings in a row
- * are long enough; a single one may have been long for reasons of its own.  Arms share their batch
+ * are long enough; a single one may have been long by chance.  Arms share their batch
  * as long as their costs are within a factor of four: then each has done as many iterations as the
  * other, and two that walk the same memory stand at the same place when a round begins.
  * 0: a body cannot be there: over a million iterations in less time than the loop's own branch.  */
@@ -633,7 +659,9 @@ PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
 
     s->warming = s->phase >= PERF_LOOP_WARM_ && s->last != v && !s->warming &&
                  s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
-    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, v);
+    if (s->opts.before)
+        s->opts.before(s->opts.user, v);
+    perf_timer_start_(&s->timer);
     return 64 * p->batch + PERF_CAST_(uint64_t, v);
 }
 
@@ -644,27 +672,13 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
     return 0;
 }
 
-/* All arms of a round have run: files their slices. */
-PERF_FN void perf_loop_file_(perf_loop_state_ *s)
-{
-    perf_slice_ *p;
-    int          i;
-
-    s->first[s->arm[s->order[0]].count] = s->order[0];
-    for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        p->cpu[p->count] = p->pending[1];
-        p->ns[p->count++] = p->pending[0];
-    }
-}
-
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
     uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns, want;
-    int          late, good = 1, is = PERF_LOOP_KIND_(s);
+    int          late, good = 1, i, is = PERF_LOOP_KIND_(s);
 
     if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
         return 0;
@@ -712,7 +726,12 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
         if (++s->at < s->running || perf_loop_was_cold_(s, want))
             break;
-        perf_loop_file_(s);
+        s->first[s->arm[s->order[0]].count] = s->order[0];
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->cpu[p->count] = p->pending[1];
+            p->ns[p->count++] = p->pending[0];
+        }
         if (s->round(s, now))
             return perf_loop_stop_(s, PERF_OK);
         if (s->phase == PERF_LOOP_SAMPLE_)
@@ -737,7 +756,10 @@ PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
         p->runs += p->batch - PERF_CAST_(uint64_t, left);       /* a slice that a break cut       */
     if (s->phase != PERF_LOOP_DONE_)
         s->warnings |= PERF_WARN_STOPPED;
-    s->warnings |= perf_timer_warnings_(&s->timer);
+    if (s->timer.backwards)
+        s->warnings |= PERF_WARN_CLOCK;
+    if (s->timer.unresumed)
+        s->warnings |= PERF_WARN_PAUSED;
     s->phase = PERF_LOOP_DONE_;
 }
 
@@ -789,10 +811,70 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
     return w;
 }
 
-/* 0, negative and NaN: the default; anything else is moved into the range. */
 PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
 {
     return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
+}
+
+/* 1 when variants i and j waited for different shares of their time, by a tenth of it and by three
+ * standard errors: one of them waits for somebody who works for it, another process say.         */
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
+{
+    double square = 0.0, apart = 0.0;
+    int    i;
+
+    for (i = 0; i < 2; i++, a = b) {
+        if (!(a->wall_ns > 0.0))
+            return 0;
+        apart = a->wait_ns / a->wall_ns - apart;
+        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
+                  (a->wall_ns * a->wall_ns);
+    }
+    return apart * apart > 0.01 && apart * apart > 9.0 * square;
+}
+
+/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
+ * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
+ * as anybody can tell: then the thread's processor time is not its cost.                         */
+PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
+{
+    const perf_timer_ *t = &s->timer;
+    const char        *text;
+    int                i, cpu = 0;
+
+    if (t->clocks == 1)
+        text = t->one_clock ? "there is no other clock" : "the slices are short";
+    else if (t->waits_at < 0)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
+        text = "other threads of this program worked at the same time";
+    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
+        text = "it hardly ever waited for the processor";
+    else {
+        cpu = 1;
+        text = "others had the processor for part of the time";
+    }
+    for (i = 1; i < s->variants && cpu; i++)
+        if (perf_loop_waits_apart_(&s->arm[0], &s->arm[i])) {
+            cpu = 0;
+            text = "the variants waited differently, perhaps for others who worked for them";
+        }
+    if (why)
+        *why = text;
+    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
+}
+
+/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
+PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
+{
+    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
+}
+
+PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
+{
+    return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
 }
 
 /* ---- bench ---- */
@@ -802,8 +884,7 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     perf_bench_opts o = opts ? *opts : perf_bench_opts_default();
 
     o.warmup = o.warmup ? o.warmup < 0 ? 0 : o.warmup : 5;
-    o.samples = o.samples < 0 ? 0
-                : o.samples > PERF_LOOP_MAX_SAMPLES_ ? PERF_LOOP_MAX_SAMPLES_ : o.samples;
+    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
@@ -818,19 +899,29 @@ PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
     return o;
 }
 
-/* The slices by the clock that decides. */
-PERF_FN const double *perf_bench_times_(const perf_loop_state_ *s)
+/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
+PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
 {
-    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->arm[0].cpu
-                                                                           : s->arm[0].ns;
+    perf_summary  sum = perf_summarize(x, n);
+    perf_interval q;
+
+    if (n >= 40) {
+        q = perf_quantile_interval_series(x, n, 0.5, 0.95);
+        sum.p50_low = q.low;
+        sum.p50_high = q.high;
+    }
+    return sum;
+}
+
+PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *sum)
+{
+    return sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50;
 }
 
 /* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
 PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
 {
     const perf_slice_ *p = &s->arm[0];
-    const double      *x;
-    perf_interval      q;
     perf_summary       sum;
 
     if (p->count >= 3 && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
@@ -842,14 +933,8 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
     if (p->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
         return 0;
     s->look_at = p->count + p->count / 4;
-    x = perf_bench_times_(s);
-    sum = perf_summarize(x, p->count);
-    q = perf_quantile_interval_series(x, p->count, 0.5, 0.95);
-    if (p->count < 40) {
-        q.low = sum.p50_low;
-        q.high = sum.p50_high;
-    }
-    return q.high - q.low <= 2.0 * s->opts.rel_ci * sum.p50;
+    sum = perf_bench_summary_(perf_loop_times_(s, 0), p->count);
+    return perf_bench_narrow_(s, &sum);
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int variants,
@@ -870,20 +955,6 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
     return perf_loop_new_(s);
 }
 
-/* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
-PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
-{
-    perf_summary  sum = perf_summarize(x, n);
-    perf_interval q;
-
-    if (n >= 40) {
-        q = perf_quantile_interval_series(x, n, 0.5, 0.95);
-        sum.p50_low = q.low;
-        sum.p50_high = q.high;
-    }
-    return sum;
-}
-
 PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
 {
     double ns = perf_result_main_(r)->p50;
@@ -899,19 +970,12 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
-/* Of a coarse clock each slice is right to a step. */
-PERF_COLD_FN_ uint32_t perf_bench_widen_(perf_summary *sum, double step)
-{
-    sum->p50_low = sum->p50_low > step ? sum->p50_low - step : 0.0;
-    sum->p50_high += step;
-    return step > 0.001 * sum->p50 ? PERF_CAST_(uint32_t, PERF_WARN_RESOLUTION) : 0u;
-}
-
 PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
     const perf_slice_  *p;
     const perf_summary *sum;
+    double              step;
 
     r.why = "nothing was measured";
     r.status = perf_loop_over_(s, 1);
@@ -919,9 +983,11 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
         return r;
     perf_loop_settle_(s, left);
     p = &s->arm[0];
-    r.decides = perf_timer_decides_(&s->timer, &r.why);
-    r.time = perf_bench_summary_(p->ns, p->count);
-    if (s->timer.clocks > 1)
+    r.decides = perf_loop_decides_(s, &r.why);
+    r.time.status = s->status;                      /* never a plausible time beside a failure    */
+    if (s->status == PERF_OK)
+        r.time = perf_bench_summary_(p->ns, p->count);
+    if (s->status == PERF_OK && s->timer.clocks > 1)
         r.cpu = perf_bench_summary_(p->cpu, p->count);
     sum = perf_result_main_(&r);
     r.first_ns = p->first_ns;
@@ -931,18 +997,18 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     r.opts = s->opts;
     r.status = s->status;
     r.warnings = s->warnings | sum->warnings;
-    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
-        memset(&r.time, 0, sizeof r.time);
-        memset(&r.cpu, 0, sizeof r.cpu);
-        r.time.status = s->status;
-    } else if (!r.time.count) {
+    if (s->status == PERF_OK && !r.time.count)
         r.status = PERF_ENODATA;
-    } else {
-        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL)
-            r.warnings |= perf_bench_widen_(&r.time, perf_timer_tick_(&s->timer) /
-                                                         PERF_CAST_(double, p->batch));
-        r.warnings |= perf_slice_warnings_(perf_bench_times_(s), p->count, sum, r.overhead_ns);
-        if (!(sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50))
+    if (r.time.count) {
+        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL) {    /* right to a step            */
+            step = perf_timer_tick_(&s->timer) / PERF_CAST_(double, p->batch);
+            r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
+            r.time.p50_high += step;
+            if (step > 0.001 * r.time.p50)
+                r.warnings |= PERF_WARN_RESOLUTION;
+        }
+        r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), p->count, sum, r.overhead_ns);
+        if (!perf_bench_narrow_(s, sum))
             r.warnings |= PERF_WARN_NOISY;
         perf_result_rates_(&r);
     }
@@ -965,27 +1031,18 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_ALONE_FASTER_    1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
 
-PERF_FN int perf_metric_is_typical_(perf_metric m)
-{
-    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
-}
-
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 24;
+    o.min_pairs = o.min_pairs <= 0 ? 24 : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
         o.max_pairs = variants > 2 ? 1000
-                      : perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
-    if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
-        o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
-    if (o.min_pairs > PERF_LOOP_MAX_SAMPLES_)
-        o.min_pairs = PERF_LOOP_MAX_SAMPLES_;
-    if (o.max_pairs < o.min_pairs)
-        o.max_pairs = o.min_pairs;
+                      : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
+    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     if (o.slice_ns > o.max_seconds * 1e9 / 64.0)    /* room for the pairs that an answer takes    */
@@ -994,163 +1051,58 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     return o;
 }
 
-PERF_COLD_DECL_ void perf_variant_bad_(perf_status why);
-PERF_COLD_DECL_ int  perf_duel_round_(perf_loop_state_ *s, uint64_t now);
-
-PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
-                                           const void *opts, int optimised)
-{
-    int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
-    int               k = in_range ? variants : 2;
-    perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
-    perf_metric       m = o.accept.rule.metric;
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
-
-    if (perf_not_cold_())
-        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
-                             optimised);
-    if (!s)
-        return perf_loop_new_(s);
-    s->coin = o.seed = o.seed ? o.seed : s->coin;
-    s->ask = o;
-    s->opts.max_seconds = o.max_seconds;
-    s->opts.slice_ns = o.slice_ns;
-    s->opts.before = o.before;
-    s->opts.user = o.user;
-    s->round = perf_duel_round_;
-    s->typical = perf_metric_is_typical_(m);
-    s->left_to_warm = 2;
-    s->look_at = 60;
-    s->forced = perf_variant(name, -1);
-    if (s->forced >= k) {
-        s->forced = -1;
-        perf_variant_bad_(PERF_ERANGE);
-    }
-    if (s->forced >= 0) {
-        s->running = 1;
-        s->order[0] = PERF_CAST_(unsigned char, s->forced);
-    }
-    if (perf_is_nan_(perf_rule_threshold(&o.accept.rule)) || perf_is_nan_(o.accept.confidence) ||
-        !in_range || (kind == 3 && !s->typical) ||              /* the loop measures time         */
-        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
-        (void)perf_loop_stop_(s, PERF_EINVAL);
-    return perf_loop_new_(s);
-}
-
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_race_tick_(const perf_loop_state_ *s, int i, int j)
+PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
 {
     double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
 
     return a > 0.0 && b > 0.0 ? perf_step_log_(tick / a, tick / b) : 0.0;
 }
 
-PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i)
+/* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many.
+ * only: the variant that began the round, or -1 for all.                                         */
+PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, int only)
 {
-    return perf_race_tick_(s, i, 0);
-}
-
-/* 1 when variants i and j waited for different shares of their time, by a tenth of it and by three
- * standard errors: one of them waits for somebody who works for it, another process say.         */
-PERF_COLD_FN_ int perf_duel_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
-{
-    double square = 0.0, apart = 0.0;
-    int    i;
-
-    for (i = 0; i < 2; i++, a = b) {
-        if (!(a->wall_ns > 0.0))
-            return 0;
-        apart = a->wait_ns / a->wall_ns - apart;
-        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
-                  (a->wall_ns * a->wall_ns);
-    }
-    return apart * apart > 0.01 && apart * apart > 9.0 * square;
-}
-
-/* Which clock the verdicts rest on. */
-PERF_COLD_FN_ perf_decides perf_duel_decides_(const perf_loop_state_ *s, const char **why)
-{
-    perf_decides d = perf_timer_decides_(&s->timer, why);
-    int          i;
-
-    for (i = 1; i < s->variants && d == PERF_DECIDES_CPU; i++)
-        if (perf_duel_waits_apart_(&s->arm[0], &s->arm[i])) {
-            d = PERF_DECIDES_WALL;
-            if (why)
-                *why = "the variants waited differently, perhaps for others who worked for them";
-        }
-    return d;
-}
-
-/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
-PERF_FN int perf_duel_by_(const perf_loop_state_ *s)
-{
-    return perf_duel_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
-}
-
-PERF_FN const double *perf_duel_times_(const perf_loop_state_ *s, int i)
-{
-    return perf_duel_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
-}
-
-PERF_COLD_FN_ double perf_loop_median_(const double *x, size_t n)
-{
-    double  local[256], *s = n ? perf_scratch_(local, 256, n) : local, m;
-
-    if (!n || !s)
-        return PERF_NAN_;
-    memcpy(s, x, n * sizeof *x);
-    perf_sort_values(s, n);
-    m = perf_quantile(s, n, 0.5);
-    perf_scratch_free_(s, local);
-    return m;
-}
-
-/* Log ratios of variants i and j into d, leaving out pairs that have none; returns how many.  only:
- * the variant that began the round, or -1 for all.                                               */
-PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, int only, double *d)
-{
-    const double *a = perf_duel_times_(s, i), *b = perf_duel_times_(s, j);
+    const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
     size_t        n = 0, k;
 
     for (k = 0; k < s->arm[0].count; k++)
         if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
-            d[n++] = perf_log(b[k]) - perf_log(a[k]);
+            s->logs[n++] = perf_log(b[k]) - perf_log(a[k]);
     return n;
 }
 
 /* Median of n log ratios and their median distance from it; d is changed. */
 PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
 {
-    double m = perf_loop_median_(d, n);
+    double m;
     size_t k;
 
+    perf_sort_values(d, n);
+    m = perf_quantile(d, n, 0.5);
     for (k = 0; k < n; k++)
         d[k] = d[k] < m ? m - d[k] : d[k] - m;
-    *spread = perf_loop_median_(d, n);
+    perf_sort_values(d, n);
+    *spread = perf_quantile(d, n, 0.5);
     return m;
 }
 
-/* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
- * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
- * when each kind of pairs is on a side of its own, the verdict hangs on who began how often.
- * 1 when that is so and the two kinds hardly overlap.                                            */
+/* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
+ * one finds in the caches what the first one left there.  Pairs that the baseline began then say
+ * one thing and pairs that the candidate began the opposite, so the verdict would depend on how
+ * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double  t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), *d, m[2], spread[2], gap;
-    size_t  n = s->arm[0].count, k[2];
-    int     i;
+    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), m[2], spread[2], gap;
+    size_t k[2];
+    int    i;
 
-    if (s->running != 2 || n < 16)
-        return 0;
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
-    if (!d)
+    if (s->running != 2 || s->arm[0].count < 16)
         return 0;
     for (i = 0; i < 2; i++) {
-        k[i] = perf_duel_logs_(s, 0, 1, i, d);
-        m[i] = perf_duel_centre_(d, k[i], &spread[i]);
+        k[i] = perf_duel_logs_(s, 0, 1, i);
+        m[i] = perf_duel_centre_(s->logs, k[i], &spread[i]);
     }
-    PERF_FREE(d);
     if (k[0] < 5 || k[1] < 5)
         return 0;
     gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
@@ -1161,23 +1113,22 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 /* The intervals of all log ratios, widened by the resolution of the clock. */
 PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
 {
-    size_t  n = s->arm[0].count, k;
-    double *d = PERF_CAST_(double *, PERF_MALLOC((n + 1) * sizeof *d)), c;
-    int     i, by = perf_duel_by_(s);
+    double c;
+    size_t k;
+    int    i, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++) {
         c = s->variants > 2 ? 1.0 - 2.0 / s->arm[i].seq[by].level : s->ask.accept.confidence;
-        k = d ? perf_duel_logs_(s, 0, i, -1, d) : 0;
-        s->arm[i].kept = perf_widen_(perf_seq_interval(d, k, c), perf_duel_tick_(s, i));
+        k = perf_duel_logs_(s, 0, i, -1);
+        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
-    s->kept_at = n;
-    PERF_FREE(d);
+    s->kept_at = s->arm[0].count;
 }
 
 /* 1 when there is a decision to hold against a control. */
 PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
 {
-    int i, by = perf_duel_by_(s), any = !s->typical;
+    int i, by = perf_loop_by_(s), any = !s->typical;
 
     for (i = 1; i < s->variants; i++)
         any |= s->arm[i].seq[by].decision != PERF_INCONCLUSIVE;
@@ -1188,11 +1139,10 @@ PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
  * find room any more.                                                                            */
 PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
 {
-    size_t        n = s->arm[0].count > s->arm[s->order[0]].count ? s->arm[0].count
-                                                                  : s->arm[s->order[0]].count;
-    perf_seq     *q;
-    double        ahead;
-    int           i, open = 0, by = perf_duel_by_(s);
+    size_t    n = s->arm[s->order[0]].count;
+    perf_seq *q;
+    double    ahead;
+    int       i, open = 0, by = perf_loop_by_(s);
 
     s->round_ns = perf_timer_since_(s->round_began, now);
     s->round_began = now;
@@ -1219,7 +1169,7 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
         s->arm[i].seq[by].level = 2.0 * (open ? open : 1) / (1.0 - s->ask.accept.confidence);
     if (!open && n >= PERF_CAST_(size_t, s->ask.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
         perf_duel_keep_(s);
-        for (i = 1; i < s->variants; i++) {         /* rarely the interval is a pair behind */
+        for (i = 1; i < s->variants; i++) {         /* the interval may be a pair behind          */
             q = &s->arm[i].seq[by];
             open |= (q->decision == PERF_ACCEPT ? s->arm[i].kept.high >= q->log_threshold
                                                 : s->arm[i].kept.low <= q->log_threshold);
@@ -1245,7 +1195,7 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
         p = &s->arm[i];
         if (n == 1) {
             (void)perf_seq_init(&p->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
-                                perf_duel_tick_(s, i));
+                                perf_duel_tick_(s, i, 0));
             p->seq[0].level *= s->variants - 1;
             p->seq[1] = p->seq[0];
         }
@@ -1265,7 +1215,7 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
     int    i;
 
     for (i = 0; i < s->variants; i++) {
-        m = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
+        m = perf_summarize(perf_loop_times_(s, i), s->arm[i].count).p50;
         if (m < least) {
             least = m;
             s->fastest = i;
@@ -1314,35 +1264,31 @@ PERF_COLD_FN_ int perf_duel_control_(perf_loop_state_ *s, uint64_t at)
  * answer stands (opts.before rules such groups out).  1: the control is over.                    */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
-    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), *d, c[PERF_CONTROL_MOST_];
+    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
     double est, spread, spread_c, gap, far_off, error, error_c;
-    size_t n = s->arm[0].count, k, m = s->again_count;
+    size_t k, m = s->again_count;
     int    i, over = 1, confirmed, groups;
 
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
-    if (!d)
-        return 1;
     s->control_rounds++;
     for (i = 1; i < s->variants; i++) {
-        k = perf_duel_logs_(s, 0, i, -1, d);
-        est = perf_duel_centre_(d, k, &spread);
+        k = perf_duel_logs_(s, 0, i, -1);
+        est = perf_duel_centre_(s->logs, k, &spread);
         memcpy(c, s->arm[i].again, m * sizeof *c);
         gap = perf_duel_centre_(c, m, &spread_c);
-        s->arm[i].control_ratio = perf_exp(gap);
+        s->entry[i].control_ratio = perf_exp(gap);
         error = PERF_MEDIAN_ERROR_ * spread / perf_sqrt(PERF_CAST_(double, k));
         error_c = PERF_MEDIAN_ERROR_ * spread_c / perf_sqrt(PERF_CAST_(double, m));
         far_off = est < t ? t - est : est - t;
         confirmed = (est < t ? t - gap : gap - t) > 2.0 * error_c;
         gap = gap < est ? est - gap : gap - est;
         groups = !s->opts.before && 2.0 * error > far_off &&
-                 (!s->typical || s->arm[i].seq[perf_duel_by_(s)].decision != PERF_INCONCLUSIVE);
+                 (!s->typical || s->arm[i].seq[perf_loop_by_(s)].decision != PERF_INCONCLUSIVE);
         over &= confirmed || (!groups && 2.0 * error_c <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].against = confirmed ? 0 : groups ? 2
                       : gap > PERF_CONTROL_SMALL_ &&
                         gap > PERF_CONTROL_SURE_ * perf_sqrt(error * error + error_c * error_c);
     }
-    PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
            perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
 }
@@ -1353,7 +1299,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
     perf_slice_ *p = &s->arm[s->order[s->at]];
     int          i;
 
-    p->pending[0] = s->timer.ns[perf_duel_by_(s) ? PERF_BY_THREAD_ : PERF_BY_WALL_] /
+    p->pending[0] = s->timer.ns[perf_loop_by_(s) ? PERF_BY_THREAD_ : PERF_BY_WALL_] /
                     PERF_CAST_(double, p->batch);
 
     if (s->lead_left) {
@@ -1398,21 +1344,61 @@ PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
     return perf_duel_enough_(s, now) && !perf_duel_control_(s, now);
 }
 
+PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
+                                           const void *opts, int optimised)
+{
+    int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
+    int               k = in_range ? variants : 2;
+    perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
+    perf_metric       m = o.accept.rule.metric;
+    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+
+    if (perf_not_cold_())
+        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
+                             optimised);
+    if (!s)
+        return perf_loop_new_(s);
+    s->coin = o.seed = o.seed ? o.seed : s->coin;
+    s->ask = o;
+    s->opts.max_seconds = o.max_seconds;
+    s->opts.slice_ns = o.slice_ns;
+    s->opts.before = o.before;
+    s->opts.user = o.user;
+    s->round = perf_duel_round_;
+    s->typical = m == PERF_METRIC_PAIR;
+    s->left_to_warm = 2;
+    s->look_at = 60;
+    s->forced = perf_variant(name, -1);
+    if (s->forced >= k) {
+        s->forced = -1;
+        perf_variant_bad_(PERF_ERANGE);
+    }
+    if (s->forced >= 0) {
+        s->running = 1;
+        s->order[0] = PERF_CAST_(unsigned char, s->forced);
+    }
+    if (perf_is_nan_(perf_rule_threshold(&o.accept.rule)) || perf_is_nan_(o.accept.confidence) ||
+        !in_range || (kind == 3 && !s->typical) ||              /* the loop measures time         */
+        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
+        (void)perf_loop_stop_(s, PERF_EINVAL);
+    return perf_loop_new_(s);
+}
+
 /* The verdict on variant i: what the bets decided, with the interval that goes with them. */
 PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
-    perf_seq         *q = &s->arm[i].seq[perf_duel_by_(s)];
+    perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
         o.confidence = 1.0 - 2.0 / q->level;
     o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
     v = perf_verdict_start_(&o);
     if (n && v.status == PERF_OK && !s->typical)
-        v = perf_compare_pairs(perf_duel_times_(s, 0), perf_duel_times_(s, i), n, &o);
+        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     if (s->timer.clocks > 1)
-        v.clock = perf_duel_by_(s) ? "by processor time" : "by the wall's clock";
+        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
     if (!n || v.status != PERF_OK || !s->typical)
         return v;
     if (s->kept_at != n)
@@ -1458,44 +1444,32 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s, double ratio, u
 
     if (!n)
         return 0.0;
-    turns = perf_loop_median_(perf_duel_times_(s, s->fastest), s->arm[s->fastest].count);
-    alone = perf_loop_median_(s->alone, n);
+    turns = perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
+    alone = perf_summarize(s->alone, n).p50;
     if (turns > PERF_ALONE_FASTER_ * alone)
         *warnings |= PERF_WARN_TURNS;
     return s->fastest ? ratio * alone / turns : ratio * turns / alone;
 }
 
-PERF_COLD_FN_ void perf_duel_empty_(perf_verdict *v, uint32_t baseline, uint32_t candidate)
-{
-    if (candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
-    else if (baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it deleted? "
-                             "perf_keep() its result");
-}
-
-#define PERF_FORCED_ "PERF_VARIANT forced one variant: nothing to compare it with"
-
 /* Why there is no number at all. */
 PERF_COLD_FN_ const char *perf_duel_failure_(const perf_loop_state_ *s, perf_status status)
 {
-    if (s->status != PERF_EDELETED)
-        return perf_status_text(status);
-    if (s->loop.kind == 3)
-        return "the compiler deleted a body: perf_keep() its result";
-    return s->order[s->at < s->running ? s->at : 0]
-               ? "the compiler deleted the candidate's body: perf_keep() its result"
-               : "the compiler deleted the baseline's body: perf_keep() its result";
+    static const char *const gone[3] = {
+        "the compiler deleted the baseline's body: perf_keep() its result",
+        "the compiler deleted the candidate's body: perf_keep() its result",
+        "the compiler deleted a body: perf_keep() its result"};
+    int at = s->order[s->at < s->running ? s->at : 0];
+
+    return s->status != PERF_EDELETED ? perf_status_text(status)
+                                      : gone[s->loop.kind == 3 ? 2 : at];
 }
 
-/* Names the best variant and those that cannot be told from it: a bet on "slower than the best" is
- * lost for them, at a level that covers any pair of variants being looked at.                    */
+/* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
+ * the best", at a level that covers all pairs of variants.                                       */
 PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
 {
     double  pairs = 0.5 * s->variants * (s->variants - 1), spread, tick;
     double  level = 2.0 * pairs / (1.0 - s->ask.accept.confidence);
-    double *d = PERF_CAST_(double *, PERF_MALLOC((s->arm[0].count + 1) * sizeof *d));
     size_t  k, i;
     int     j;
 
@@ -1503,17 +1477,18 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         if (s->entry[j].time.count &&
             (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
             r->best = j;
-    for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+    for (j = 0; r->best >= 0 && j < s->variants; j++) {
         if (!s->entry[j].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_duel_logs_(s, r->best, j, -1, d);
-        tick = perf_race_tick_(s, j, r->best);
+        k = perf_duel_logs_(s, r->best, j, -1);
+        tick = perf_duel_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
-            d[i] -= tick + 1e-12;
-        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(d, k, 0.0, 1.0, level);
-        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(d, k, &spread) + tick);
+            s->logs[i] -= tick + 1e-12;
+        s->entry[j].within_noise =
+            j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
+        s->entry[j].behind =
+            j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k, &spread) + tick);
     }
-    PERF_FREE(d);
 }
 
 /* Fills the entries of all variants, and what A/B loops and races both tell. */
@@ -1522,7 +1497,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     perf_race_result r = PERF_ZERO;
     perf_race_entry *e;
     uint32_t         seen, base = 0;
-    perf_out_        o = PERF_ZERO;
+    perf_out_        o;
     size_t           n;
     int              i;
 
@@ -1535,7 +1510,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
     r.opts = s->ask;
     r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
-    r.decides = perf_duel_decides_(s, &r.why);
+    r.decides = perf_loop_decides_(s, &r.why);
     r.control_rounds = s->control_rounds;
     r.forced = s->forced >= 0;
     r.rounds = n;
@@ -1543,14 +1518,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     for (i = 0; i < r.count; i++) {
         e = &s->entry[i];
         if (!e->name[0]) {
-            o.p = e->name;
-            o.cap = sizeof e->name;
-            o.len = 0;
+            o = perf_out_open_(e->name, sizeof e->name);
             perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
         }
         e->first_ns = s->arm[i].first_ns;
         e->batch = s->arm[i].batch;
-        e->control_ratio = s->arm[i].control_ratio;
         e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
@@ -1558,27 +1530,38 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
             continue;
         }
         if (r.forced)
-            e->verdict.reason = PERF_FORCED_;
+            e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
         else if (!i)
             e->verdict.reason = "this is the baseline";
         if (!s->arm[i].count)
             continue;
-        e->time = perf_summarize(perf_duel_times_(s, i), n);
-        seen = perf_slice_warnings_(perf_duel_times_(s, i), n, &e->time, r.overhead_ns);
+        e->time = perf_summarize(perf_loop_times_(s, i), n);
+        seen = perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time, r.overhead_ns);
         base = i ? base : seen;                     /* rounds do not mind a drift                 */
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
         perf_duel_veto_(s, i, &e->verdict);
-        perf_duel_empty_(&e->verdict, base, seen);
+        if (seen & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
+                                           "was it deleted? perf_keep() its result");
+        else if (base & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
+                                           "was it deleted? perf_keep() its result");
     }
     return r;
+}
+
+/* All zero after a failure, and for an arm that did not run as the other one was forced. */
+PERF_COLD_FN_ perf_summary perf_duel_summary_(const perf_loop_state_ *s, int i, const double *x)
+{
+    perf_summary none = PERF_ZERO;
+
+    return s->status == PERF_OK && s->arm[i].count ? perf_summarize(x, s->arm[i].count) : none;
 }
 
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
-    perf_summary    *sum[2][2];
-    int              i;
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -1599,19 +1582,14 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     r.warnings = both.warnings | r.verdict.warnings;
     r.decides = both.decides;
     r.why = both.why;
-    r.control_ratio = s->arm[1].control_ratio;
+    r.control_ratio = s->entry[1].control_ratio;
     r.control_rounds = both.control_rounds;
     r.forced = both.forced;
-    sum[0][0] = &r.baseline;
-    sum[0][1] = &r.baseline_cpu;
-    sum[1][0] = &r.candidate;
-    sum[1][1] = &r.candidate_cpu;
-    for (i = 0; i < 2 && both.rounds; i++) {
-        if (!s->arm[i].count)
-            continue;                               /* the other one was forced                   */
-        *sum[i][0] = perf_summarize(s->arm[i].ns, s->arm[i].count);
-        if (s->timer.clocks > 1)
-            *sum[i][1] = perf_summarize(s->arm[i].cpu, s->arm[i].count);
+    r.baseline = perf_duel_summary_(s, 0, s->arm[0].ns);
+    r.candidate = perf_duel_summary_(s, 1, s->arm[1].ns);
+    if (s->timer.clocks > 1) {
+        r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
+        r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
     }
     if (both.rounds) {
         r.control_failed = s->arm[1].against != 0;
@@ -1661,13 +1639,12 @@ PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accur
 
 PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, const char *name)
 {
-    size_t i;
+    perf_out_ o;
 
     if (PERF_LOOP_KIND_(s) != 3 || variant < 0 || variant >= s->variants || !name)
         return;
-    for (i = 0; name[i] && i + 1 < sizeof s->entry[0].name; i++)
-        s->entry[variant].name[i] = name[i];
-    s->entry[variant].name[i] = '\0';
+    o = perf_out_open_(s->entry[variant].name, sizeof s->entry[variant].name);
+    perf_put_(&o, name);
 }
 
 /* ---- the engine for files that include perf_bench.h alone ----
@@ -1697,107 +1674,23 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, c
 #define PERF_ENGINE_FN_(name)                                                                     \
     PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
-#define PERF_ENGINE_HEAD_ PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1
-
-PERF_ENGINE_FN_(perf_bench_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_, perf_bench_open_, perf_loop_slice_, perf_bench_close_, PERF_NULL_,
-        PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_};
-
-    PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_ab_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_, perf_duel_open_, perf_loop_slice_, PERF_NULL_, perf_ab_close_,
-        PERF_NULL_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_};
-
-    PERF_ENGINE_(PERF_AB_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_race_engine_get_)
-{
-    static const perf_loop_engine_ table = {
-        PERF_ENGINE_HEAD_, perf_duel_open_, perf_loop_slice_, PERF_NULL_, PERF_NULL_,
-        perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_};
-
-    PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
-    return &table;
-}
+#define PERF_ENGINE_OF_(name, symbol, open, bench, ab, race, text, accuracy, called)              \
+    PERF_ENGINE_FN_(name)                                                                         \
+    {                                                                                             \
+        static const perf_loop_engine_ table = {                                                  \
+            PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_,           \
+            bench, ab, race, text, accuracy, called};                                             \
+                                                                                                  \
+        PERF_ENGINE_(symbol, table);                                                              \
+        return &table;                                                                            \
+    }
+PERF_ENGINE_OF_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, perf_bench_open_, perf_bench_close_,
+                PERF_NULL_, PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_)
+PERF_ENGINE_OF_(perf_ab_engine_get_, PERF_AB_SYMBOL_, perf_duel_open_, PERF_NULL_, perf_ab_close_,
+                PERF_NULL_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_)
+PERF_ENGINE_OF_(perf_race_engine_get_, PERF_RACE_SYMBOL_, perf_duel_open_, PERF_NULL_, PERF_NULL_,
+                perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
 #endif
-
-/* ---- variant ---- */
-
-/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
-PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
-{
-    static const char word[2][10] = {"baseline", "candidate"};
-    size_t i;
-    int    k, v = 0;
-
-    for (k = 0; k < 2; k++) {
-        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
-            ;
-        if (i == n && !word[k][i])
-            return k;
-    }
-    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
-        return (p[0] | 32) - 'a';
-    for (i = 0; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9' || i == 2)
-            return -1;
-        v = 10 * v + (p[i] - '0');
-    }
-    return n && v < PERF_RACE_MOST_ ? v : -1;
-}
-
-/* A rollback that was mistyped must not pass in silence: a note of every report. */
-PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r) {
-        PERF_SET_(&r->bad_variant, 1u);
-        perf_fail_(r, why);
-    }
-}
-
-PERF_FN int perf_variant(const char *name, int otherwise)
-{
-    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
-    size_t      n = name ? strlen(name) : 0;
-    int         v, is, bad = p && n && *p && !strchr(p, '=');
-
-    for (; p && n && *p; p = *end ? end + 1 : end) {
-        while (*p == ' ' && *name != ' ')
-            p++;
-        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
-        equals = PERF_CAST_(const char *, PERF_NULL_);
-        for (end = is && p[n] == '=' ? p + n : p; *end && *end != ','; end++)
-            if (*end == '=')
-                equals = end;                       /* the last one: names may have some          */
-        for (to = equals ? equals : end; to > p + n && to[-1] == ' '; to--)
-            ;
-        if (!is || to != p + n)
-            continue;
-        for (p = equals ? equals + 1 : end; *p == ' '; p++)
-            ;
-        for (to = end; to > p && to[-1] == ' '; to--)
-            ;
-        v = !equals ? -1 : perf_variant_number_(p, PERF_CAST_(size_t, to - p));
-        if (v >= 0)
-            return v;
-        bad = 1;
-        break;
-    }
-    if (bad)
-        perf_variant_bad_(PERF_EFORMAT);
-    return otherwise;
-}
 
 /* ---- schedule ---- */
 
@@ -1829,11 +1722,10 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip), quiet, warm, all;
+    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip);
+    uint64_t quiet = PERF_CAST_(uint64_t, o->wait), warm = quiet + PERF_CAST_(uint64_t, o->warmup);
+    uint64_t all = warm + PERF_CAST_(uint64_t, o->active);
 
-    quiet = PERF_CAST_(uint64_t, o->wait);
-    warm = quiet + PERF_CAST_(uint64_t, o->warmup);
-    all = warm + PERF_CAST_(uint64_t, o->active);
     *cycle = 0;
     if (step < skip)
         return PERF_PHASE_WAIT;
