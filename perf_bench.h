@@ -9,7 +9,7 @@
  *
  * A file that includes this header alone carries no engine: some file of the program includes
  * perf.h and runs a loop too, or the linker names a symbol that says so.
- * Sections (search for ">>"):  bench  ab  race  private  c++
+ * Sections (search for ">>"):  bench  ab  race  internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_BENCH_H
 #define PERF_BENCH_H
@@ -319,6 +319,11 @@ PERF_FN perf_race_result perf_race_end(perf_race *r);       /* as for perf_ab   
 /* What a variant is called in the report; copied, 31 bytes.  Between begin and end. */
 PERF_FN void             perf_race_name(perf_race *r, int variant, const char *name);
 
+/* >>internal: what perf_loop.h may use -----------------------------------------------------------
+ *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
+ *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
+ *   PERF_BENCH_SYMBOL_, PERF_AB_SYMBOL_, PERF_RACE_SYMBOL_  its name, by kind of loop */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
@@ -353,90 +358,59 @@ PERF_FN perf_ab_opts perf_ab_opts_default(void)
     return o;
 }
 
-#if !PERF_DISABLE
 /* ---- the engine, seen from a loop ---- */
 
-typedef struct perf_bench_engine_ {
+typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 3 race            */
     uint32_t size, abi;
-    perf_loop   (*open)(const char *name, const perf_bench_opts *, int optimised);
-    uint64_t    (*slice)(struct perf_loop_state_ *);        /* iterations to run now; 0: done     */
-    perf_result (*close)(struct perf_loop_state_ *, int64_t left);
-    const char *(*text)(perf_result *);
-} perf_bench_engine_;
-
-typedef struct perf_duel_engine_ {
-    uint32_t size, abi;
-    perf_loop        (*open)(const char *name, int variants, const perf_ab_opts *, int kind,
+    perf_loop        (*open)(const char *name, int kind, int variants, const void *opts,
                              int optimised);
-    uint64_t         (*slice)(struct perf_loop_state_ *);   /* iterations * 64 + variant; 0: done */
-    perf_ab_result   (*close)(struct perf_loop_state_ *, int64_t left);
-    perf_race_result (*close_race)(struct perf_loop_state_ *, int64_t left);
+    uint64_t         (*slice)(struct perf_loop_state_ *, int kind);     /* iterations * 64 +      */
+                                                                        /* variant; 0: done       */
+    perf_result      (*bench)(struct perf_loop_state_ *, int64_t left); /* each ends its kind;    */
+    perf_ab_result   (*ab)(struct perf_loop_state_ *, int64_t left);    /* the others are NULL    */
+    perf_race_result (*race)(struct perf_loop_state_ *, int64_t left);
+    const char      *(*text)(perf_result *);
     void             (*accuracy)(struct perf_loop_state_ *, perf_accuracy seen);
     void             (*name)(struct perf_loop_state_ *, int variant, const char *name);
-} perf_duel_engine_;
+} perf_loop_engine_;
 
 #define PERF_BENCH_SYMBOL_ "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_bench"
 #define PERF_AB_SYMBOL_    "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_an_ab"
 #define PERF_RACE_SYMBOL_  "perf_bench_h_alone__include_perf_h_in_one_file_that_runs_a_race"
 
-#if !PERF_ONE_CORE_ && !defined(PERF_LOOP_IS_HERE_)
+#if !PERF_ONE_CORE_ && !PERF_DISABLE && !defined(PERF_LOOP_IS_HERE_)
 #define PERF_LOOP_IS_HERE_ 1    /* perf_loop.h follows at the end                                 */
 #endif
 #ifndef PERF_LOOP_IS_HERE_
 #define PERF_LOOP_IS_HERE_ 0
 #endif
-#if PERF_LOOP_IS_HERE_
-PERF_FN const perf_bench_engine_ *perf_bench_engine_get_(void);     /* perf_loop.h has them       */
-PERF_FN const perf_duel_engine_  *perf_ab_engine_get_(void);
-PERF_FN const perf_duel_engine_  *perf_race_engine_get_(void);
+#if PERF_DISABLE                /* there is none, and nobody asks for it                          */
+#define PERF_ENGINE_SEEN_(name, symbol)                                                           \
+    PERF_FN const perf_loop_engine_ *name(void)                                                   \
+    {                                                                                             \
+        return PERF_NULL_;                                                                        \
+    }
+#elif PERF_LOOP_IS_HERE_        /* perf_loop.h has them                                           */
+#define PERF_ENGINE_SEEN_(name, symbol) PERF_FN const perf_loop_engine_ *name(void);
 #else
 #define PERF_ENGINE_OUT_ PERF_ATTR_((__visibility__("hidden")))
-#define PERF_ENGINE_SEEN_(type, name, symbol)                                                     \
-    extern const type *const PERF_CAT_(name, at_) __asm__(PERF_SYM_(symbol)) PERF_ENGINE_OUT_;    \
-    PERF_FN const type *name(void)                                                                \
+#define PERF_ENGINE_SEEN_(name, symbol)                                                           \
+    extern const perf_loop_engine_ *const PERF_CAT_(name, at_) __asm__(PERF_SYM_(symbol))         \
+        PERF_ENGINE_OUT_;                                                                         \
+    PERF_FN const perf_loop_engine_ *name(void)                                                   \
     {                                                                                             \
         return PERF_CAT_(name, at_);                                                              \
     }
-PERF_ENGINE_SEEN_(perf_bench_engine_, perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
-PERF_ENGINE_SEEN_(perf_duel_engine_, perf_ab_engine_get_, PERF_AB_SYMBOL_)
-PERF_ENGINE_SEEN_(perf_duel_engine_, perf_race_engine_get_, PERF_RACE_SYMBOL_)
 #endif
-#endif
+PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
+PERF_ENGINE_SEEN_(perf_ab_engine_get_, PERF_AB_SYMBOL_)
+PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 
-#if PERF_DISABLE
-PERF_FN perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
-{
-    perf_bench b = {2, 1, PERF_NULL_, PERF_NULL_, 0};   /* the body runs once, unmeasured         */
-    (void)name;
-    (void)opts;
-    return b;
-}
-
-PERF_FN int perf_bench_next(perf_bench *b)
-{
-    return --b->left != 0;
-}
-
-PERF_FN perf_result perf_bench_end(perf_bench *b)
-{
-    perf_result r = PERF_ZERO;
-    (void)b;
-    r.status = PERF_EDISABLED;
-    r.why = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-
-#else
 #if defined(__OPTIMIZE__) || defined(_MSC_VER)
 #define PERF_OPTIMISED_ 1
 #else
 #define PERF_OPTIMISED_ 0
 #endif
-
-PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
-{
-    return perf_bench_engine_get_()->open(name, opts, PERF_OPTIMISED_);
-}
 
 /* --left >= 0 in one instruction and a branch.  clang makes two of the plain form. */
 #if defined(__clang__) && !defined(__CUDACC__) && !defined(__HIPCC__)
@@ -462,16 +436,21 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #define PERF_LOOP_KNOWN_(x) ((void)0)
 #endif
 
-/* The state travels by value and comes back by value, so the counter's address is never taken and
- * both stay in registers: the loop is the body, one decrement and one branch.                    */
-PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *e, const char *name, int kind,
+                                           int variants, const void *opts)
 {
-    uint64_t n;
+    perf_loop off = {1, 0, PERF_NULL_, PERF_NULL_, 0};  /* the body runs once, unmeasured         */
 
-    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))  /* an ended or all-zero bench falls through   */
-        return 1;
-    n = perf_bench_engine_get_()->slice(b->state);
-    b->left = b->first = PERF_CAST_(int64_t, n) - (n != 0);
+    return PERF_DISABLE ? off : e->open(name, kind, variants, opts, PERF_OPTIMISED_);
+}
+
+/* A slice has ended, or the loop, or it is all-zero: the next slice.  0: there is none. */
+PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *e, perf_loop *l, int kind)
+{
+    uint64_t n = PERF_DISABLE ? 0 : e->slice(l->state, kind);
+
+    l->left = l->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
+    l->variant = n ? PERF_CAST_(int, n & 63) : -1;
     return n != 0;
 }
 
@@ -488,21 +467,35 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *l)
     return was;
 }
 
+PERF_INLINE_FN_ perf_bench perf_bench_begin(const char *name, const perf_bench_opts *opts)
+{
+    return perf_loop_begin_(perf_bench_engine_get_(), name, 1, 1, opts);
+}
+
+/* The state travels by value and comes back by value, so the counter's address is never taken and
+ * both stay in registers: the loop is the body, one decrement and one branch.                    */
+PERF_INLINE_FN_ int perf_bench_next(perf_bench *b)
+{
+    if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(b->left)))
+        return 1;
+    return perf_loop_turn_(perf_bench_engine_get_(), b, 1);
+}
+
 PERF_INLINE_FN_ perf_result perf_bench_end(perf_bench *b)
 {
-    perf_loop was = perf_loop_take_(b);
+    perf_result r = PERF_ZERO;
+    perf_loop   was = perf_loop_take_(b);
 
-    return perf_bench_engine_get_()->close(was.state, was.left);
+    if (!PERF_DISABLE)
+        return perf_bench_engine_get_()->bench(was.state, was.left);
+    r.status = PERF_EDISABLED;
+    r.why = perf_status_text(PERF_EDISABLED);
+    return r;
 }
-#endif
 
 PERF_FN const char *perf_result_text(perf_result *r)
 {
-#if PERF_DISABLE
-    return r ? r->text : "";
-#else
-    return perf_bench_engine_get_()->text(r);
-#endif
+    return !PERF_DISABLE ? perf_bench_engine_get_()->text(r) : r ? r->text : "";
 }
 
 /* The clobbers keep the body's memory traffic on its side. */
@@ -525,114 +518,66 @@ PERF_INLINE_FN_ int perf_loop_slice_begins(const perf_loop *l)
     return l && l->left == l->first;
 }
 
-#if PERF_DISABLE
-PERF_FN perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
-{
-    perf_ab ab = {2, 1, PERF_NULL_, PERF_NULL_, 0};     /* the baseline runs once, unmeasured     */
-    (void)name;
-    (void)opts;
-    return ab;
-}
-
-PERF_FN int perf_ab_next(perf_ab *ab)
-{
-    return --ab->left ? 0 : -1;
-}
-
-PERF_FN perf_ab_result perf_ab_end(perf_ab *ab)
-{
-    perf_ab_result r = PERF_ZERO;
-    (void)ab;
-    r.status = PERF_EDISABLED;
-    r.why = perf_status_text(PERF_EDISABLED);
-    r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-
-PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
-{
-    (void)ab;
-    (void)seen;
-}
-
-PERF_FN perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
-{
-    (void)variants;
-    return perf_ab_begin(name, opts);
-}
-
-PERF_FN perf_race_result perf_race_end(perf_race *race)
-{
-    perf_race_result r = PERF_ZERO;
-    (void)race;
-    r.best = -1;
-    r.status = PERF_EDISABLED;
-    r.why = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-
-PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
-{
-    (void)r;
-    (void)variant;
-    (void)name;
-}
-#else
 PERF_INLINE_FN_ perf_ab perf_ab_begin(const char *name, const perf_ab_opts *opts)
 {
-    return perf_ab_engine_get_()->open(name, 2, opts, 2, PERF_OPTIMISED_);
+    return perf_loop_begin_(perf_ab_engine_get_(), name, 2, 2, opts);
 }
 
 PERF_INLINE_FN_ int perf_ab_next(perf_ab *ab)
 {
-    uint64_t n;
-
     if (PERF_LIKELY_(PERF_LOOP_GOES_ON_(ab->left))) {
         PERF_LOOP_KNOWN_(ab->variant >= 0);     /* so that the caller's `>= 0` costs no branch    */
         return ab->variant;
     }
-    n = perf_ab_engine_get_()->slice(ab->state);
-    ab->left = ab->first = PERF_CAST_(int64_t, n >> 6) - (n != 0);
-    ab->variant = n ? PERF_CAST_(int, n & 63) : -1;
+    (void)perf_loop_turn_(perf_ab_engine_get_(), ab, 2);
     return ab->variant;
 }
 
 PERF_INLINE_FN_ perf_ab_result perf_ab_end(perf_ab *ab)
 {
-    perf_loop was = perf_loop_take_(ab);
+    perf_ab_result r = PERF_ZERO;
+    perf_loop      was = perf_loop_take_(ab);
 
-    return perf_ab_engine_get_()->close(was.state, was.left);
+    if (!PERF_DISABLE)
+        return perf_ab_engine_get_()->ab(was.state, was.left);
+    r.status = r.verdict.status = PERF_EDISABLED;
+    r.why = r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return r;
 }
 
 PERF_INLINE_FN_ void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen)
 {
-    if (ab)
+    if (ab && !PERF_DISABLE)
         perf_ab_engine_get_()->accuracy(ab->state, seen);
 }
 
 PERF_INLINE_FN_ perf_race perf_race_begin(const char *name, int variants, const perf_ab_opts *opts)
 {
-    return perf_race_engine_get_()->open(name, variants, opts, 3, PERF_OPTIMISED_);
+    return perf_loop_begin_(perf_race_engine_get_(), name, 3, variants, opts);
 }
-
-PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
-{
-    perf_loop was = perf_loop_take_(r);
-
-    return perf_race_engine_get_()->close_race(was.state, was.left);
-}
-
-PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
-{
-    if (r)
-        perf_race_engine_get_()->name(r->state, variant, name);
-}
-#endif
 
 PERF_INLINE_FN_ int perf_race_next(perf_race *r)
 {
     return perf_ab_next(r);
+}
+
+PERF_INLINE_FN_ perf_race_result perf_race_end(perf_race *r)
+{
+    perf_race_result none = PERF_ZERO;
+    perf_loop        was = perf_loop_take_(r);
+
+    if (!PERF_DISABLE)
+        return perf_race_engine_get_()->race(was.state, was.left);
+    none.best = -1;
+    none.status = PERF_EDISABLED;
+    none.why = perf_status_text(PERF_EDISABLED);
+    return none;
+}
+
+PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
+{
+    if (r && !PERF_DISABLE)
+        perf_race_engine_get_()->name(r->state, variant, name);
 }
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_

@@ -280,8 +280,7 @@ typedef struct perf_gpu_arm_ {
 typedef struct perf_gpu_loop_ {
     union {                             /* what perf_report and writers of results see */
         perf_loop_       loop;
-        perf_bench_state_ bench;
-        perf_ab_state_   ab;
+        perf_loop_state_ state;
     } as;
     const perf_gpu_backend *t;
     perf_gpu_ab_opts ab_opts;
@@ -1577,10 +1576,11 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
-    s->as.bench.slice.ns = s->arm[0].clean;
-    s->as.bench.slice.count = s->arm[0].cleans;
-    s->as.bench.result = perf_gpu_as_result_(&r);
-    perf_gpu_settle_(s, r.text, &s->as.bench.result);
+    s->as.state.arm = s->told;
+    s->told[0].ns = s->arm[0].clean;
+    s->told[0].count = s->arm[0].cleans;
+    s->as.state.result = perf_gpu_as_result_(&r);
+    perf_gpu_settle_(s, r.text, &s->as.state.result);
     return r;
 }
 
@@ -1637,8 +1637,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
         s->told[i].ns = s->arm[i].clean;
         s->told[i].count = s->arm[i].cleans;
     }
-    s->as.ab.arm = s->told;
-    h = &s->as.ab.result;
+    s->as.state.arm = s->told;
+    h = &s->as.state.ab;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
     h->candidate = r.candidate.time;

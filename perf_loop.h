@@ -5,7 +5,7 @@
  * Baseline and candidate run in turns, in slices, by three clocks; how a loop stops and what it may
  * say is docs/loops.md.  A file that includes this header and runs a loop holds the engine for
  * those that include perf_bench.h alone.
- * Sections (search for ">>"):  variant  schedule  private
+ * Sections (search for ">>"):  variant  schedule  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_LOOP_H
 #define PERF_LOOP_H
@@ -69,10 +69,8 @@ typedef struct perf_schedule {          /* read it; the library writes it       
 } perf_schedule;
 
 PERF_FN perf_schedule_opts perf_schedule_opts_default(void);    /* all zero; for C++11 and Cython */
-/* What really runs. */
-PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts);
 
-/* Switches recording off until the first active step; NULL: defaults. */
+/* Switches recording off until the first active step; NULL: defaults.  s.opts is what runs. */
 PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
 
 /* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
@@ -81,6 +79,19 @@ PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
 /* Recording is as it was before begin.  PERF_ESTATE without begin, PERF_ENODATA when no step was
  * active.                                                                                        */
 PERF_FN perf_status perf_schedule_end(perf_schedule *s);
+
+/* >>internal: what other headers may use ---------------------------------------------------------
+ *   PERF_LOOP_IS_HERE_      1: the loops of this file call the engine below, not another file's
+ *   PERF_LOOP_NO_MEMORY_    the state pointer of a loop that got no memory
+ *   PERF_LOOP_IS_ONE_, PERF_LOOP_KIND_  1: it is neither NULL nor that; its kind: 1 bench, 2 A/B,
+ *                           3 race, 0 none
+ *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
+ *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
+ *                           kept until the program ends; NULL: no memory
+ *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
+ *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
+ *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
+ *   perf_or_default_        x moved into low .. high; 0, negative, NaN: `otherwise`              */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -117,38 +128,74 @@ typedef struct perf_timer_ {
     int         backwards, unresumed;
 } perf_timer_;
 
-/* What one arm needs; a bench has one of these, an A/B loop one per variant. */
+#define PERF_RACE_MOST_       64
+#define PERF_CONTROL_PAIRS_   6         /* after a lead                                           */
+#define PERF_CONTROL_LEADS_   5         /* until a control has failed                             */
+#define PERF_CONTROL_MOST_    (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
+#define PERF_ALONE_           16        /* slices of the leads that are kept                      */
+
+/* One arm: a bench has one, an A/B loop two, a race up to 64. */
 typedef struct perf_slice_ {
-    uint64_t batch;                     /* iterations per slice                                   */
-    uint64_t runs;                      /* iterations so far                                      */
-    double   fastest;                   /* of the readings at this batch, ns a slice              */
-    double   first_ns;
-    double   wall_ns, wait_ns, wait_sq; /* sums over the slices that all clocks saw: wall, wall   */
-    uint64_t timed;                     /* beyond processor time, its squares, and how many       */
-    int      readings;                  /* at this batch                                          */
-    int      steady;                    /* the batch is chosen                                    */
-    double  *ns;                        /* ns per iteration, by slice; room for all that may come */
-    double  *cpu;                       /* likewise by processor time                             */
-    size_t   count;
+    uint64_t      batch;                /* iterations per slice                                   */
+    uint64_t      runs;                 /* iterations so far                                      */
+    double        fastest;              /* of the readings at this batch, ns a slice              */
+    double        first_ns;
+    double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
+    uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    int           readings;             /* at this batch                                          */
+    int           steady;               /* the batch is chosen                                    */
+    double       *ns;                   /* ns per iteration, by slice; room for all that may come */
+    double       *cpu;                  /* likewise by processor time                             */
+    size_t        count;
+    double        pending[2];           /* ns, cpu: of the round under way                        */
+                                        /* against variant 0, of the other variants:              */
+    perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
+    perf_interval kept;                 /* of the log ratio, at kept_at pairs                     */
+    double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
+    int           against;              /* control: it disagrees                                  */
 } perf_slice_;
 
-typedef struct perf_bench_state_ {
-    perf_loop_      loop;               /* first: the list is of these                            */
-    perf_bench_opts opts;
-    perf_slice_     slice;
-    perf_timer_     timer;
-    size_t          look_at;            /* samples at which to look at the interval again         */
-    int             phase, left_to_warm;
-    perf_status     status;
-    uint32_t        warnings;
-    perf_result     result;
-} perf_bench_state_;
+/* A loop of any kind. */
+typedef struct perf_loop_state_ {
+    perf_loop_       loop;              /* first: the list is of these                            */
+    perf_bench_opts  opts;              /* of other loops: max_seconds, slice_ns, before, user    */
+    perf_ab_opts     ask;
+    perf_timer_      timer;
+    perf_slice_     *arm;               /* [variants]                                             */
+    perf_race_entry *entry;             /* [variants]                                             */
+    unsigned char   *first;             /* [rounds] the variant that began the round              */
+    double          *logs;              /* [rounds] room for log ratios                           */
+    int            (*round)(struct perf_loop_state_ *, uint64_t now);   /* a round is complete,   */
+                                        /* or a slice of the control is; 1: stop                  */
+    uint64_t         coin;
+    int              variants, running; /* running: 1 when one is forced                          */
+    int              forced;            /* the variant, or -1                                     */
+    int              phase, at, left_to_warm, typical;
+    size_t           look_at;           /* rounds at which to look at the answer again            */
+    size_t           lead, lead_left;   /* control: slices that the fastest runs alone            */
+    size_t           again_count, kept_at, alone_count;
+    double           alone[PERF_ALONE_];    /* ns an iteration of the fastest in its leads        */
+    double           control_end;       /* ns since begin: the control in hand then is the last   */
+    double           round_ns;          /* the last round, with what is not timed                 */
+    uint64_t         round_began;
+    int              control_pairs, control_at, control_rounds, fastest;
+    int              hurry;             /* 1: no time to find a batch; the first round tells      */
+    int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
+    const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
+    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
+    perf_status      status;
+    perf_accuracy    seen;
+    uint32_t         warnings;
+    perf_result      result;            /* of its kind                                            */
+    perf_ab_result   ab;
+    perf_race_result race;
+} perf_loop_state_;
 
-enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_GROW_ONE_, PERF_LOOP_WARM_,
-       PERF_LOOP_SAMPLE_, PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
+enum { PERF_LOOP_START_, PERF_LOOP_COLD_, PERF_LOOP_GROW_, PERF_LOOP_WARM_, PERF_LOOP_SAMPLE_,
+       PERF_LOOP_CONTROL_, PERF_LOOP_DONE_ };
 
-/* Returns 1, hidden from gcc: a function that always calls a cold one is cold for it, and so are
- * its callers, up to the user's loop, which would be optimised for size.                         */
+/* Returns 1, hidden from gcc.  gcc treats a function that always calls a cold one as cold, too, and
+ * so its callers, up to the user's loop, which it would then optimise for size.              */
 PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
@@ -164,24 +211,21 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
+#define PERF_LOOP_AT_MOST_(x, most) ((x) < (most) ? (x) : (most))
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
-#define PERF_LOOP_LITTLE_       0.02    /* a share of the time that no clock is chosen for        */
+#define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
+#define PERF_LOOP_ROUNDS_       8.0     /* of two or more that fit leave time to find a batch     */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
+#define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
 PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
     perf_registry_ *r = perf_registry_get_();
-    size_t          i = 0;
+    perf_out_       o = perf_out_open_(l->name, sizeof l->name);
 
-    if (!name)
-        name = "(unnamed)";
-    while (name[i] && i + 1 < sizeof l->name) {
-        l->name[i] = name[i];
-        i++;
-    }
-    l->name[i] = '\0';
+    perf_put_(&o, name ? name : "(unnamed)");
     l->kind = kind;
     if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
         return;
@@ -222,35 +266,25 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 /* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
-    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t = 0, d;
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t, d;
     double   cost;
     int      i, round;
 
     for (round = 0; round < 5; round++) {
-        first = last = perf_timer_clock_(clock);
+        first = t = perf_timer_clock_(clock);
         for (i = 0; i < 20; i++) {
+            last = t;
             t = perf_timer_clock_(clock);
             d = t - last;
-            if (d && d < step)
-                step = d;
-            last = t;
+            step = d && d < step ? d : step;
         }
-        d = t - first;
-        if (d < best)
-            best = d;
+        best = t - first < best ? t - first : best;
     }
     cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;     /* it stepped each time   */
     *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
     if (*tick > cost && cost > 0.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
     return cost;
-}
-
-PERF_COLD_FN_ void perf_timer_open_(perf_timer_ *t)
-{
-    t->began = perf_now();
-    t->overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &t->tick_ns);
-    t->clocks = 1;
 }
 
 /* Once it is known how long slices are.  An empty slice holds one reading of its own clock and both
@@ -277,12 +311,10 @@ PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
 }
 
 /* The last thing before the body runs: the wall's clock last. */
-PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user, int variant)
+PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
     int i;
 
-    if (before)
-        before(user, variant);
     t->paused = 0;
     memset(t->paused_ns, 0, sizeof t->paused_ns);
     t->waits_at = t->clocks > 1 ? perf_voluntary_() : -1;
@@ -290,28 +322,10 @@ PERF_FN void perf_timer_start_(perf_timer_ *t, perf_before_fn before, void *user
         t->at[i] = perf_timer_clock_(i);
 }
 
-/* Files what three clocks saw of a slice, in the timer and with its arm. */
-PERF_FN void perf_timer_file_(perf_timer_ *t, perf_slice_ *p)
-{
-    double wait = t->ns[PERF_BY_WALL_] - t->ns[PERF_BY_THREAD_];
-    double others = t->ns[PERF_BY_PROCESS_] - t->ns[PERF_BY_THREAD_];
-
-    wait = wait > 0.0 ? wait : 0.0;
-    t->wall_ns += t->ns[PERF_BY_WALL_];
-    t->waited_ns += wait;
-    t->others_ns += others > 0.0 ? others : 0.0;
-    p->wall_ns += t->ns[PERF_BY_WALL_];
-    p->wait_ns += wait;
-    p->wait_sq += wait * wait;
-    p->timed++;
-    t->slices++;
-    t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
-}
-
 /* The first thing after it, with the reading `now`.  0: the clock went backwards: file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0};
+    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
     int    i;
 
     for (i = 0; i < t->clocks; i++) {
@@ -331,8 +345,20 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
-    if (t->clocks > 1)
-        perf_timer_file_(t, p);
+    if (t->clocks > 1) {
+        wait = t->ns[PERF_BY_WALL_] - t->ns[PERF_BY_THREAD_];
+        wait = wait > 0.0 ? wait : 0.0;
+        others = t->ns[PERF_BY_PROCESS_] - t->ns[PERF_BY_THREAD_];
+        t->wall_ns += t->ns[PERF_BY_WALL_];
+        t->waited_ns += wait;
+        t->others_ns += others > 0.0 ? others : 0.0;
+        p->wall_ns += t->ns[PERF_BY_WALL_];
+        p->wait_ns += wait;
+        p->wait_sq += wait * wait;
+        p->timed++;
+        t->slices++;
+        t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
+    }
     return 1;
 }
 
@@ -360,10 +386,11 @@ PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seco
 }
 
 /* Pauses (on 1) or resumes; a doubled one is ignored. */
-PERF_OUTLINE_FN_ void perf_timer_pause_(perf_timer_ *t, int on)
+PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
 {
-    double paused;
-    int    i;
+    perf_timer_ *t = &s->timer;
+    double       paused;
+    int          i;
 
     if (t->paused == on)
         return;
@@ -376,91 +403,371 @@ PERF_OUTLINE_FN_ void perf_timer_pause_(perf_timer_ *t, int on)
     }
 }
 
-/* Which clock decides.  The answer depends on waits and switches alone, never on who is faster.
- * Work that other threads of this process do during a slice belongs to the body, as far as anybody
- * can tell: then the thread's processor time is not its cost.                                    */
-PERF_COLD_FN_ perf_decides perf_timer_decides_(const perf_timer_ *t, const char **why)
-{
-    const char *text;
-    int         cpu = 0;
+/* ---- variant ---- */
 
-    if (t->clocks == 1)
-        text = t->one_clock ? "there is no other clock" : "the slices are short";
-    else if (t->waits_at < 0)
-        text = "this system does not tell own waits from waits for the processor";
-    else if (10 * t->waiting_slices > t->slices)
-        text = "the body waits by itself";
-    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
-        text = "other threads of this program worked at the same time";
-    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
-        text = "it hardly ever waited for the processor";
-    else {
-        cpu = 1;
-        text = "others had the processor for part of the time";
+/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
+PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
+{
+    static const char word[2][10] = {"baseline", "candidate"};
+    size_t i;
+    int    k, v = 0;
+
+    for (k = 0; k < 2; k++) {
+        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
+            ;
+        if (i == n && !word[k][i])
+            return k;
     }
-    if (why)
-        *why = text;
-    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
+    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
+        return (p[0] | 32) - 'a';
+    for (i = 0; i < n; i++) {
+        if (p[i] < '0' || p[i] > '9' || i == 2)
+            return -1;
+        v = 10 * v + (p[i] - '0');
+    }
+    return n && v < PERF_RACE_MOST_ ? v : -1;
 }
 
-PERF_COLD_FN_ uint32_t perf_timer_warnings_(const perf_timer_ *t)
+/* A rollback that was mistyped must not pass in silence: a note of every report. */
+PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 {
-    return (t->backwards ? PERF_CAST_(uint32_t, PERF_WARN_CLOCK) : 0u) |
-           (t->unresumed ? PERF_CAST_(uint32_t, PERF_WARN_PAUSED) : 0u);
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r) {
+        PERF_SET_(&r->bad_variant, 1u);
+        perf_fail_(r, why);
+    }
 }
 
-/* ---- bench ---- */
+PERF_FN int perf_variant(const char *name, int otherwise)
+{
+    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
+    size_t      n = name ? strlen(name) : 0;
+    int         v, is, given, bad = p && n && *p && !strchr(p, '=');
+
+    for (; p && n && *p; p = *end ? end + 1 : end) {
+        p += *name == ' ' ? 0 : strspn(p, " ");
+        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
+        end = is && p[n] == '=' ? p + n : p;
+        end += strcspn(end, ",");
+        for (equals = end; equals > p && *equals != '=';)
+            equals--;                               /* the last one: names may have some          */
+        given = equals > p;
+        for (to = given ? equals : end; to > p + n && to[-1] == ' '; to--)
+            ;
+        if (!is || to != p + n)
+            continue;
+        p = given ? equals + 1 + strspn(equals + 1, " ") : end;
+        for (to = end; to > p && to[-1] == ' '; to--)
+            ;
+        v = given ? perf_variant_number_(p, PERF_CAST_(size_t, to - p)) : -1;
+        if (v >= 0)
+            return v;
+        bad = 1;
+        break;
+    }
+    if (bad)
+        perf_variant_bad_(PERF_EFORMAT);
+    return otherwise;
+}
+
+/* ---- what all loops do: slices, from the first run to the last round ---- */
 
 /* The loop that begin returns; s NULL: out of memory. */
-PERF_COLD_FN_ perf_loop perf_loop_new_(void *s, void (*pause)(struct perf_loop_state_ *, int))
+PERF_COLD_FN_ perf_loop perf_loop_new_(perf_loop_state_ *s)
 {
     perf_loop l = PERF_ZERO;
 
     l.first = l.variant = -1;
-    l.state = s ? PERF_CAST_(struct perf_loop_state_ *, s)
-                : PERF_LOOP_NO_MEMORY_(struct perf_loop_state_);
-    l.pause = s ? pause : PERF_NULL_;
+    l.state = s ? s : PERF_LOOP_NO_MEMORY_(perf_loop_state_);
+    l.pause = s ? perf_loop_pause_ : PERF_NULL_;
     return l;
 }
 
 /* Why a loop of another state than `kind` cannot end: no memory, no begin, or ended already. */
-PERF_COLD_FN_ perf_status perf_loop_over_(const struct perf_loop_state_ *l, int kind)
+PERF_COLD_FN_ perf_status perf_loop_over_(const perf_loop_state_ *s, int kind)
 {
-    if (l && !PERF_LOOP_IS_ONE_(l))
+    if (s && !PERF_LOOP_IS_ONE_(s))
         return PERF_ENOMEM;
-    return PERF_LOOP_KIND_(l) != kind || PERF_ACQ_(&PERF_PTR_(const perf_loop_ *, l)->done)
-               ? PERF_ESTATE : PERF_OK;
+    return PERF_LOOP_KIND_(s) != kind || PERF_ACQ_(&s->loop.done) ? PERF_ESTATE : PERF_OK;
 }
 
-/* A loop's state with room for its samples behind it, in fresh pages: kept for the report until the
- * program ends, and touched only as far as it is used.                                           */
-PERF_COLD_FN_ void *perf_loop_pages_(size_t state, size_t samples)
+/* Pages are touched only as far as they are used: most of them stay free. */
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
 {
-    return perf_pages_(state + samples * sizeof(double), 0);
-}
+    perf_loop_state_ *s;
+    double           *at;
+    size_t            i;
 
-/* Finds the batch: grow until three readings in a row are long enough; a single one may have been
- * long for reasons of its own.  Returns 0 when the body cannot be there: over a million iterations
- * in less time than the loop's own branch could take.                                            */
-PERF_FN int perf_slice_grow_(perf_slice_ *s, double ns, double want)
-{
-    double grow;
-
-    if (!s->readings || ns < s->fastest)
-        s->fastest = ns;
-    s->readings++;
-    if (s->fastest >= PERF_LOOP_FULL_ * want) {
-        if (s->batch == 1 || s->readings >= 3)
-            s->steady = 1;
-        return 1;
+    s = PERF_CAST_(perf_loop_state_ *,
+                   perf_pages_(sizeof *s + arms * (sizeof *s->arm + sizeof *s->entry) +
+                                   rounds * ((2 * arms + 1) * sizeof *at + 1), 0));
+    if (!s)
+        return s;
+    s->arm = PERF_PTR_(perf_slice_ *, s + 1);
+    s->entry = PERF_PTR_(perf_race_entry *, s->arm + arms);
+    at = PERF_PTR_(double *, s->entry + arms);
+    for (i = 0; i < arms; i++, at += 2 * rounds) {
+        s->arm[i].ns = at;
+        s->arm[i].cpu = at + rounds;
+        s->arm[i].batch = 1;
+        s->order[i] = PERF_CAST_(unsigned char, i);
     }
-    if (s->batch >= 1000000 && s->fastest < 0.03 * PERF_CAST_(double, s->batch))
+    s->logs = at;
+    s->first = PERF_PTR_(unsigned char *, at + rounds);
+    s->variants = s->running = PERF_CAST_(int, arms);
+    return s;
+}
+
+/* The same as a loop that begins; NULL: no memory. */
+PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
+                                                 size_t rounds, int optimised)
+{
+    perf_loop_state_ *s = perf_loop_pages_(arms, rounds);
+
+    if (!s)
+        return s;
+    s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    s->timer.began = perf_now();
+    s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
+    s->timer.clocks = 1;
+    s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
+    s->forced = -1;
+    perf_loop_add_(&s->loop, kind, name);
+    return s;
+}
+
+/* A new order for the next round: each equally likely. */
+PERF_COLD_FN_ void perf_loop_shuffle_(perf_loop_state_ *s)
+{
+    unsigned char one;
+    int           i, j;
+
+    s->at = 0;
+    for (i = s->running - 1; i > 0; i--) {
+        j = PERF_CAST_(int, (perf_random_(&s->coin) >> 32) * PERF_CAST_(uint64_t, i + 1) >> 32);
+        one = s->order[i];
+        s->order[i] = s->order[j];
+        s->order[j] = one;
+    }
+}
+
+/* The next arm of this round whose batch is still to be found.  0: none. */
+PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
+{
+    while (s->at < s->running && s->arm[s->order[s->at]].steady)
+        s->at++;
+    return s->at < s->running;
+}
+
+/* All arms without a batch have been read at a common one.  Grow it until three readings in a row
+ * are long enough; a single one may have been long by chance.  Arms share their batch
+ * as long as their costs are within a factor of four: then each has done as many iterations as the
+ * other, and two that walk the same memory stand at the same place when a round begins.
+ * 0: a body cannot be there: over a million iterations in less time than the loop's own branch.  */
+PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
+{
+    perf_slice_ *p = &s->arm[s->order[0]];
+    double       slowest = 0.0, factor;
+    int          i, enough;
+
+    for (i = s->running; i--;)
+        if (!s->arm[s->order[i]].steady) {
+            p = &s->arm[s->order[i]];
+            s->at = i;
+            slowest = p->fastest > slowest ? p->fastest : slowest;
+        }
+    if (p->batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, p->batch))
         return 0;
-    grow = s->fastest > 0.0 ? want / s->fastest : 10.0;
-    grow = grow > 10.0 ? 10.0 : grow < 1.2 ? 1.2 : grow;
-    s->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, s->batch) * grow) + 1;
-    s->readings = 0;
+    enough = slowest >= PERF_LOOP_FULL_ * want || late;
+    if (enough && p->batch > 1 && p->readings < 3 && !late)
+        return 1;
+    factor = slowest > 0.0 ? want / slowest : 10.0;
+    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
+    for (; s->at < s->running; s->at++) {
+        p = &s->arm[s->order[s->at]];
+        if (p->steady)
+            continue;
+        p->steady = enough && (late || PERF_LONG_BESIDE_ * p->fastest >= slowest ||
+                               p->fastest >= PERF_LOOP_FULL_ * want);
+        p->readings = p->steady ? p->readings : 0;
+        if (!enough)
+            p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, p->batch) * factor) + 1;
+    }
     return 1;
+}
+
+/* All batches are found: the warm-up begins, or the first round. */
+PERF_COLD_FN_ void perf_loop_grown_(perf_loop_state_ *s, int late)
+{
+    const perf_slice_ *p;
+    int                i;
+
+    s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(s);
+    s->round_began = perf_now();
+    for (i = 0; i < s->running; i++) {
+        p = &s->arm[s->order[i]];
+        perf_timer_choose_(&s->timer, p->fastest > 0.0 ? p->fastest : p->first_ns);
+    }
+}
+
+/* Each has run once.  If too few rounds like that fit, nothing is spent on finding a batch and on
+ * warming up: the next runs are samples.                                                         */
+PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
+{
+    double all = 0.0;
+    int    i;
+
+    for (i = 0; i < s->running; i++)
+        all += s->arm[s->order[i]].first_ns;
+    s->hurry = (s->variants > 1 ? PERF_LOOP_ROUNDS_ * all : all) > s->opts.max_seconds * 1e9;
+    s->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(s);
+    for (i = 0; i < s->running && s->hurry; i++) {
+        s->arm[s->order[i]].fastest = s->arm[s->order[i]].first_ns;
+        s->arm[s->order[i]].steady = 1;
+    }
+    if (s->hurry)
+        perf_loop_grown_(s, 1);
+}
+
+/* The first round without a batch: was only the very first run slow?  Then the batch is found. */
+PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
+{
+    int i;
+
+    if (!s->hurry)
+        return 0;
+    s->hurry = 0;
+    for (i = 0; i < s->running; i++)
+        if (s->arm[s->order[i]].pending[0] >= PERF_LOOP_FULL_ * want)
+            return 0;
+    for (i = 0; i < s->running; i++)
+        s->arm[s->order[i]].steady = 0;
+    s->phase = PERF_LOOP_GROW_;
+    perf_loop_shuffle_(s);
+    return 1;
+}
+
+/* The next slice is that of order[at].  If a much longer one went before, its own slice runs twice
+ * and the second is filed: the first one finds cold caches, which alone it would not.            */
+PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
+{
+    int          v = s->order[s->at];
+    perf_slice_ *p = &s->arm[v];
+
+    s->warming = s->phase >= PERF_LOOP_WARM_ && s->last != v && !s->warming &&
+                 s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
+    if (s->opts.before)
+        s->opts.before(s->opts.user, v);
+    perf_timer_start_(&s->timer);
+    return 64 * p->batch + PERF_CAST_(uint64_t, v);
+}
+
+PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
+{
+    s->status = why;
+    s->phase = PERF_LOOP_DONE_;
+    return 0;
+}
+
+/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
+PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
+{
+    uint64_t     now = perf_now();
+    perf_slice_ *p;
+    double       ns, want;
+    int          late, good = 1, i, is = PERF_LOOP_KIND_(s);
+
+    if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
+        return 0;
+    p = &s->arm[s->order[s->at]];
+    if (s->phase != PERF_LOOP_START_)
+        good = perf_timer_stop_(&s->timer, now, p);
+    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+        return perf_loop_stop_(s, PERF_ERANGE);
+    if (s->warming)
+        return perf_loop_go_(s);
+    s->last = s->order[s->at];
+    ns = s->timer.ns[PERF_BY_WALL_];
+    want = perf_timer_want_(&s->timer, s->opts.slice_ns, s->opts.max_seconds);
+    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
+    switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
+    case PERF_LOOP_START_:
+        perf_loop_shuffle_(s);
+        s->phase = PERF_LOOP_COLD_;
+        break;
+    case PERF_LOOP_COLD_:
+        p->first_ns = ns;
+        if (++s->at == s->running)
+            perf_loop_cold_(s);
+        break;
+    case PERF_LOOP_GROW_:
+        p->fastest = p->readings++ && p->fastest < ns ? p->fastest : ns;
+        s->at++;
+        if (perf_loop_unsteady_(s))
+            break;
+        if (!perf_loop_grow_(s, want, late))
+            return perf_loop_stop_(s, PERF_EDELETED);
+        perf_loop_shuffle_(s);
+        if (!perf_loop_unsteady_(s))
+            perf_loop_grown_(s, late);
+        break;
+    case PERF_LOOP_WARM_:
+        if (++s->at == s->running) {
+            if (--s->left_to_warm <= 0 || late)
+                s->phase = PERF_LOOP_SAMPLE_;
+            perf_loop_shuffle_(s);
+        }
+        break;
+    case PERF_LOOP_SAMPLE_:
+        p->pending[0] = ns / PERF_CAST_(double, p->batch);
+        p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
+        if (++s->at < s->running || perf_loop_was_cold_(s, want))
+            break;
+        s->first[s->arm[s->order[0]].count] = s->order[0];
+        for (i = 0; i < s->running; i++) {
+            p = &s->arm[s->order[i]];
+            p->cpu[p->count] = p->pending[1];
+            p->ns[p->count++] = p->pending[0];
+        }
+        if (s->round(s, now))
+            return perf_loop_stop_(s, PERF_OK);
+        if (s->phase == PERF_LOOP_SAMPLE_)
+            perf_loop_shuffle_(s);
+        break;
+    case PERF_LOOP_CONTROL_:
+        if (s->round(s, now))
+            return perf_loop_stop_(s, PERF_OK);
+        break;
+    default:                                        /* the clock stepped back: that slice again   */
+        break;
+    }
+    return perf_loop_go_(s);
+}
+
+/* No more slices: what they have to be read with. */
+PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
+{
+    perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
+
+    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
+        p->runs += p->batch - PERF_CAST_(uint64_t, left);       /* a slice that a break cut       */
+    if (s->phase != PERF_LOOP_DONE_)
+        s->warnings |= PERF_WARN_STOPPED;
+    if (s->timer.backwards)
+        s->warnings |= PERF_WARN_CLOCK;
+    if (s->timer.unresumed)
+        s->warnings |= PERF_WARN_PAUSED;
+    s->phase = PERF_LOOP_DONE_;
+}
+
+/* The result of its kind is complete: from now on reports see it. */
+PERF_COLD_FN_ void perf_loop_done_(perf_loop_state_ *s, const void *result)
+{
+    s->loop.result = result;
+    PERF_REL_(&s->loop.done, 1);
 }
 
 /* ns per iteration of an empty loop that the compiler may not delete, the best of 5. */
@@ -504,20 +811,80 @@ PERF_COLD_FN_ uint32_t perf_slice_warnings_(const double *x, size_t n, const per
     return w;
 }
 
-/* 0, negative and NaN: the default; anything else is moved into the range. */
 PERF_FN double perf_or_default_(double x, double low, double high, double otherwise)
 {
     return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
 }
 
-/* What a bench with these options really does, defaults filled in; NULL: the defaults. */
-PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
+/* 1 when variants i and j waited for different shares of their time, by a tenth of it and by three
+ * standard errors: one of them waits for somebody who works for it, another process say.         */
+PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
+{
+    double square = 0.0, apart = 0.0;
+    int    i;
+
+    for (i = 0; i < 2; i++, a = b) {
+        if (!(a->wall_ns > 0.0))
+            return 0;
+        apart = a->wait_ns / a->wall_ns - apart;
+        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
+                  (a->wall_ns * a->wall_ns);
+    }
+    return apart * apart > 0.01 && apart * apart > 9.0 * square;
+}
+
+/* Which clock the answers rest on, and why.  That depends on waits and switches alone, never on who
+ * is faster.  Work that other threads of this process do during a slice belongs to the body, as far
+ * as anybody can tell: then the thread's processor time is not its cost.                         */
+PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
+{
+    const perf_timer_ *t = &s->timer;
+    const char        *text;
+    int                i, cpu = 0;
+
+    if (t->clocks == 1)
+        text = t->one_clock ? "there is no other clock" : "the slices are short";
+    else if (t->waits_at < 0)
+        text = "this system does not tell own waits from waits for the processor";
+    else if (10 * t->waiting_slices > t->slices)
+        text = "the body waits by itself";
+    else if (t->others_ns > PERF_LOOP_LITTLE_ * t->wall_ns)
+        text = "other threads of this program worked at the same time";
+    else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
+        text = "it hardly ever waited for the processor";
+    else {
+        cpu = 1;
+        text = "others had the processor for part of the time";
+    }
+    for (i = 1; i < s->variants && cpu; i++)
+        if (perf_loop_waits_apart_(&s->arm[0], &s->arm[i])) {
+            cpu = 0;
+            text = "the variants waited differently, perhaps for others who worked for them";
+        }
+    if (why)
+        *why = text;
+    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
+}
+
+/* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
+PERF_FN int perf_loop_by_(const perf_loop_state_ *s)
+{
+    return perf_loop_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU;
+}
+
+PERF_FN const double *perf_loop_times_(const perf_loop_state_ *s, int i)
+{
+    return perf_loop_by_(s) ? s->arm[i].cpu : s->arm[i].ns;
+}
+
+/* ---- bench ---- */
+
+PERF_FN perf_bench_opts perf_bench_resolved_(const perf_bench_opts *opts)
 {
     perf_bench_opts o = opts ? *opts : perf_bench_opts_default();
 
     o.warmup = o.warmup ? o.warmup < 0 ? 0 : o.warmup : 5;
-    o.samples = o.samples < 0 ? 0
-                : o.samples > PERF_LOOP_MAX_SAMPLES_ ? PERF_LOOP_MAX_SAMPLES_ : o.samples;
+    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.01);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 1.0);
     o.min_seconds = perf_or_default_(o.min_seconds, 1e-9, o.max_seconds, 0.0);
@@ -532,131 +899,6 @@ PERF_FN perf_bench_opts perf_bench_opts_resolved(const perf_bench_opts *opts)
     return o;
 }
 
-PERF_OUTLINE_FN_ void perf_bench_pause_(struct perf_loop_state_ *l, int on)
-{
-    perf_timer_pause_(&PERF_PTR_(perf_bench_state_ *, l)->timer, on);
-}
-
-PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, const perf_bench_opts *opts,
-                                            int optimised)
-{
-    perf_bench_opts    o = perf_bench_opts_resolved(opts);
-    size_t             room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_bench_state_ *s = PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
-
-    if (perf_not_cold_())
-        s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, 2 * room));
-    if (!s)
-        return perf_loop_new_(PERF_NULL_, PERF_NULL_);
-    s->opts = o;
-    s->slice.ns = PERF_PTR_(double *, s + 1);
-    s->slice.cpu = s->slice.ns + room;
-    if (!optimised)
-        s->warnings |= PERF_WARN_UNOPTIMISED;
-    s->look_at = 30;
-    s->left_to_warm = s->opts.warmup;
-    perf_timer_open_(&s->timer);
-    perf_loop_add_(&s->loop, 1, name);
-    return perf_loop_new_(s, perf_bench_pause_);
-}
-
-/* The slices by the clock that decides. */
-PERF_FN const double *perf_bench_times_(const perf_bench_state_ *s)
-{
-    return perf_timer_decides_(&s->timer, PERF_NULL_) == PERF_DECIDES_CPU ? s->slice.cpu
-                                                                           : s->slice.ns;
-}
-
-/* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
-PERF_COLD_FN_ int perf_bench_enough_(perf_bench_state_ *s, int late)
-{
-    const perf_slice_ *p = &s->slice;
-    const double      *x;
-    perf_interval      q;
-    perf_summary       sum;
-
-    if (late)
-        return 1;
-    if (s->opts.samples)
-        return p->count >= PERF_CAST_(size_t, s->opts.samples);
-    if (p->count >= PERF_LOOP_SAMPLES_)
-        return 1;
-    if (p->count < s->look_at || !perf_timer_late_(&s->timer, perf_now(), s->opts.min_seconds, 0.0))
-        return 0;
-    s->look_at = p->count + p->count / 4;
-    x = perf_bench_times_(s);
-    sum = perf_summarize(x, p->count);
-    q = perf_quantile_interval_series(x, p->count, 0.5, 0.95);
-    if (p->count < 40) {
-        q.low = sum.p50_low;
-        q.high = sum.p50_high;
-    }
-    return q.high - q.low <= 2.0 * s->opts.rel_ci * sum.p50;
-}
-
-/* A slice has ended: file its time, and say how many iterations the next one has; 0: no more. */
-PERF_OUTLINE_FN_ uint64_t perf_bench_slice_(struct perf_loop_state_ *l)
-{
-    uint64_t           now = perf_now();
-    perf_bench_state_ *s = PERF_PTR_(perf_bench_state_ *, l);
-    perf_slice_       *p;
-    double             ns;
-    int                late, good = 1;
-
-    if (PERF_LOOP_KIND_(l) != 1 || s->phase == PERF_LOOP_DONE_)
-        return 0;
-    p = &s->slice;
-    if (s->phase != PERF_LOOP_START_)
-        good = perf_timer_stop_(&s->timer, now, p);
-    ns = s->timer.ns[PERF_BY_WALL_];
-    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
-    late = late && (s->phase != PERF_LOOP_SAMPLE_ || p->count >= 2);    /* three samples at least */
-    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) {
-        s->status = PERF_ERANGE;
-        s->phase = PERF_LOOP_DONE_;
-        return 0;
-    }
-    switch (s->phase) {
-    case PERF_LOOP_START_:
-        p->batch = 1;
-        s->phase = PERF_LOOP_COLD_;
-        break;
-    case PERF_LOOP_COLD_:
-        p->first_ns = ns;
-        s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_GROW_;
-        if (late)
-            perf_timer_choose_(&s->timer, ns);
-        break;
-    case PERF_LOOP_GROW_:
-        if (good && !perf_slice_grow_(p, ns, perf_timer_want_(&s->timer, s->opts.slice_ns,
-                                                              s->opts.max_seconds))) {
-            s->status = PERF_EDELETED;
-            s->phase = PERF_LOOP_DONE_;
-            return 0;
-        }
-        if (p->steady || late) {
-            s->phase = s->left_to_warm > 0 && !late ? PERF_LOOP_WARM_ : PERF_LOOP_SAMPLE_;
-            perf_timer_choose_(&s->timer, p->fastest);
-        }
-        break;
-    case PERF_LOOP_WARM_:
-        if (--s->left_to_warm <= 0 || (late && p->runs >= 3))
-            s->phase = PERF_LOOP_SAMPLE_;
-        break;
-    default:
-        if (!good)
-            break;                                  /* that slice again                           */
-        p->cpu[p->count] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
-        p->ns[p->count++] = ns / PERF_CAST_(double, p->batch);
-        if (perf_bench_enough_(s, late)) {
-            s->phase = PERF_LOOP_DONE_;
-            return 0;
-        }
-    }
-    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, 0);
-    return p->batch;
-}
-
 /* The summary of a bench's slices, its interval allowing for neighbours that are alike. */
 PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
 {
@@ -669,6 +911,48 @@ PERF_COLD_FN_ perf_summary perf_bench_summary_(const double *x, size_t n)
         sum.p50_high = q.high;
     }
     return sum;
+}
+
+PERF_FN int perf_bench_narrow_(const perf_loop_state_ *s, const perf_summary *sum)
+{
+    return sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50;
+}
+
+/* 1 when sampling may end: the median is known well enough, or samples or time have run out. */
+PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
+{
+    const perf_slice_ *p = &s->arm[0];
+    perf_summary       sum;
+
+    if (p->count >= 3 && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
+        return 1;
+    if (s->opts.samples)
+        return p->count >= PERF_CAST_(size_t, s->opts.samples);
+    if (p->count >= PERF_LOOP_SAMPLES_)
+        return 1;
+    if (p->count < s->look_at || !perf_timer_late_(&s->timer, now, s->opts.min_seconds, 0.0))
+        return 0;
+    s->look_at = p->count + p->count / 4;
+    sum = perf_bench_summary_(perf_loop_times_(s, 0), p->count);
+    return perf_bench_narrow_(s, &sum);
+}
+
+PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int variants,
+                                            const void *opts, int optimised)
+{
+    perf_bench_opts   o = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
+    size_t            room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
+    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+
+    if (perf_not_cold_())
+        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
+    if (s) {
+        s->opts = o;
+        s->round = perf_bench_enough_;
+        s->look_at = 30;
+        s->left_to_warm = o.warmup;
+    }
+    return perf_loop_new_(s);
 }
 
 PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
@@ -686,31 +970,24 @@ PERF_COLD_FN_ void perf_result_rates_(perf_result *r)
         r->percent_of_peak_gflop = 100.0 * r->gflop_per_s / r->opts.peak_gflop_per_s;
 }
 
-/* Of a coarse clock each slice is right to a step. */
-PERF_COLD_FN_ uint32_t perf_bench_widen_(perf_summary *sum, double step)
-{
-    sum->p50_low = sum->p50_low > step ? sum->p50_low - step : 0.0;
-    sum->p50_high += step;
-    return step > 0.001 * sum->p50 ? PERF_CAST_(uint32_t, PERF_WARN_RESOLUTION) : 0u;
-}
-
-PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *l, int64_t left)
+PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_result         r = PERF_ZERO;
-    perf_bench_state_  *s = PERF_PTR_(perf_bench_state_ *, l);
     const perf_slice_  *p;
     const perf_summary *sum;
+    double              step;
 
     r.why = "nothing was measured";
-    r.status = perf_loop_over_(l, 1);
+    r.status = perf_loop_over_(s, 1);
     if (r.status != PERF_OK)
         return r;
-    p = &s->slice;
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        s->slice.runs += p->batch - PERF_CAST_(uint64_t, left);     /* a slice that a break cut  */
-    r.decides = perf_timer_decides_(&s->timer, &r.why);
-    r.time = perf_bench_summary_(p->ns, p->count);
-    if (s->timer.clocks > 1)
+    perf_loop_settle_(s, left);
+    p = &s->arm[0];
+    r.decides = perf_loop_decides_(s, &r.why);
+    r.time.status = s->status;                      /* never a plausible time beside a failure    */
+    if (s->status == PERF_OK)
+        r.time = perf_bench_summary_(p->ns, p->count);
+    if (s->status == PERF_OK && s->timer.clocks > 1)
         r.cpu = perf_bench_summary_(p->cpu, p->count);
     sum = perf_result_main_(&r);
     r.first_ns = p->first_ns;
@@ -720,37 +997,28 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *l, int64
     r.opts = s->opts;
     r.status = s->status;
     r.warnings = s->warnings | sum->warnings;
-    r.warnings |= perf_timer_warnings_(&s->timer);
-    if (s->status != PERF_OK) {                     /* never a plausible time beside a failure    */
-        memset(&r.time, 0, sizeof r.time);
-        memset(&r.cpu, 0, sizeof r.cpu);
-        r.time.status = s->status;
-    } else if (!r.time.count) {
+    if (s->status == PERF_OK && !r.time.count)
         r.status = PERF_ENODATA;
-    } else {
-        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL)
-            r.warnings |= perf_bench_widen_(&r.time, perf_timer_tick_(&s->timer) /
-                                                         PERF_CAST_(double, p->batch));
-        r.warnings |= perf_slice_warnings_(perf_bench_times_(s), p->count, sum, r.overhead_ns);
-        if (!(sum->p50_high - sum->p50_low <= 2.0 * s->opts.rel_ci * sum->p50))
+    if (r.time.count) {
+        if (s->timer.coarse && r.decides == PERF_DECIDES_WALL) {    /* right to a step            */
+            step = perf_timer_tick_(&s->timer) / PERF_CAST_(double, p->batch);
+            r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
+            r.time.p50_high += step;
+            if (step > 0.001 * r.time.p50)
+                r.warnings |= PERF_WARN_RESOLUTION;
+        }
+        r.warnings |= perf_slice_warnings_(perf_loop_times_(s, 0), p->count, sum, r.overhead_ns);
+        if (!perf_bench_narrow_(s, sum))
             r.warnings |= PERF_WARN_NOISY;
         perf_result_rates_(&r);
     }
-    if (s->phase != PERF_LOOP_DONE_)
-        r.warnings |= PERF_WARN_STOPPED;
-    s->phase = PERF_LOOP_DONE_;
     s->result = r;
-    s->loop.result = &s->result;
-    PERF_REL_(&s->loop.done, 1);
+    perf_loop_done_(s, &s->result);
     return r;
 }
 
-/* ---- ab and race: one engine for 2 to 64 variants ---- */
+/* ---- ab and race: 2 to 64 variants ---- */
 
-#define PERF_RACE_MOST_       64
-#define PERF_CONTROL_PAIRS_   6         /* after a lead                                           */
-#define PERF_CONTROL_LEADS_   5         /* until a control has failed                             */
-#define PERF_CONTROL_MOST_    (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
 #define PERF_CONTROL_LEAD_NS_ 20e6      /* a lead at most: some turns of any scheduler            */
 #define PERF_CONTROL_LONG_    0.5       /* the leads may take half of the time so far             */
 #define PERF_CONTROL_LEAST_NS_ 200e6    /* or this long, for a quick loop                         */
@@ -761,50 +1029,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *l, int64
 #define PERF_ORDER_SMALL_     0.004     /* place of the code; twice that between two of them      */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
-#define PERF_ALONE_           16        /* slices of the leads that are kept                      */
 #define PERF_ALONE_FASTER_    1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
-#define PERF_LONG_BESIDE_     4.0       /* a slice this much longer leaves cold caches behind     */
-
-typedef struct perf_ab_state_ {
-    perf_loop_       loop;              /* first: the list is of these                            */
-    perf_ab_opts     opts;
-    perf_timer_      timer;
-    perf_slice_     *arm;               /* [variants]                                             */
-    perf_seq        *seq;               /* [variants] against variant 0, by the wall; 0 unused    */
-    perf_seq        *seq_cpu;           /* likewise by processor time                             */
-    double          *pending;           /* [2 * variants] of the round under way                  */
-    double          *again;             /* [variants * PERF_CONTROL_MOST_] control: log ratios    */
-    int             *against;           /* [variants] control: it disagrees                       */
-    perf_interval   *kept;              /* [variants] of the log ratio, at kept_at pairs          */
-    double          *control_ratio;     /* [variants] of the last time                            */
-    unsigned char   *first;             /* [max_pairs] the variant that began the round           */
-    perf_race_entry *entry;             /* a race has one for each variant                        */
-    uint64_t         coin;
-    int              variants, running; /* running: 1 when one is forced                          */
-    int              forced;            /* the variant, or -1                                     */
-    int              phase, at, left_to_warm, typical;
-    size_t           look_at, lead, lead_left;  /* control: slices that the fastest runs alone    */
-    size_t           again_count, kept_at, alone_count;
-    double           alone[PERF_ALONE_];    /* ns an iteration of the fastest in its leads        */
-    double           control_end;       /* ns since begin: the control in hand then is the last   */
-    double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began;
-    int              control_pairs, control_at, control_rounds, fastest;
-    int              hurry;             /* 1: no time to find a batch; the first round tells      */
-    int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
-    const char      *ended;             /* by max_seconds: what is missing, or NULL               */
-    unsigned char    order[PERF_RACE_MOST_];    /* of the round under way                         */
-    perf_status      status;
-    perf_accuracy    seen;
-    uint32_t         warnings;
-    perf_ab_result   result;
-    perf_race_result race;
-} perf_ab_state_;
-
-PERF_FN int perf_metric_is_typical_(perf_metric m)
-{
-    return m == PERF_METRIC_PAIR || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT;
-}
 
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
@@ -812,16 +1037,12 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 24;
+    o.min_pairs = o.min_pairs <= 0 ? 24 : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
         o.max_pairs = variants > 2 ? 1000
-                      : perf_metric_is_typical_(o.accept.rule.metric) ? 5000 : 400;
-    if (o.max_pairs > PERF_LOOP_MAX_SAMPLES_)
-        o.max_pairs = PERF_LOOP_MAX_SAMPLES_;
-    if (o.min_pairs > PERF_LOOP_MAX_SAMPLES_)
-        o.min_pairs = PERF_LOOP_MAX_SAMPLES_;
-    if (o.max_pairs < o.min_pairs)
-        o.max_pairs = o.min_pairs;
+                      : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
+    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.slice_ns = perf_or_default_(o.slice_ns, 1e3, 1e9, 50e3);
     if (o.slice_ns > o.max_seconds * 1e9 / 64.0)    /* room for the pairs that an answer takes    */
@@ -830,237 +1051,58 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     return o;
 }
 
-/* The same for an A/B loop. */
-PERF_FN perf_ab_opts perf_ab_opts_resolved(const perf_ab_opts *opts)
-{
-    return perf_duel_resolved_(opts, 2);
-}
-
-PERF_FN int perf_coin_(uint64_t *state)
-{
-    return PERF_CAST_(int, perf_random_(state) >> 63);
-}
-
-PERF_COLD_DECL_ void perf_variant_bad_(perf_status why);
-
-/* A new order for the next round: each equally likely. */
-PERF_COLD_FN_ void perf_duel_shuffle_(perf_ab_state_ *s)
-{
-    unsigned char one;
-    int           i, j;
-
-    s->at = 0;
-    for (i = s->running - 1; i > 0; i--) {
-        j = i == 1 ? perf_coin_(&s->coin)
-                   : PERF_CAST_(int, (perf_random_(&s->coin) >> 32) *
-                                         PERF_CAST_(uint64_t, i + 1) >> 32);
-        one = s->order[i];
-        s->order[i] = s->order[j];
-        s->order[j] = one;
-    }
-}
-
-/* Bytes of a part, so that the next one is aligned for anything in it. */
-PERF_FN size_t perf_duel_part_(size_t bytes)
-{
-    return (bytes + 63) & ~PERF_CAST_(size_t, 63);
-}
-
-PERF_OUTLINE_FN_ void perf_duel_pause_(struct perf_loop_state_ *l, int on)
-{
-    perf_timer_pause_(&PERF_PTR_(perf_ab_state_ *, l)->timer, on);
-}
-
-PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int variants, const perf_ab_opts *opts,
-                                           int kind, int optimised)
-{
-    int             in_range = variants >= 2 && variants <= PERF_RACE_MOST_, i;
-    size_t          k = in_range ? PERF_CAST_(size_t, variants) : 2, room;
-    perf_ab_opts    o = perf_duel_resolved_(opts, PERF_CAST_(int, k));
-    perf_ab_state_ *s;
-    size_t          part[10], bytes = perf_duel_part_(sizeof *s), n = 0;
-    double         *at;
-
-    room = PERF_CAST_(size_t, o.max_pairs);
-    part[n++] = perf_duel_part_(k * sizeof *s->arm);
-    part[n++] = perf_duel_part_(k * sizeof *s->seq);
-    part[n++] = perf_duel_part_(k * sizeof *s->seq_cpu);
-    part[n++] = perf_duel_part_(2 * k * sizeof(double));
-    part[n++] = perf_duel_part_(k * PERF_CONTROL_MOST_ * sizeof(double));
-    part[n++] = perf_duel_part_(k * sizeof(int));
-    part[n++] = perf_duel_part_(k * sizeof(perf_interval));
-    part[n++] = perf_duel_part_(k * sizeof(double));
-    part[n++] = perf_duel_part_(room);
-    part[n++] = kind == 3 ? perf_duel_part_(k * sizeof(perf_race_entry)) : 0;
-    while (n)
-        bytes += part[--n];
-    s = perf_not_cold_() ? PERF_CAST_(perf_ab_state_ *, perf_loop_pages_(bytes, 2 * k * room))
-                         : PERF_CAST_(perf_ab_state_ *, PERF_NULL_);
-    if (!s)
-        return perf_loop_new_(PERF_NULL_, PERF_NULL_);
-    at = PERF_PTR_(double *, s) + perf_duel_part_(sizeof *s) / sizeof *at;
-    s->arm = PERF_PTR_(perf_slice_ *, at);
-    s->seq = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
-    s->seq_cpu = PERF_PTR_(perf_seq *, at += part[n++] / sizeof *at);
-    s->pending = (at += part[n++] / sizeof *at);
-    s->again = (at += part[n++] / sizeof *at);
-    s->against = PERF_PTR_(int *, at += part[n++] / sizeof *at);
-    s->kept = PERF_PTR_(perf_interval *, at += part[n++] / sizeof *at);
-    s->control_ratio = (at += part[n++] / sizeof *at);
-    s->first = PERF_PTR_(unsigned char *, at += part[n++] / sizeof *at);
-    s->entry = PERF_PTR_(perf_race_entry *, at += part[n++] / sizeof *at);
-    at += part[n] / sizeof *at;
-    s->opts = o;
-    s->variants = s->running = PERF_CAST_(int, k);
-    for (i = 0; i < s->variants; i++) {
-        s->arm[i].ns = at + 2 * PERF_CAST_(size_t, i) * room;
-        s->arm[i].cpu = s->arm[i].ns + room;
-        s->arm[i].batch = 1;
-        s->order[i] = PERF_CAST_(unsigned char, i);
-    }
-    if (!optimised)
-        s->warnings |= PERF_WARN_UNOPTIMISED;
-    perf_timer_open_(&s->timer);
-    if (!s->opts.seed)
-        s->opts.seed = (s->timer.began ^ (perf_ticks() << 20)) | 1;
-    s->coin = s->opts.seed;
-    s->typical = perf_metric_is_typical_(s->opts.accept.rule.metric);
-    s->left_to_warm = 2;
-    s->look_at = 60;
-    s->forced = perf_variant(name, -1);
-    if (s->forced >= s->variants) {
-        s->forced = -1;
-        perf_variant_bad_(PERF_ERANGE);
-    }
-    if (s->forced >= 0) {
-        s->running = 1;
-        s->order[0] = PERF_CAST_(unsigned char, s->forced);
-    }
-    if (perf_is_nan_(perf_rule_threshold(&s->opts.accept.rule)) ||
-        perf_is_nan_(s->opts.accept.confidence) || !in_range || (kind == 3 && !s->typical) ||
-        s->opts.accept.rule.metric == PERF_METRIC_MEMORY ||     /* the loop measures time         */
-        s->opts.accept.rule.metric == PERF_METRIC_THROUGHPUT) {
-        s->status = PERF_EINVAL;
-        s->phase = PERF_LOOP_DONE_;
-    }
-    perf_loop_add_(&s->loop, kind, name);
-    return perf_loop_new_(s, perf_duel_pause_);
-}
-
 /* The log resolution of one pair, from the step of the clock and the length of the slices. */
-PERF_FN double perf_race_tick_(const perf_ab_state_ *s, int i, int j)
+PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
 {
     double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
 
     return a > 0.0 && b > 0.0 ? perf_step_log_(tick / a, tick / b) : 0.0;
 }
 
-PERF_FN double perf_duel_tick_(const perf_ab_state_ *s, int i)
+/* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many.
+ * only: the variant that began the round, or -1 for all.                                         */
+PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, int only)
 {
-    return perf_race_tick_(s, i, 0);
-}
-
-/* 1 when variants i and j waited for different shares of their time, by a tenth of it and by three
- * standard errors: one of them waits for somebody who works for it, another process say.         */
-PERF_COLD_FN_ int perf_duel_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
-{
-    double square = 0.0, apart = 0.0;
-    int    i;
-
-    for (i = 0; i < 2; i++, a = b) {
-        if (!(a->wall_ns > 0.0))
-            return 0;
-        apart = a->wait_ns / a->wall_ns - apart;
-        square += (a->wait_sq - a->wait_ns * a->wait_ns / PERF_CAST_(double, a->timed)) /
-                  (a->wall_ns * a->wall_ns);
-    }
-    return apart * apart > 0.01 && apart * apart > 9.0 * square;
-}
-
-/* Which clock the verdicts rest on. */
-PERF_COLD_FN_ perf_decides perf_duel_decides_(const perf_ab_state_ *s, const char **why)
-{
-    perf_decides d = perf_timer_decides_(&s->timer, why);
-    int          i;
-
-    for (i = 1; i < s->variants && d == PERF_DECIDES_CPU; i++)
-        if (perf_duel_waits_apart_(&s->arm[0], &s->arm[i])) {
-            d = PERF_DECIDES_WALL;
-            if (why)
-                *why = "the variants waited differently, perhaps for others who worked for them";
-        }
-    return d;
-}
-
-/* The times of a variant by the clock that decides, and the bets on them. */
-PERF_FN const double *perf_duel_times_(const perf_ab_state_ *s, int i)
-{
-    return perf_duel_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU ? s->arm[i].cpu : s->arm[i].ns;
-}
-
-PERF_FN perf_seq *perf_duel_seq_(const perf_ab_state_ *s)
-{
-    return perf_duel_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU ? s->seq_cpu : s->seq;
-}
-
-PERF_COLD_FN_ double perf_loop_median_(const double *x, size_t n)
-{
-    double  local[256], *s = n ? perf_scratch_(local, 256, n) : local, m;
-
-    if (!n || !s)
-        return PERF_NAN_;
-    memcpy(s, x, n * sizeof *x);
-    perf_sort_values(s, n);
-    m = perf_quantile(s, n, 0.5);
-    perf_scratch_free_(s, local);
-    return m;
-}
-
-/* Log ratios of variants i and j into d, leaving out pairs that have none; returns how many.  only:
- * the variant that began the round, or -1 for all.                                               */
-PERF_COLD_FN_ size_t perf_duel_logs_(const perf_ab_state_ *s, int i, int j, int only, double *d)
-{
-    const double *a = perf_duel_times_(s, i), *b = perf_duel_times_(s, j);
+    const double *a = perf_loop_times_(s, i), *b = perf_loop_times_(s, j);
     size_t        n = 0, k;
 
     for (k = 0; k < s->arm[0].count; k++)
         if (a[k] > 0.0 && b[k] > 0.0 && (only < 0 || s->first[k] == only))
-            d[n++] = perf_log(b[k]) - perf_log(a[k]);
+            s->logs[n++] = perf_log(b[k]) - perf_log(a[k]);
     return n;
 }
 
 /* Median of n log ratios and their median distance from it; d is changed. */
 PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
 {
-    double m = perf_loop_median_(d, n);
+    double m;
     size_t k;
 
+    perf_sort_values(d, n);
+    m = perf_quantile(d, n, 0.5);
     for (k = 0; k < n; k++)
         d[k] = d[k] < m ? m - d[k] : d[k] - m;
-    *spread = perf_loop_median_(d, n);
+    perf_sort_values(d, n);
+    *spread = perf_quantile(d, n, 0.5);
     return m;
 }
 
-/* Is the second of a pair faster whichever it is?  Then the two share state: what the first one
- * leaves behind is what the second one finds.  The coin makes this fair, but it hides the answer:
- * when each kind of pairs is on a side of its own, the verdict hangs on who began how often.
- * 1 when that is so and the two kinds hardly overlap.                                            */
-PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
+/* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
+ * one finds in the caches what the first one left there.  Pairs that the baseline began then say
+ * one thing and pairs that the candidate began the opposite, so the verdict would depend on how
+ * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
+PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double  t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, m[2], spread[2], gap;
-    size_t  n = s->arm[0].count, k[2];
-    int     i;
+    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), m[2], spread[2], gap;
+    size_t k[2];
+    int    i;
 
-    if (s->running != 2 || n < 16)
-        return 0;
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
-    if (!d)
+    if (s->running != 2 || s->arm[0].count < 16)
         return 0;
     for (i = 0; i < 2; i++) {
-        k[i] = perf_duel_logs_(s, 0, 1, i, d);
-        m[i] = perf_duel_centre_(d, k[i], &spread[i]);
+        k[i] = perf_duel_logs_(s, 0, 1, i);
+        m[i] = perf_duel_centre_(s->logs, k[i], &spread[i]);
     }
-    PERF_FREE(d);
     if (k[0] < 5 || k[1] < 5)
         return 0;
     gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
@@ -1069,43 +1111,38 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_ab_state_ *s)
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
-PERF_COLD_FN_ void perf_duel_keep_(perf_ab_state_ *s)
+PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
 {
-    perf_seq *q = perf_duel_seq_(s);
-    size_t    n = s->arm[0].count, k;
-    double   *d = PERF_CAST_(double *, PERF_MALLOC((n + 1) * sizeof *d)), c;
-    int       i;
+    double c;
+    size_t k;
+    int    i, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++) {
-        c = s->variants > 2 ? 1.0 - 2.0 / q[i].level : s->opts.accept.confidence;
-        k = d ? perf_duel_logs_(s, 0, i, -1, d) : 0;
-        s->kept[i] = perf_widen_(perf_seq_interval(d, k, c), perf_duel_tick_(s, i));
+        c = s->variants > 2 ? 1.0 - 2.0 / s->arm[i].seq[by].level : s->ask.accept.confidence;
+        k = perf_duel_logs_(s, 0, i, -1);
+        s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
-    s->kept_at = n;
-    PERF_FREE(d);
+    s->kept_at = s->arm[0].count;
 }
 
 /* 1 when there is a decision to hold against a control. */
-PERF_COLD_FN_ int perf_duel_wants_control_(const perf_ab_state_ *s)
+PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
 {
-    const perf_seq *q = perf_duel_seq_(s);
-    int             i, any = !s->typical;
+    int i, by = perf_loop_by_(s), any = !s->typical;
 
     for (i = 1; i < s->variants; i++)
-        any |= q[i].decision != PERF_INCONCLUSIVE;
-    return any && s->opts.control > 0 && s->running > 1;
+        any |= s->arm[i].seq[by].decision != PERF_INCONCLUSIVE;
+    return any && s->ask.control > 0 && s->running > 1;
 }
 
 /* A round is complete.  1: stop.  The time is up when the control, or else half a round, would not
  * find room any more.                                                                            */
-PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, uint64_t now)
+PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
 {
-    size_t        n = s->arm[0].count > s->arm[s->order[0]].count ? s->arm[0].count
-                                                                  : s->arm[s->order[0]].count;
-    perf_seq     *q = perf_duel_seq_(s);
-    perf_decision d;
-    double        ahead;
-    int           i, open = 0;
+    size_t    n = s->arm[s->order[0]].count;
+    perf_seq *q;
+    double    ahead;
+    int       i, open = 0, by = perf_loop_by_(s);
 
     s->round_ns = perf_timer_since_(s->round_began, now);
     s->round_began = now;
@@ -1115,28 +1152,28 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, uint64_t now)
         ahead = ahead < PERF_CONTROL_LEAD_NS_ ? ahead : PERF_CONTROL_LEAD_NS_;
         ahead += PERF_CONTROL_ROUNDS_ * s->round_ns;
     }
-    if (n >= PERF_CAST_(size_t, s->opts.max_pairs))
+    if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
         return 1;
     if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, ahead)) {
-        if (n < PERF_CAST_(size_t, s->opts.min_pairs))
+        if (n < PERF_CAST_(size_t, s->ask.min_pairs))
             s->ended = "opts.max_seconds ended it, too few pairs for an answer";
         return 1;
     }
     if (s->running == 1)
-        return n >= PERF_CAST_(size_t, s->opts.min_pairs);
+        return n >= PERF_CAST_(size_t, s->ask.min_pairs);
     if (!s->typical)
         return 0;
-    for (i = 1; i < s->variants; i++) {
-        d = q[i].decision;
-        open += d == PERF_INCONCLUSIVE;
-    }
+    for (i = 1; i < s->variants; i++)
+        open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
     for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
-        q[i].level = 2.0 * (open ? open : 1) / (1.0 - s->opts.accept.confidence);
-    if (!open && n >= PERF_CAST_(size_t, s->opts.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
+        s->arm[i].seq[by].level = 2.0 * (open ? open : 1) / (1.0 - s->ask.accept.confidence);
+    if (!open && n >= PERF_CAST_(size_t, s->ask.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
         perf_duel_keep_(s);
-        for (i = 1; i < s->variants; i++)           /* rarely the interval is a pair behind */
-            open |= (q[i].decision == PERF_ACCEPT ? s->kept[i].high >= q[i].log_threshold
-                                                  : s->kept[i].low <= q[i].log_threshold);
+        for (i = 1; i < s->variants; i++) {         /* the interval may be a pair behind          */
+            q = &s->arm[i].seq[by];
+            open |= (q->decision == PERF_ACCEPT ? s->arm[i].kept.high >= q->log_threshold
+                                                : s->arm[i].kept.low <= q->log_threshold);
+        }
         return !open;
     }
     if (n >= s->look_at) {
@@ -1146,138 +1183,39 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_ab_state_ *s, uint64_t now)
     return 0;
 }
 
-/* The bets after one more round. */
-PERF_COLD_FN_ void perf_duel_bet_(perf_ab_state_ *s)
+/* The bets after one more round.  They begin when the slices are known, whose length and the step
+ * of the clock they allow for.                                                                   */
+PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
 {
-    size_t n = s->arm[0].count;
-    int    i;
-
-    for (i = 1; i < s->variants; i++) {
-        (void)perf_seq_add(&s->seq[i], s->arm[0].ns[n - 1], s->arm[i].ns[n - 1]);
-        if (s->timer.clocks > 1)
-            (void)perf_seq_add(&s->seq_cpu[i], s->arm[0].cpu[n - 1], s->arm[i].cpu[n - 1]);
-    }
-}
-
-PERF_FN uint64_t perf_duel_stop_(perf_ab_state_ *s, perf_status why)
-{
-    s->status = why;
-    s->phase = PERF_LOOP_DONE_;
-    return 0;
-}
-
-/* All variants have been read at the common batch.  They share it as long as their costs are within
- * a factor of four: then each has done as many iterations as the other, and two that walk the same
- * memory stand at the same place when a round begins.  0: a body is not there.                   */
-PERF_COLD_FN_ int perf_duel_grow_(perf_ab_state_ *s, int late)
-{
-    perf_slice_ *p = &s->arm[s->order[0]];
-    double       want = perf_timer_want_(&s->timer, s->opts.slice_ns, s->opts.max_seconds);
-    double       slowest = 0.0, factor;
-    uint64_t     batch = p->batch;
-    int          i;
-
-    for (i = 0; i < s->running; i++)
-        if (s->arm[s->order[i]].fastest > slowest)
-            slowest = s->arm[s->order[i]].fastest;
-    if (batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, batch))
-        return 0;
-    if (slowest >= PERF_LOOP_FULL_ * want || late) {
-        if (batch > 1 && p->readings < 3 && !late)
-            return 1;
-        for (i = 0; i < s->running; i++) {
-            p = &s->arm[s->order[i]];
-            p->steady = late || PERF_LONG_BESIDE_ * p->fastest >= slowest ||
-                        p->fastest >= PERF_LOOP_FULL_ * want;
-            p->readings = p->steady ? p->readings : 0;
-        }
-        s->phase = PERF_LOOP_GROW_ONE_;
-        return 1;
-    }
-    factor = slowest > 0.0 ? want / slowest : 10.0;
-    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
-    for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        p->batch = PERF_CAST_(uint64_t, PERF_CAST_(double, batch) * factor) + 1;
-        p->readings = 0;
-    }
-    return 1;
-}
-
-/* The first variant whose batch is still to be found, or the warm-up begins. */
-PERF_COLD_FN_ void perf_duel_grow_next_(perf_ab_state_ *s, int late)
-{
-    double      c = s->opts.accept.confidence;
+    size_t       n = s->arm[0].count;
     perf_slice_ *p;
     int          i;
 
-    for (s->at = 0; s->at < s->running; s->at++)
-        if (!s->arm[s->order[s->at]].steady)
-            return;
-    s->phase = late ? PERF_LOOP_SAMPLE_ : PERF_LOOP_WARM_;
-    perf_duel_shuffle_(s);
-    s->round_began = perf_now();
-    for (i = 0; i < s->running; i++) {
-        p = &s->arm[s->order[i]];
-        perf_timer_choose_(&s->timer, p->fastest > 0.0 ? p->fastest : p->first_ns);
-    }
     for (i = 1; i < s->variants; i++) {
-        (void)perf_seq_init(&s->seq[i], &s->opts.accept.rule, c, perf_duel_tick_(s, i));
-        s->seq[i].level *= s->variants - 1;
-        s->seq_cpu[i] = s->seq[i];
+        p = &s->arm[i];
+        if (n == 1) {
+            (void)perf_seq_init(&p->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
+                                perf_duel_tick_(s, i, 0));
+            p->seq[0].level *= s->variants - 1;
+            p->seq[1] = p->seq[0];
+        }
+        (void)perf_seq_add(&p->seq[0], s->arm[0].ns[n - 1], p->ns[n - 1]);
+        if (s->timer.clocks > 1)
+            (void)perf_seq_add(&p->seq[1], s->arm[0].cpu[n - 1], p->cpu[n - 1]);
     }
-}
-
-/* Each has run once.  If eight rounds like that do not fit, nothing is spent on finding a batch and
- * on warming up: the next runs are samples.                                                      */
-PERF_COLD_FN_ void perf_duel_cold_(perf_ab_state_ *s)
-{
-    double all = 0.0;
-    int    i;
-
-    for (i = 0; i < s->running; i++)
-        all += s->arm[s->order[i]].first_ns;
-    s->hurry = 8.0 * all > s->opts.max_seconds * 1e9;
-    s->phase = PERF_LOOP_GROW_;
-    perf_duel_shuffle_(s);
-    for (i = 0; i < s->running && s->hurry; i++) {
-        s->arm[s->order[i]].fastest = s->arm[s->order[i]].first_ns;
-        s->arm[s->order[i]].steady = 1;
-    }
-    if (s->hurry)
-        perf_duel_grow_next_(s, 1);
-}
-
-/* The first round without a batch: was only the very first run slow?  Then the batch is found. */
-PERF_COLD_FN_ int perf_duel_was_cold_(perf_ab_state_ *s)
-{
-    double want = perf_timer_want_(&s->timer, s->opts.slice_ns, s->opts.max_seconds);
-    int    i;
-
-    if (!s->hurry)
-        return 0;
-    s->hurry = 0;
-    for (i = 0; i < s->running; i++)
-        if (s->pending[2 * s->order[i]] >= PERF_LOOP_FULL_ * want)
-            return 0;
-    for (i = 0; i < s->running; i++)
-        s->arm[s->order[i]].steady = 0;
-    s->phase = PERF_LOOP_GROW_;
-    perf_duel_shuffle_(s);
-    return 1;
 }
 
 /* The control gives the fastest variant a lead: it runs alone for half as many slices as it had,
  * then they take turns again for some pairs.  If it is fast only as another one walks ahead and
  * warms its memory, it is ahead now, and slow.  Pairs again, and not the variants alone: what
  * neighbours do to the machine within a millisecond moves lone times by 2 to 8 % (measured).     */
-PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
+PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
 {
     double m, least = PERF_INF_;
     int    i;
 
     for (i = 0; i < s->variants; i++) {
-        m = perf_loop_median_(perf_duel_times_(s, i), s->arm[i].count);
+        m = perf_summarize(perf_loop_times_(s, i), s->arm[i].count).p50;
         if (m < least) {
             least = m;
             s->fastest = i;
@@ -1297,7 +1235,7 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_ab_state_ *s)
 }
 
 /* Is there a decision to hold against a control, and time for it?  Then it begins. */
-PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s, uint64_t at)
+PERF_COLD_FN_ int perf_duel_control_(perf_loop_state_ *s, uint64_t at)
 {
     double now = perf_timer_since_(s->timer.began, at), most = s->opts.max_seconds * 1e9;
 
@@ -1324,64 +1262,62 @@ PERF_COLD_FN_ int perf_duel_control_(perf_ab_state_ *s, uint64_t at)
  * Bets on signs can be won by two groups of pairs far apart, as when each walks ahead for a while:
  * what decides is then less than two standard errors of the pairs in turns.  Then only a confirmed
  * answer stands (opts.before rules such groups out).  1: the control is over.                    */
-PERF_COLD_FN_ int perf_duel_vote_(perf_ab_state_ *s)
+PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
-    double t = perf_log(perf_rule_threshold(&s->opts.accept.rule)), *d, c[PERF_CONTROL_MOST_];
+    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
     double est, spread, spread_c, gap, far_off, error, error_c;
-    size_t n = s->arm[0].count, k, m = s->again_count;
+    size_t k, m = s->again_count;
     int    i, over = 1, confirmed, groups;
 
-    d = PERF_CAST_(double *, PERF_MALLOC(n * sizeof *d));
-    if (!d)
-        return 1;
     s->control_rounds++;
     for (i = 1; i < s->variants; i++) {
-        k = perf_duel_logs_(s, 0, i, -1, d);
-        est = perf_duel_centre_(d, k, &spread);
-        memcpy(c, s->again + PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_, m * sizeof *c);
+        k = perf_duel_logs_(s, 0, i, -1);
+        est = perf_duel_centre_(s->logs, k, &spread);
+        memcpy(c, s->arm[i].again, m * sizeof *c);
         gap = perf_duel_centre_(c, m, &spread_c);
-        s->control_ratio[i] = perf_exp(gap);
+        s->entry[i].control_ratio = perf_exp(gap);
         error = PERF_MEDIAN_ERROR_ * spread / perf_sqrt(PERF_CAST_(double, k));
         error_c = PERF_MEDIAN_ERROR_ * spread_c / perf_sqrt(PERF_CAST_(double, m));
         far_off = est < t ? t - est : est - t;
         confirmed = (est < t ? t - gap : gap - t) > 2.0 * error_c;
         gap = gap < est ? est - gap : gap - est;
         groups = !s->opts.before && 2.0 * error > far_off &&
-                 (!s->typical || perf_duel_seq_(s)[i].decision != PERF_INCONCLUSIVE);
+                 (!s->typical || s->arm[i].seq[perf_loop_by_(s)].decision != PERF_INCONCLUSIVE);
         over &= confirmed || (!groups && 2.0 * error_c <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
-        s->against[i] = confirmed ? 0 : groups ? 2
+        s->arm[i].against = confirmed ? 0 : groups ? 2
                       : gap > PERF_CONTROL_SMALL_ &&
                         gap > PERF_CONTROL_SURE_ * perf_sqrt(error * error + error_c * error_c);
     }
-    PERF_FREE(d);
     return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
            perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
 }
 
 /* One slice of the control has ended.  1: the control is over. */
-PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ *p, uint64_t now)
+PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
 {
-    int    cpu = perf_duel_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU, i;
-    double ns = s->timer.ns[cpu ? PERF_BY_THREAD_ : PERF_BY_WALL_] / PERF_CAST_(double, p->batch);
+    perf_slice_ *p = &s->arm[s->order[s->at]];
+    int          i;
+
+    p->pending[0] = s->timer.ns[perf_loop_by_(s) ? PERF_BY_THREAD_ : PERF_BY_WALL_] /
+                    PERF_CAST_(double, p->batch);
 
     if (s->lead_left) {
         if (2 * s->lead_left <= s->lead + 1)
-            s->alone[s->alone_count++ % PERF_ALONE_] = ns;
+            s->alone[s->alone_count++ % PERF_ALONE_] = p->pending[0];
         if (!--s->lead_left)
-            perf_duel_shuffle_(s);
+            perf_loop_shuffle_(s);
         return 0;
     }
-    s->pending[s->order[s->at]] = ns;
     if (++s->at < s->running)
         return 0;
     if (s->control_at >= 0) {
         for (i = 1; i < s->variants; i++)
-            s->again[PERF_CAST_(size_t, i) * PERF_CONTROL_MOST_ + s->again_count] =
-                perf_log(s->pending[i]) - perf_log(s->pending[0]);
+            s->arm[i].again[s->again_count] =
+                perf_log(s->arm[i].pending[0]) - perf_log(s->arm[0].pending[0]);
         s->again_count++;
     }
-    perf_duel_shuffle_(s);
+    perf_loop_shuffle_(s);
     if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns)) {
         if (s->again_count >= PERF_CONTROL_PAIRS_ / 2)
             (void)perf_duel_vote_(s);
@@ -1398,135 +1334,85 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_ab_state_ *s, const perf_slice_ 
     return 0;
 }
 
-/* The next slice is that of order[at].  If a much longer one went before, its own slice runs twice
- * and the second is filed: the first one finds cold caches, which alone it would not.            */
-PERF_COLD_FN_ uint64_t perf_duel_go_(perf_ab_state_ *s)
+/* The step of an A/B loop or race: 1 ends it. */
+PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
 {
-    int          v = s->order[s->at];
-    perf_slice_ *p = &s->arm[v];
-
-    s->warming = s->phase >= PERF_LOOP_WARM_ && s->last != v && !s->warming &&
-                 s->arm[s->last].fastest > PERF_LONG_BESIDE_ * p->fastest;
-    perf_timer_start_(&s->timer, s->opts.before, s->opts.user, v);
-    return 64 * p->batch + PERF_CAST_(uint64_t, v);
+    if (s->phase == PERF_LOOP_CONTROL_)
+        return perf_duel_control_slice_(s, now);
+    if (s->running > 1)
+        perf_duel_bet_(s);
+    return perf_duel_enough_(s, now) && !perf_duel_control_(s, now);
 }
 
-/* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
-PERF_OUTLINE_FN_ uint64_t perf_duel_slice_(struct perf_loop_state_ *l)
+PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
+                                           const void *opts, int optimised)
 {
-    uint64_t        now = perf_now();
-    perf_ab_state_ *s = PERF_PTR_(perf_ab_state_ *, l);
-    perf_slice_    *p;
-    double          ns;
-    int             late, good = 1, i;
+    int               in_range = variants >= 2 && variants <= PERF_RACE_MOST_;
+    int               k = in_range ? variants : 2;
+    perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
+    perf_metric       m = o.accept.rule.metric;
+    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
 
-    if (PERF_LOOP_KIND_(l) < 2 || s->phase == PERF_LOOP_DONE_)
-        return 0;
-    p = &s->arm[s->order[s->at]];
-    if (s->phase != PERF_LOOP_START_)
-        good = perf_timer_stop_(&s->timer, now, p);
-    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
-        return perf_duel_stop_(s, PERF_ERANGE);
-    if (s->warming)
-        return perf_duel_go_(s);
-    s->last = s->order[s->at];
-    ns = s->timer.ns[PERF_BY_WALL_];
-    late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
-    switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
-    case PERF_LOOP_START_:
-        perf_duel_shuffle_(s);
-        s->phase = PERF_LOOP_COLD_;
-        break;
-    case PERF_LOOP_COLD_:
-        p->first_ns = ns;
-        if (++s->at == s->running)
-            perf_duel_cold_(s);
-        break;
-    case PERF_LOOP_GROW_:                           /* all at the same batch                      */
-        if (!p->readings || ns < p->fastest)
-            p->fastest = ns;
-        p->readings++;
-        if (++s->at == s->running) {
-            if (!perf_duel_grow_(s, late))
-                return perf_duel_stop_(s, PERF_EDELETED);
-            perf_duel_shuffle_(s);
-            if (s->phase == PERF_LOOP_GROW_ONE_)
-                perf_duel_grow_next_(s, late);
-        }
-        break;
-    case PERF_LOOP_GROW_ONE_:                       /* those that are much faster                 */
-        if (!perf_slice_grow_(p, ns, perf_timer_want_(&s->timer, s->opts.slice_ns,
-                                                      s->opts.max_seconds)))
-            return perf_duel_stop_(s, PERF_EDELETED);
-        p->steady |= late;
-        perf_duel_grow_next_(s, late);
-        break;
-    case PERF_LOOP_WARM_:
-        if (++s->at == s->running) {
-            if (--s->left_to_warm <= 0 || late)
-                s->phase = PERF_LOOP_SAMPLE_;
-            perf_duel_shuffle_(s);
-        }
-        break;
-    case PERF_LOOP_SAMPLE_:
-        s->pending[2 * s->order[s->at]] = ns / PERF_CAST_(double, p->batch);
-        s->pending[2 * s->order[s->at] + 1] =
-            s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
-        if (++s->at < s->running || perf_duel_was_cold_(s))
-            break;
-        s->first[s->arm[s->order[0]].count] = s->order[0];
-        for (i = 0; i < s->running; i++) {
-            p = &s->arm[s->order[i]];
-            p->cpu[p->count] = s->pending[2 * s->order[i] + 1];
-            p->ns[p->count++] = s->pending[2 * s->order[i]];
-        }
-        if (s->running > 1)
-            perf_duel_bet_(s);
-        if (!perf_duel_enough_(s, now))
-            perf_duel_shuffle_(s);
-        else if (!perf_duel_control_(s, now))
-            return perf_duel_stop_(s, PERF_OK);
-        break;
-    case PERF_LOOP_CONTROL_:
-        if (perf_duel_control_slice_(s, p, now))
-            return perf_duel_stop_(s, PERF_OK);
-        break;
-    default:                                        /* the clock stepped back: that slice again   */
-        break;
+    if (perf_not_cold_())
+        s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
+                             optimised);
+    if (!s)
+        return perf_loop_new_(s);
+    s->coin = o.seed = o.seed ? o.seed : s->coin;
+    s->ask = o;
+    s->opts.max_seconds = o.max_seconds;
+    s->opts.slice_ns = o.slice_ns;
+    s->opts.before = o.before;
+    s->opts.user = o.user;
+    s->round = perf_duel_round_;
+    s->typical = m == PERF_METRIC_PAIR;
+    s->left_to_warm = 2;
+    s->look_at = 60;
+    s->forced = perf_variant(name, -1);
+    if (s->forced >= k) {
+        s->forced = -1;
+        perf_variant_bad_(PERF_ERANGE);
     }
-    return perf_duel_go_(s);
+    if (s->forced >= 0) {
+        s->running = 1;
+        s->order[0] = PERF_CAST_(unsigned char, s->forced);
+    }
+    if (perf_is_nan_(perf_rule_threshold(&o.accept.rule)) || perf_is_nan_(o.accept.confidence) ||
+        !in_range || (kind == 3 && !s->typical) ||              /* the loop measures time         */
+        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
+        (void)perf_loop_stop_(s, PERF_EINVAL);
+    return perf_loop_new_(s);
 }
 
 /* The verdict on variant i: what the bets decided, with the interval that goes with them. */
-PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_ab_state_ *s, int i, size_t n)
+PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
-    perf_compare_opts o = s->opts.accept;
+    perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
-    perf_seq         *q = &perf_duel_seq_(s)[i];
+    perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
         o.confidence = 1.0 - 2.0 / q->level;
     o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
     v = perf_verdict_start_(&o);
     if (n && v.status == PERF_OK && !s->typical)
-        v = perf_compare_pairs(perf_duel_times_(s, 0), perf_duel_times_(s, i), n, &o);
+        v = perf_compare_pairs(perf_loop_times_(s, 0), perf_loop_times_(s, i), n, &o);
     if (s->timer.clocks > 1)
-        v.clock = perf_duel_decides_(s, PERF_NULL_) == PERF_DECIDES_CPU ? "by processor time"
-                                                                        : "by the wall's clock";
+        v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
     if (!n || v.status != PERF_OK || !s->typical)
         return v;
     if (s->kept_at != n)
         perf_duel_keep_(s);
     v.pairs = n;
     v.excluded = q->excluded;
-    perf_verdict_finish_(&v, s->kept[i], PERF_CAST_(double, n), &o);
+    perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
     if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
 }
 
 /* What withholds the verdict on variant i, or explains that there is none. */
-PERF_COLD_FN_ void perf_duel_veto_(perf_ab_state_ *s, int i, perf_verdict *v)
+PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
@@ -1535,142 +1421,55 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_ab_state_ *s, int i, perf_verdict *v)
         v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
                     "anew in opts.before";
         v->pairs_needed = PERF_INF_;
-    } else if (s->against[i] == 2) {
+    } else if (s->arm[i].against == 2) {
         perf_verdict_cap_(v, "the pairs lie in groups far apart and the control confirmed neither: "
                              "noise, or they share state; set it up anew in opts.before");
-    } else if (s->against[i]) {
+    } else if (s->arm[i].against) {
         perf_verdict_cap_(v, "the control would change the answer: after the faster one ran alone "
                              "the ratio is another; if they share state, set it up anew in "
                              "opts.before");
     }
     if (s->ended && v->decision == PERF_INCONCLUSIVE)
         v->reason = s->ended;
-    else if (s->ended && s->opts.control > 0 && !s->control_rounds)
+    else if (s->ended && s->ask.control > 0 && !s->control_rounds)
         perf_verdict_cap_(v, s->ended);
 }
 
 /* What the faster one took alone, in the control's leads; a warning if turns cost it over 15 %.
  * Returns the ratio that goes with it, 0 where there was no lead.                                */
-PERF_COLD_FN_ double perf_duel_alone_(const perf_ab_state_ *s, double ratio, uint32_t *warnings)
+PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s, double ratio, uint32_t *warnings)
 {
     size_t n = s->alone_count < PERF_ALONE_ ? s->alone_count : PERF_ALONE_;
     double turns, alone;
 
     if (!n)
         return 0.0;
-    turns = perf_loop_median_(perf_duel_times_(s, s->fastest), s->arm[s->fastest].count);
-    alone = perf_loop_median_(s->alone, n);
+    turns = perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
+    alone = perf_summarize(s->alone, n).p50;
     if (turns > PERF_ALONE_FASTER_ * alone)
         *warnings |= PERF_WARN_TURNS;
     return s->fastest ? ratio * alone / turns : ratio * turns / alone;
 }
 
-PERF_COLD_FN_ void perf_duel_empty_(perf_verdict *v, uint32_t baseline, uint32_t candidate)
-{
-    if (candidate & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the candidate takes little longer than an empty loop: was it "
-                             "deleted? perf_keep() its result");
-    else if (baseline & PERF_WARN_EMPTY_BODY)
-        perf_verdict_cap_(v, "the baseline takes little longer than an empty loop: was it deleted? "
-                             "perf_keep() its result");
-}
-
-/* No more slices; returns the number of complete rounds, 0 after a failure. */
-PERF_COLD_FN_ size_t perf_duel_settle_(perf_ab_state_ *s, int64_t left)
-{
-    perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
-
-    if (s->phase != PERF_LOOP_DONE_ && s->phase != PERF_LOOP_START_ && left >= 0)
-        p->runs += p->batch - PERF_CAST_(uint64_t, left);
-    if (s->phase != PERF_LOOP_DONE_)
-        s->warnings |= PERF_WARN_STOPPED;
-    s->warnings |= perf_timer_warnings_(&s->timer);
-    return s->status != PERF_OK ? 0 : s->arm[s->order[0]].count;
-}
-
-#define PERF_FORCED_ "PERF_VARIANT forced one variant: nothing to compare it with"
-
 /* Why there is no number at all. */
-PERF_COLD_FN_ const char *perf_duel_failure_(const perf_ab_state_ *s, perf_status status)
+PERF_COLD_FN_ const char *perf_duel_failure_(const perf_loop_state_ *s, perf_status status)
 {
-    if (s->status != PERF_EDELETED)
-        return perf_status_text(status);
-    if (s->loop.kind == 3)
-        return "the compiler deleted a body: perf_keep() its result";
-    return s->order[s->at < s->running ? s->at : 0]
-               ? "the compiler deleted the candidate's body: perf_keep() its result"
-               : "the compiler deleted the baseline's body: perf_keep() its result";
+    static const char *const gone[3] = {
+        "the compiler deleted the baseline's body: perf_keep() its result",
+        "the compiler deleted the candidate's body: perf_keep() its result",
+        "the compiler deleted a body: perf_keep() its result"};
+    int at = s->order[s->at < s->running ? s->at : 0];
+
+    return s->status != PERF_EDELETED ? perf_status_text(status)
+                                      : gone[s->loop.kind == 3 ? 2 : at];
 }
 
-PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *l, int64_t left)
-{
-    perf_ab_result  r = PERF_ZERO;
-    perf_ab_state_ *s = PERF_PTR_(perf_ab_state_ *, l);
-    perf_summary   *to[2];
-    uint32_t        seen[2] = {0, 0};
-    size_t          n;
-    int             i;
-
-    r.why = "nothing was measured";
-    r.status = r.verdict.status = perf_loop_over_(l, 2);
-    if (r.status != PERF_OK) {
-        r.verdict.reason = perf_status_text(r.status);
-        return r;
-    }
-    n = perf_duel_settle_(s, left);
-    r.first_baseline_ns = s->arm[0].first_ns;
-    r.first_candidate_ns = s->arm[1].first_ns;
-    r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
-    r.batch_baseline = s->arm[0].batch;
-    r.batch_candidate = s->arm[1].batch;
-    r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
-    r.opts = s->opts;
-    r.status = s->status;
-    r.warnings = s->warnings;
-    r.decides = perf_duel_decides_(s, &r.why);
-    r.control_ratio = s->control_ratio[1];
-    r.control_rounds = s->control_rounds;
-    r.forced = s->forced >= 0;
-    r.verdict = perf_duel_verdict_(s, 1, r.forced ? 0 : n);
-    if (n) {
-        to[0] = &r.baseline;
-        to[1] = &r.candidate;
-        for (i = 0; i < 2; i++) {
-            if (!s->arm[i].count)
-                continue;
-            *to[i] = perf_summarize(s->arm[i].ns, n);
-            if (s->timer.clocks > 1)
-                *(i ? &r.candidate_cpu : &r.baseline_cpu) = perf_summarize(s->arm[i].cpu, n);
-            seen[i] = perf_slice_warnings_(s->arm[i].ns, n, to[i], r.overhead_ns);
-        }
-        r.warnings |= ((seen[0] | seen[1]) & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT)) |
-                      r.verdict.warnings;          /* pairs do not mind a drift                  */
-        perf_duel_veto_(s, 1, &r.verdict);
-        r.control_failed = s->against[1] != 0;
-        r.alone_ratio = perf_duel_alone_(s, r.verdict.ratio.estimate, &r.warnings);
-        perf_duel_empty_(&r.verdict, seen[0], seen[1]);
-        if (r.forced)
-            r.verdict.reason = PERF_FORCED_;
-    } else {
-        if (s->status == PERF_OK)
-            r.status = PERF_ENODATA;
-        r.verdict.status = r.status;
-        r.verdict.reason = perf_duel_failure_(s, r.status);
-    }
-    s->phase = PERF_LOOP_DONE_;
-    s->result = r;
-    s->loop.result = &s->result;
-    PERF_REL_(&s->loop.done, 1);
-    return r;
-}
-
-/* Names the best variant and those that cannot be told from it: a bet on "slower than the best" is
- * lost for them, at a level that covers any pair of variants being looked at.                    */
-PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
+/* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
+ * the best", at a level that covers all pairs of variants.                                       */
+PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
 {
     double  pairs = 0.5 * s->variants * (s->variants - 1), spread, tick;
-    double  level = 2.0 * pairs / (1.0 - s->opts.accept.confidence);
-    double *d = PERF_CAST_(double *, PERF_MALLOC((s->arm[0].count + 1) * sizeof *d));
+    double  level = 2.0 * pairs / (1.0 - s->ask.accept.confidence);
     size_t  k, i;
     int     j;
 
@@ -1678,59 +1477,52 @@ PERF_COLD_FN_ void perf_race_rank_(perf_ab_state_ *s, perf_race_result *r)
         if (s->entry[j].time.count &&
             (r->best < 0 || s->entry[j].time.p50 < s->entry[r->best].time.p50))
             r->best = j;
-    for (j = 0; d && r->best >= 0 && j < s->variants; j++) {
+    for (j = 0; r->best >= 0 && j < s->variants; j++) {
         if (!s->entry[j].time.count)
             continue;                               /* another one was forced                     */
-        k = perf_duel_logs_(s, r->best, j, -1, d);
-        tick = perf_race_tick_(s, j, r->best);
+        k = perf_duel_logs_(s, r->best, j, -1);
+        tick = perf_duel_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
-            d[i] -= tick + 1e-12;
-        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(d, k, 0.0, 1.0, level);
-        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(d, k, &spread) + tick);
+            s->logs[i] -= tick + 1e-12;
+        s->entry[j].within_noise =
+            j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
+        s->entry[j].behind =
+            j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k, &spread) + tick);
     }
-    PERF_FREE(d);
 }
 
-PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *l, int64_t left)
+/* Fills the entries of all variants, and what A/B loops and races both tell. */
+PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t left)
 {
     perf_race_result r = PERF_ZERO;
-    perf_ab_state_  *s = PERF_PTR_(perf_ab_state_ *, l);
     perf_race_entry *e;
-    uint32_t         seen = 0, base = 0;
+    uint32_t         seen, base = 0;
     perf_out_        o;
     size_t           n;
     int              i;
 
+    perf_loop_settle_(s, left);
+    n = s->status == PERF_OK ? s->arm[s->order[0]].count : 0;
+    r.entry = s->entry;
+    r.count = s->variants;
     r.best = -1;
-    r.why = "nothing was measured";
-    r.status = perf_loop_over_(l, 3);
-    if (r.status != PERF_OK)
-        return r;
-    n = perf_duel_settle_(s, left);
     r.overhead_ns = s->timer.overhead_ns[PERF_BY_WALL_];
     r.seconds = perf_timer_since_(s->timer.began, perf_now()) * 1e-9;
-    r.opts = s->opts;
+    r.opts = s->ask;
     r.status = s->status == PERF_OK && !n ? PERF_ENODATA : s->status;
-    r.decides = perf_duel_decides_(s, &r.why);
+    r.decides = perf_loop_decides_(s, &r.why);
     r.control_rounds = s->control_rounds;
     r.forced = s->forced >= 0;
     r.rounds = n;
     r.warnings = s->warnings;
-    if (s->status != PERF_EINVAL) {
-        r.entry = s->entry;
-        r.count = s->variants;
-    }
     for (i = 0; i < r.count; i++) {
         e = &s->entry[i];
         if (!e->name[0]) {
-            o.p = e->name;
-            o.cap = sizeof e->name;
-            o.len = 0;
+            o = perf_out_open_(e->name, sizeof e->name);
             perf_put_u64_(&o, PERF_CAST_(uint64_t, i));
         }
         e->first_ns = s->arm[i].first_ns;
         e->batch = s->arm[i].batch;
-        e->control_ratio = s->control_ratio[i];
         e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
@@ -1738,24 +1530,94 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *l, i
             continue;
         }
         if (r.forced)
-            e->verdict.reason = PERF_FORCED_;
+            e->verdict.reason = "PERF_VARIANT forced one variant: nothing to compare it with";
         else if (!i)
             e->verdict.reason = "this is the baseline";
         if (!s->arm[i].count)
             continue;
-        e->time = perf_summarize(perf_duel_times_(s, i), n);
-        seen = perf_slice_warnings_(s->arm[i].ns, n, &e->time, r.overhead_ns);
-        base = i ? base : seen;
+        e->time = perf_summarize(perf_loop_times_(s, i), n);
+        seen = perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time, r.overhead_ns);
+        base = i ? base : seen;                     /* rounds do not mind a drift                 */
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
         perf_duel_veto_(s, i, &e->verdict);
-        perf_duel_empty_(&e->verdict, base, seen);
+        if (seen & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
+                                           "was it deleted? perf_keep() its result");
+        else if (base & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
+                                           "was it deleted? perf_keep() its result");
     }
-    if (n)
+    return r;
+}
+
+/* All zero after a failure, and for an arm that did not run as the other one was forced. */
+PERF_COLD_FN_ perf_summary perf_duel_summary_(const perf_loop_state_ *s, int i, const double *x)
+{
+    perf_summary none = PERF_ZERO;
+
+    return s->status == PERF_OK && s->arm[i].count ? perf_summarize(x, s->arm[i].count) : none;
+}
+
+PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
+{
+    perf_ab_result   r = PERF_ZERO;
+    perf_race_result both;
+
+    r.why = "nothing was measured";
+    r.status = r.verdict.status = perf_loop_over_(s, 2);
+    if (r.status != PERF_OK) {
+        r.verdict.reason = perf_status_text(r.status);
+        return r;
+    }
+    both = perf_duel_found_(s, left);
+    r.verdict = s->entry[1].verdict;
+    r.first_baseline_ns = s->arm[0].first_ns;
+    r.first_candidate_ns = s->arm[1].first_ns;
+    r.overhead_ns = both.overhead_ns;
+    r.batch_baseline = s->arm[0].batch;
+    r.batch_candidate = s->arm[1].batch;
+    r.seconds = both.seconds;
+    r.opts = both.opts;
+    r.status = both.status;
+    r.warnings = both.warnings | r.verdict.warnings;
+    r.decides = both.decides;
+    r.why = both.why;
+    r.control_ratio = s->entry[1].control_ratio;
+    r.control_rounds = both.control_rounds;
+    r.forced = both.forced;
+    r.baseline = perf_duel_summary_(s, 0, s->arm[0].ns);
+    r.candidate = perf_duel_summary_(s, 1, s->arm[1].ns);
+    if (s->timer.clocks > 1) {
+        r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
+        r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
+    }
+    if (both.rounds) {
+        r.control_failed = s->arm[1].against != 0;
+        r.alone_ratio = perf_duel_alone_(s, r.verdict.ratio.estimate, &r.warnings);
+    }
+    s->ab = r;
+    perf_loop_done_(s, &s->ab);
+    return r;
+}
+
+PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, int64_t left)
+{
+    perf_race_result r = PERF_ZERO;
+
+    r.best = -1;
+    r.why = "nothing was measured";
+    r.status = perf_loop_over_(s, 3);
+    if (r.status != PERF_OK)
+        return r;
+    r = perf_duel_found_(s, left);
+    if (r.rounds)
         perf_race_rank_(s, &r);
-    s->phase = PERF_LOOP_DONE_;
+    if (r.status == PERF_EINVAL) {
+        r.entry = PERF_CAST_(const perf_race_entry *, PERF_NULL_);
+        r.count = 0;
+    }
     s->race = r;
-    s->loop.result = &s->race;
-    PERF_REL_(&s->loop.done, 1);
+    perf_loop_done_(s, &s->race);
     return r;
 }
 
@@ -1765,11 +1627,9 @@ PERF_FN void perf_worse_(double *worst, double seen)
         *worst = perf_is_nan_(*worst) ? *worst : seen;
 }
 
-PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *l, perf_accuracy seen)
+PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
 {
-    perf_ab_state_ *s = PERF_PTR_(perf_ab_state_ *, l);
-
-    if (PERF_LOOP_KIND_(l) < 2 || !seen.compared)
+    if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
         return;
     perf_worse_(&s->seen.max_abs, seen.max_abs);
     perf_worse_(&s->seen.max_rel, seen.max_rel);
@@ -1777,16 +1637,14 @@ PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *l, perf_accur
     s->seen.compared += seen.compared;
 }
 
-PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *l, int variant, const char *name)
+PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, const char *name)
 {
-    perf_ab_state_ *s = PERF_PTR_(perf_ab_state_ *, l);
-    size_t          i;
+    perf_out_ o;
 
-    if (PERF_LOOP_KIND_(l) != 3 || variant < 0 || variant >= s->variants || !name)
+    if (PERF_LOOP_KIND_(s) != 3 || variant < 0 || variant >= s->variants || !name)
         return;
-    for (i = 0; name[i] && i + 1 < sizeof s->entry[0].name; i++)
-        s->entry[variant].name[i] = name[i];
-    s->entry[variant].name[i] = '\0';
+    o = perf_out_open_(s->entry[variant].name, sizeof s->entry[variant].name);
+    perf_put_(&o, name);
 }
 
 /* ---- the engine for files that include perf_bench.h alone ----
@@ -1811,112 +1669,28 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *l, int variant, c
 #endif
 #if !PERF_DISABLE
 #if PERF_LOOP_IS_HERE_
-#define PERF_ENGINE_FN_(type, name)                                                               \
-    PERF_FN const type *name(void)
+#define PERF_ENGINE_FN_(name) PERF_FN const perf_loop_engine_ *name(void)
 #else                           /* perf_bench.h came first: this file holds the engine for it     */
-#define PERF_ENGINE_FN_(type, name)                                                               \
-    PERF_ATTR_((__used__)) static const type *PERF_CAT_(name, here_)(void)
+#define PERF_ENGINE_FN_(name)                                                                     \
+    PERF_ATTR_((__used__)) static const perf_loop_engine_ *PERF_CAT_(name, here_)(void)
 #endif
-
-PERF_ENGINE_FN_(perf_bench_engine_, perf_bench_engine_get_)
-{
-    static const perf_bench_engine_ table = {
-        PERF_CAST_(uint32_t, sizeof(perf_bench_engine_)), 1, perf_bench_open_, perf_bench_slice_,
-        perf_bench_close_, perf_result_words_};
-
-    PERF_ENGINE_(PERF_BENCH_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_duel_engine_, perf_ab_engine_get_)
-{
-    static const perf_duel_engine_ table = {
-        PERF_CAST_(uint32_t, sizeof(perf_duel_engine_)), 1, perf_duel_open_, perf_duel_slice_,
-        perf_ab_close_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_};
-
-    PERF_ENGINE_(PERF_AB_SYMBOL_, table);
-    return &table;
-}
-
-PERF_ENGINE_FN_(perf_duel_engine_, perf_race_engine_get_)
-{
-    static const perf_duel_engine_ table = {
-        PERF_CAST_(uint32_t, sizeof(perf_duel_engine_)), 1, perf_duel_open_, perf_duel_slice_,
-        PERF_NULL_, perf_race_close_, perf_duel_accuracy_, perf_duel_name_};
-
-    PERF_ENGINE_(PERF_RACE_SYMBOL_, table);
-    return &table;
-}
+#define PERF_ENGINE_OF_(name, symbol, open, bench, ab, race, text, accuracy, called)              \
+    PERF_ENGINE_FN_(name)                                                                         \
+    {                                                                                             \
+        static const perf_loop_engine_ table = {                                                  \
+            PERF_CAST_(uint32_t, sizeof(perf_loop_engine_)), 1, open, perf_loop_slice_,           \
+            bench, ab, race, text, accuracy, called};                                             \
+                                                                                                  \
+        PERF_ENGINE_(symbol, table);                                                              \
+        return &table;                                                                            \
+    }
+PERF_ENGINE_OF_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, perf_bench_open_, perf_bench_close_,
+                PERF_NULL_, PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_)
+PERF_ENGINE_OF_(perf_ab_engine_get_, PERF_AB_SYMBOL_, perf_duel_open_, PERF_NULL_, perf_ab_close_,
+                PERF_NULL_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_)
+PERF_ENGINE_OF_(perf_race_engine_get_, PERF_RACE_SYMBOL_, perf_duel_open_, PERF_NULL_, PERF_NULL_,
+                perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
 #endif
-
-/* ---- variant ---- */
-
-/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
-PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
-{
-    static const char word[2][10] = {"baseline", "candidate"};
-    size_t i;
-    int    k, v = 0;
-
-    for (k = 0; k < 2; k++) {
-        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
-            ;
-        if (i == n && !word[k][i])
-            return k;
-    }
-    if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
-        return (p[0] | 32) - 'a';
-    for (i = 0; i < n; i++) {
-        if (p[i] < '0' || p[i] > '9' || i == 2)
-            return -1;
-        v = 10 * v + (p[i] - '0');
-    }
-    return n && v < PERF_RACE_MOST_ ? v : -1;
-}
-
-/* A rollback that was mistyped must not pass in silence: a note of every report. */
-PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r) {
-        PERF_SET_(&r->bad_variant, 1u);
-        perf_fail_(r, why);
-    }
-}
-
-PERF_FN int perf_variant(const char *name, int otherwise)
-{
-    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
-    size_t      n = name ? strlen(name) : 0;
-    int         v, is, bad = p && n && *p && !strchr(p, '=');
-
-    for (; p && n && *p; p = *end ? end + 1 : end) {
-        while (*p == ' ' && *name != ' ')
-            p++;
-        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
-        equals = PERF_CAST_(const char *, PERF_NULL_);
-        for (end = is && p[n] == '=' ? p + n : p; *end && *end != ','; end++)
-            if (*end == '=')
-                equals = end;                       /* the last one: names may have some          */
-        for (to = equals ? equals : end; to > p + n && to[-1] == ' '; to--)
-            ;
-        if (!is || to != p + n)
-            continue;
-        for (p = equals ? equals + 1 : end; *p == ' '; p++)
-            ;
-        for (to = end; to > p && to[-1] == ' '; to--)
-            ;
-        v = !equals ? -1 : perf_variant_number_(p, PERF_CAST_(size_t, to - p));
-        if (v >= 0)
-            return v;
-        bad = 1;
-        break;
-    }
-    if (bad)
-        perf_variant_bad_(PERF_EFORMAT);
-    return otherwise;
-}
 
 /* ---- schedule ---- */
 
@@ -1926,46 +1700,20 @@ PERF_FN perf_schedule_opts perf_schedule_opts_default(void)
     return o;
 }
 
-PERF_FN perf_schedule_opts perf_schedule_opts_resolved(const perf_schedule_opts *opts)
+PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 {
     perf_schedule_opts o = opts ? *opts : perf_schedule_opts_default();
+    perf_registry_    *r = perf_registry_get_();
+    perf_schedule      s = PERF_ZERO;
 
     o.skip = o.skip < 0 ? 0 : o.skip;
     o.wait = o.wait < 0 ? 0 : o.wait ? o.wait : 1;
     o.warmup = o.warmup < 0 ? 0 : o.warmup ? o.warmup : 1;
     o.active = o.active > 0 ? o.active : 3;
     o.repeat = o.repeat < 0 ? 0 : o.repeat;
-    return o;
-}
-
-#if PERF_DISABLE
-PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
-{
-    perf_schedule s = PERF_ZERO;
-    (void)opts;
-    s.phase = PERF_PHASE_DONE;
-    return s;
-}
-
-PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
-{
-    (void)s;
-    return PERF_PHASE_DONE;
-}
-
-PERF_FN perf_status perf_schedule_end(perf_schedule *s)
-{
-    (void)s;
-    return PERF_EDISABLED;
-}
-#else
-PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
-{
-    perf_registry_ *r = perf_registry_get_();
-    perf_schedule   s = PERF_ZERO;
-
-    s.opts = perf_schedule_opts_resolved(opts);
-    s.open = 1;
+    s.opts = o;
+    s.phase = PERF_DISABLE ? PERF_PHASE_DONE : PERF_PHASE_WAIT;
+    s.open = !PERF_DISABLE;
     s.was_on = r && !PERF_GET_(&r->off);
     perf_enable(0);
     return s;
@@ -1974,11 +1722,10 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip), quiet, warm, all;
+    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip);
+    uint64_t quiet = PERF_CAST_(uint64_t, o->wait), warm = quiet + PERF_CAST_(uint64_t, o->warmup);
+    uint64_t all = warm + PERF_CAST_(uint64_t, o->active);
 
-    quiet = PERF_CAST_(uint64_t, o->wait);
-    warm = quiet + PERF_CAST_(uint64_t, o->warmup);
-    all = warm + PERF_CAST_(uint64_t, o->active);
     *cycle = 0;
     if (step < skip)
         return PERF_PHASE_WAIT;
@@ -2011,13 +1758,12 @@ PERF_FN perf_phase perf_schedule_step(perf_schedule *s)
 PERF_FN perf_status perf_schedule_end(perf_schedule *s)
 {
     if (!s || !s->open)
-        return PERF_ESTATE;
+        return PERF_DISABLE ? PERF_EDISABLED : PERF_ESTATE;
     perf_enable(s->was_on);
     s->open = 0;
     s->phase = PERF_PHASE_DONE;
     return s->recorded ? PERF_OK : PERF_ENODATA;
 }
-#endif
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
 #pragma GCC diagnostic pop

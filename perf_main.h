@@ -136,10 +136,10 @@ PERF_BEGIN_DECLS
     static void PERF_CAT_(perf_case_run_, name) parameters
 
 #if !PERF_DISABLE
-PERF_FN perf_bench_state_ *perf_bench_state_of_(const perf_bench *b)
+PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
 {
-    return b && PERF_LOOP_KIND_(b->state) == 1 ? PERF_PTR_(perf_bench_state_ *, b->state)
-                                               : PERF_CAST_(perf_bench_state_ *, PERF_NULL_);
+    return b && PERF_LOOP_KIND_(b->state) == 1 ? b->state
+                                               : PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
 }
 #endif
 
@@ -150,7 +150,7 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
     (void)bytes;
     (void)items;
 #else
-    perf_bench_state_ *s = perf_bench_state_of_(b);
+    perf_loop_state_ *s = perf_bench_state_of_(b);
 
     if (!s)
         return;
@@ -647,7 +647,7 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
 #if !PERF_DISABLE
-    const perf_bench_state_ *s = perf_bench_state_of_(&b);
+    const perf_loop_state_ *s = perf_bench_state_of_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
@@ -735,43 +735,44 @@ typedef struct perf_hand_ {
     perf_crew_        *crew;
     size_t             number;
     void              *thread;
-    perf_bench_state_ *state;
+    perf_loop_state_  *state;
     perf_result        result;
 } perf_hand_;
 
 /* All slices of all threads as one result, which the report and the files then have as well. */
 PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads)
 {
-    perf_result        r = h[0].result;
-    perf_bench_state_ *s;
-    size_t             i, n = 0;
+    perf_result       r = h[0].result;
+    perf_loop_state_ *s;
+    perf_slice_      *all;
+    size_t            i, n = 0;
 
     for (i = 0; i < threads; i++) {
         if (h[i].result.status != PERF_OK)
             r.status = h[i].result.status;
-        n += h[i].state ? h[i].state->slice.count : 0;
+        n += h[i].state ? h[i].state->arm->count : 0;
     }
     memset(&r.time, 0, sizeof r.time);
     memset(&r.cpu, 0, sizeof r.cpu);
     r.decides = PERF_DECIDES_WALL;
     r.iterations = 0;
-    s = PERF_CAST_(perf_bench_state_ *, perf_loop_pages_(sizeof *s, n + 1));
+    s = perf_loop_pages_(1, n + 1);
     if (!s || r.status != PERF_OK) {
         r.status = s ? r.status : PERF_ENOMEM;
         return r;
     }
-    s->slice.ns = PERF_PTR_(double *, s + 1);
+    all = s->arm;
     r.first_ns = 0.0;
     for (i = 0; i < threads; i++) {
-        const perf_slice_ *p = &h[i].state->slice;
-        memcpy(s->slice.ns + s->slice.count, p->ns, p->count * sizeof(double));
-        s->slice.count += p->count;
+        const perf_slice_ *p = h[i].state->arm;
+        memcpy(all->ns + all->count, p->ns, p->count * sizeof(double));
+        all->count += p->count;
         r.iterations += h[i].result.iterations;
         r.warnings |= h[i].result.warnings;
         r.first_ns = h[i].result.first_ns > r.first_ns ? h[i].result.first_ns : r.first_ns;
     }
     /* Thread by thread, so that slices of one thread, which are alike, count as neighbours. */
-    r.time = perf_bench_summary_(s->slice.ns, s->slice.count);
+    r.time = perf_bench_summary_(all->ns, all->count);
     perf_result_rates_(&r);
     s->result = r;
     perf_loop_add_(&s->loop, 1, name);

@@ -482,29 +482,29 @@ PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, const perf_saved_ *loop)
 /* The finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
 {
-    perf_loop_ *l = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
-    perf_saved_ one;
-    size_t      i;
+    perf_loop_             *l = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
+    const perf_loop_state_ *a;
+    perf_saved_             one;
+    size_t                  i;
 
     for (; l && s->status == PERF_OK; l = l->next) {
         if (!PERF_ACQ_(&l->done))
             continue;
         memset(&one, 0, sizeof one);
         one.name = l->name;
+        a = PERF_PTR_(const perf_loop_state_ *, l);
         if (l->kind == 1) {
-            const perf_bench_state_ *b = PERF_PTR_(const perf_bench_state_ *, l);
-            one.bench = &b->result;
-            one.x[0] = b->result.decides == PERF_DECIDES_CPU ? b->slice.cpu : b->slice.ns;
-            one.n = b->result.time.count ? b->slice.count : 0;
+            one.bench = &a->result;
+            one.x[0] = a->result.decides == PERF_DECIDES_CPU ? a->arm->cpu : a->arm->ns;
+            one.n = a->result.time.count ? a->arm->count : 0;
         } else if (l->kind != 2) {
             continue;
         } else {
-            const perf_ab_state_ *a = PERF_PTR_(const perf_ab_state_ *, l);
-            one.ab = &a->result;
-            one.x[0] = a->result.decides == PERF_DECIDES_CPU ? a->arm[0].cpu : a->arm[0].ns;
-            one.x[1] = a->result.decides == PERF_DECIDES_CPU ? a->arm[1].cpu : a->arm[1].ns;
+            one.ab = &a->ab;
+            one.x[0] = a->ab.decides == PERF_DECIDES_CPU ? a->arm[0].cpu : a->arm[0].ns;
+            one.x[1] = a->ab.decides == PERF_DECIDES_CPU ? a->arm[1].cpu : a->arm[1].ns;
             one.n = a->arm[0].count < a->arm[1].count ? a->arm[0].count : a->arm[1].count;
-            one.n = a->result.baseline.count ? one.n : 0;
+            one.n = a->ab.baseline.count ? one.n : 0;
         }
         perf_saving_loop_(s, &one);
     }

@@ -77,6 +77,8 @@ static void odd_options(void)
 {
     perf_bench_opts o;
     perf_ab_opts    p;
+    perf_bench      b;
+    perf_ab         ab;
 
     memset(&o, 0, sizeof o);
     o.samples = -5;
@@ -85,14 +87,16 @@ static void odd_options(void)
     o.max_seconds = PERF_NAN_;
     o.slice_ns = 1e300;
     o.bytes = -PERF_INF_;
-    o = perf_bench_opts_resolved(&o);
+    b = perf_bench_begin("odd", &o);
+    o = perf_bench_end(&b).opts;
     CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 1e9 &&
               o.bytes == 0.0, "absurd options: the default, or the end of the range");
     memset(&p, 0, sizeof p);
     p.min_pairs = 1 << 30;
     p.max_pairs = 10;
     p.max_seconds = -2.0;
-    p = perf_ab_opts_resolved(&p);
+    ab = perf_ab_begin("odd", &p);
+    p = perf_ab_end(&ab).opts;
     CHECK(p.min_pairs == 1000000 && p.max_pairs == 1000000 && p.max_seconds == 2.0 && p.accept.rule.amount == 1.3, "A/B options");
 }
 
@@ -236,13 +240,16 @@ static void an_ab(void)
 /* Every order of a pair comes up, and the same seed gives the same orders. */
 static void coin(void)
 {
-    uint64_t s = 42, t = 42, heads = 0;
-    int      i, same = 1;
+    perf_loop_state_ *s = perf_loop_pages_(2, 1), *t = perf_loop_pages_(2, 1);
+    uint64_t          heads = 0;
+    int               i, same = 1;
 
+    s->coin = t->coin = 42;
     for (i = 0; i < 10000; i++) {
-        int c = perf_coin_(&s);
-        heads += (uint64_t)c;
-        same &= c == perf_coin_(&t);
+        perf_loop_shuffle_(s);
+        perf_loop_shuffle_(t);
+        heads += s->order[0];
+        same &= s->order[0] == t->order[0] && s->order[0] + s->order[1] == 1;
     }
     CHECK(same && heads > 4800 && heads < 5200, "%lu heads of 10000", (unsigned long)heads);
 }
