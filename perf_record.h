@@ -329,15 +329,23 @@ PERF_FN void perf_image_pin_(void)
 }
 #endif
 
+/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
+#if !defined(__linux__)
+#define PERF_MAP_PAGES_ 0x1002
+#elif defined(__mips__) || defined(__xtensa__)
+#define PERF_MAP_PAGES_ 0x0c02
+#elif defined(__powerpc__) || defined(__sparc__)
+#define PERF_MAP_PAGES_ 0x0062
+#else
+#define PERF_MAP_PAGES_ 0x4022
+#endif
+
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
-#if defined(__linux__)
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve    */
-#else
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
-#endif
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
+
     if (PERF_PTR_(intptr_t, p) == -1)
         return PERF_NULL_;
 #if defined(__linux__)
