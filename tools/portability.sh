@@ -33,7 +33,7 @@ trap 'exit 1' HUP INT TERM
 meson=$root/build-python/bin/meson
 [ -x "$meson" ] || meson=meson
 
-# The names of its tests that are one program, and the programs, a line each: PROGRAM<tab>NAME
+# The names of its tests that are one program, and the programs, a line each: PROGRAM<tab>SUITE<tab>NAME
 programs()
 {
     "$meson" introspect "$work/$1" --tests | python3 -c '
@@ -43,8 +43,8 @@ for test in json.load(sys.stdin):
     program, name = test["cmd"][0], test["name"]
     if test["cmd"][0].startswith(place + "/") or test["cmd"][1:] and test["cmd"][1].startswith(place + "/tests/"):
         program = [c for c in test["cmd"] if c.startswith(place + "/tests/")][0]
-        if not any(word in name for word in ["sanitized", "tsan", "fuzz", "hot path"]) and name not in timing:
-            print(os.path.relpath(program, place), name, sep="\t")
+        if not any(word in name for word in ["sanitized", "tsan", "fuzz", "hot path", "images"]) and name not in timing:
+            print(os.path.relpath(program, place), test["suite"][0].split(":")[-1], name, sep="\t")
 ' "$work/$1" "$timing"
 }
 
@@ -78,9 +78,9 @@ run()
         { tail -n 5 "$work/log"; echo "| $1 | not configured | | |" >>"$work/rows"; return 1; }
     programs "$1" >"$work/$1.programs"
     passed=0; failed=0; names=
-    while IFS='	' read -r program name; do
+    while IFS='	' read -r program suite name; do
         if ninja -C "$work/$1" "$program" >"$work/log" 2>&1 &&
-            "$meson" test -C "$work/$1" --no-rebuild -t 20 "$name" >"$work/log" 2>&1 </dev/null; then
+            "$meson" test -C "$work/$1" --no-rebuild -t 20 --suite "$suite" "$name" >"$work/log" 2>&1 </dev/null; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
