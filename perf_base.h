@@ -183,6 +183,15 @@ PERF_END_DECLS
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__s390x__)
+#define PERF_SYS_GETTID_ 236L
+#define PERF_SYS_TGKILL_ 241L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__powerpc64__)
+#define PERF_SYS_GETTID_ 207L
+#define PERF_SYS_TGKILL_ 250L
+#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__mips__)
+#define PERF_SYS_GETTID_ 5178L
+#define PERF_SYS_TGKILL_ 5225L
 #else
 #define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
 #endif

@@ -265,10 +265,7 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 
     if (!r)
         return PERF_NULL_;
-#if PERF_ONE_CORE_
-    if (!PERF_GET_(&perf_anchor_v1_.reserved))
-        perf_core_pin_();       /* from here on the process keeps pointers to functions of this */
-#endif                          /* image: who collects, what a slot records with */
+    perf_image_pin_();          /* the process keeps pointers to functions of this image now */
     d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     if (d || !perf_lock_(r))
         return d;

@@ -352,15 +352,23 @@ PERF_FN void perf_image_pin_(void)
 }
 #endif
 
+/* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
+#if !defined(__linux__)
+#define PERF_MAP_PAGES_ 0x1002
+#elif defined(__mips__) || defined(__xtensa__)
+#define PERF_MAP_PAGES_ 0x0c02
+#elif defined(__powerpc__) || defined(__sparc__)
+#define PERF_MAP_PAGES_ 0x0062
+#else
+#define PERF_MAP_PAGES_ 0x4022
+#endif
+
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
-#if defined(__linux__)
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x4022, -1, 0);  /* private anonymous noreserve    */
-#else
-    void *p = perf_mmap_(PERF_NULL_, bytes, 3, 0x1002, -1, 0);
-#endif
+    void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
+
     if (PERF_PTR_(intptr_t, p) == -1)
         return PERF_NULL_;
 #if defined(__linux__)
@@ -1113,15 +1121,35 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
     return c;
 }
 
-/* For a scope that begins in thread t: NULL also where that is not to be as simple as that. */
-PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_recorder_ *t, uint32_t id)
+/* One more call of what is open already: that cell's ends are cold until this one has ended. */
+PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+{
+    s->cell = c;
+    s->open = PERF_NULL_;
+    s->rec = t;
+    s->depth = perf_depth_(t) + 1;
+    c->again_open++;
+    PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->span, UINT64_C(0));
+}
+
+/* For a scope that begins in thread t, where neither a clock nor a sink is to be asked: its cell,
+ * whose parent is what is open, or which is open itself: then `s` has all but its start.  NULL:
+ * it is not as simple as that.                                                                   */
+PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ *c;
 
     if (!t || id >= PERF_PEEK_(t->cells))
         return PERF_NULL_;
     c = perf_cell_under_(t, t->open, id);
-    return c && c->parent == t->open ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    if (PERF_UNLIKELY_(c && c->parent != t->open)) {
+        s->outer = t->open;
+        s->inside = t->open->inside;
+        perf_cell_again_(s, t, c);
+    }
+    return c;
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -1252,13 +1280,24 @@ PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start)
     perf_event_add_(t, start, t->late | (t->late_cell->tag + t->extra_tag));
 }
 
+/* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
+PERF_FN void perf_cell_window_(perf_cell_ *c)
+{
+    uint64_t low = c->min ? c->min : 1;
+    uint64_t high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
+
+    if (low <= high && !c->held && !c->again_open) {
+        PERF_SET_(&c->low, low);
+        PERF_SET_(&c->span, high - low);
+    }
+}
+
 /* A duration the hot path would not take: a new extreme, 0, or 2^32 ticks and more.  Returns it
  * moved into the range of the buckets, or 0 where there is no memory for one.                    */
 PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
     uint64_t most = (UINT64_C(1) << PERF_CELL_OCTAVES_) - 1, in = d == 0 ? 1 : d > most ? most : d;
     uint32_t index = PERF_CAST_(uint32_t, PERF_BUCKET_INDEX_(in));
-    uint64_t low, high;
 
     if (!perf_buckets_room_(t, c, index, index))
         return 0;
@@ -1266,12 +1305,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
         PERF_SET_(&c->min, d);
     if (d > c->max)
         PERF_SET_(&c->max, d);
-    low = c->min ? c->min : 1;
-    high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
-    if (low <= high && !c->held && !c->again_open) {
-        PERF_SET_(&c->low, low);
-        PERF_SET_(&c->span, high - low);
-    }
+    perf_cell_window_(c);
     return in;
 }
 
@@ -1344,17 +1378,48 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     return 1;
 }
 
+/* The end of a recursive call that needs nothing of perf_end_slow_: 1, it is counted. */
+PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
+{
+    perf_recorder_ *t = s->rec;
+    perf_cell_     *c = s->cell, *outer = s->outer, *late = t->late_cell;
+    uint64_t        d = end - s->start, within;
+
+    if (!c->again_open || outer != t->open || outer == c->parent || !t->cells ||
+        s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
+        return 0;
+    c->again_open--;
+    PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+    perf_cell_window_(c);
+    within = outer->inside - s->inside;         /* what it called stands in `outer`               */
+    within = within < d ? within : d;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
+    PERF_ADD_(c->within, within);
+    PERF_ADD_(outer->inside, d - within);
+    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
+    PERF_SET_(&t->late, d);
+    PERF_SET_(&t->late_cell, c);
+    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+    return 1;
+}
+
 /* Everything that is not the common case of a scope's end. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
-    perf_recorder_ *t = perf_recorder_get_();   /* who counts it                                  */
+    perf_recorder_ *t;                          /* who counts it                                  */
     perf_registry_ *r;
     const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
-    int             ours = t == s->rec, again = outer != c->parent, ordered = 0;
+    int             ours, again = outer != c->parent, ordered = 0;
     uint64_t        d, within;
     uint32_t        before, depth;
 
+    if (!s->open && s->rec == PERF_SELF_ && weight == 1 && perf_end_again_(s, end))
+        return;
+    t = perf_recorder_get_();
+    ours = t == s->rec;
     if (!t)
         return;
     r = t->home;
@@ -1429,11 +1494,8 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     again = s->cell->parent != t->open;
     s->outer = t->open;
     s->inside = t->open->inside;
-    if (again) {                                /* open already: ends of that cell are cold now   */
-        s->cell->again_open++;
-        PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
-        PERF_SET_(&s->cell->low, PERF_NO_LOW_);
-        PERF_SET_(&s->cell->span, UINT64_C(0));
+    if (again) {
+        perf_cell_again_(s, t, s->cell);
     } else {
         PERF_REL_(&t->open, s->cell);
     }

@@ -501,7 +501,7 @@ typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
     int         (*begin)(perf_span_ *, perf_site_ *, int counter);      /* 0: not recording       */
-    perf_cell_ *(*cell)(perf_recorder_ *, uint32_t id); /* under what is open; NULL: call begin   */
+    perf_cell_ *(*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
     void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
     void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
     void        (*event)(perf_recorder_ *, uint64_t start);     /* of the scope in `late`         */
@@ -685,10 +685,13 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 
     if (!core)
         return PERF_NULL_;
-    c = core->cell(t, PERF_GET_(&site->id));
-    if (c)
+    c = core->cell(s, t, PERF_GET_(&site->id));
+    if (!c)
+        return core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
+    if (c->parent == t->open)
         return perf_opened_(s, t, c);
-    return core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
+    s->start = perf_ticks();
+    return s;
 }
 
 /* All calls stand at the end of a path, so this needs no frame: six instructions. */

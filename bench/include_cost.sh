@@ -1,6 +1,6 @@
 #!/bin/sh
 # What an #include costs the compiler, in million instructions (callgrind on cc1 and cc1plus; the same
-# on every run).  Needs gcc, g++ and valgrind:  bench/include_cost.sh [HEADER...]
+# on every run).  Needs gcc, g++ and valgrind:  bench/include_cost.sh [--only HEADER | HEADER...]
 # A precompiled perf.h comes last: what each file of a large program pays (bench/README.md).
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -27,6 +27,12 @@ line()
 }
 
 line '#include of' C C++
+if [ "${1:-}" = --only ]; then
+    echo "#include <$2>" >"$work/file.c"
+    cp "$work/file.c" "$work/file.cpp"
+    line "$2" "$(cost cc1 "$work/file.c")" "$(cost cc1plus "$work/file.cpp")"
+    exit
+fi
 : >"$work/empty.c"
 cp "$work/empty.c" "$work/empty.cpp"
 line '(an empty file)' "$(cost cc1 "$work/empty.c")" "$(cost cc1plus "$work/empty.cpp")"

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""What a scope costs in real programs: every function of Lua and of zopfli becomes one.
+
+    bench/real.py [--rounds N] [--keep FOLDER] [lua] [zopfli]
+
+Fetches their Debian sources (apt-get source, with a source list of its own), puts a line at the
+beginning of every function, and builds each program three times with gcc -O2: without (bare), with two
+readings of the counter that are subtracted and summed (pair), with PERF_SCOPE (perf).  The runs take
+turns; a line says scopes a run, processor time of each build (median), what a scope adds in pairs
+((perf - bare) / (pair - bare), with the range of the middle half of the rounds), and the instructions
+that callgrind counts for one scope on a shorter run.
+Needs: Debian or Ubuntu with dpkg-dev, gcc and valgrind.
+"""
+import argparse
+import pathlib
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+HEAD = """
+#ifdef REAL_PERF
+#include "perf_scope.h"
+#define REAL_SCOPE(name) PERF_SCOPE(name)
+#elif defined(REAL_PAIR)
+#include <x86intrin.h>
+struct real_pair { unsigned long long begin, *sum; };
+static inline void real_end(struct real_pair *p) { *p->sum += __rdtsc() - p->begin; }
+#define REAL_SCOPE(name) static unsigned long long real_sum; __attribute__((cleanup(real_end))) \\
+    struct real_pair real_here = {__rdtsc(), &real_sum}
+#elif defined(REAL_COUNT)
+extern unsigned long long real_count;
+#define REAL_SCOPE(name) real_count++
+#else
+#define REAL_SCOPE(name) (void)0
+#endif
+#line 1
+"""
+TAIL = """
+#ifdef REAL_COUNT
+#include <stdio.h>
+unsigned long long real_count;
+__attribute__((destructor)) static void real_print(void) { fprintf(stderr, "scopes %llu\\n", real_count); }
+#elif defined(REAL_PERF)
+#include "perf.h"
+#include <stdlib.h>
+__attribute__((destructor)) static void real_print(void)
+{
+    if (getenv("REAL_REPORT"))
+        perf_report();
+}
+#endif
+"""
+LUA = """
+local function fib(n) if n < 2 then return n end return fib(n - 1) + fib(n - 2) end
+local t = {}
+for i = 1, 600 * SIZE do t[i] = tostring((i * 7919) % 10007) .. "x" end
+table.sort(t)
+local s = table.concat(t, ",")
+local n = 0
+for w in s:gmatch("%d+") do n = n + #w end
+for i = 1, 200 * SIZE do t[i] = string.format("%5.2f %s", i / 3, t[i]:rep(2)):upper() end
+print(n, #s, fib(12 + SIZE // 100), #table.concat(t))
+"""
+PROGRAMS = {
+    "lua": {"package": "lua5.4", "sources": ["src/*.c"], "without": ["luac.c"], "cflags": ["-DLUA_USE_LINUX"],
+            "ldflags": ["-lm", "-ldl"]},
+    "zopfli": {"package": "zopfli", "sources": ["src/zopfli/*.c"], "without": [], "cflags": [], "ldflags": ["-lm"]},
+}
+FUNCTION = re.compile(r"^(?!(?:typedef|struct|union|enum|extern|#|/|\*|\}|else|if|for|while|switch|do)\b)"
+                      r"(?:local |static |[A-Za-z_])[^;={}#]*?\([^;{}#]*?\)\s*\{[ \t]*(?=\n|/\*)", re.M)
+
+NAME = re.compile(r"(\w+)\)?\s*\(")
+
+
+def fetch(package, place):
+    if here := [p for p in place.glob(package + "-*") if p.is_dir()]:
+        return here[0]
+    lists = place / "lists"
+    (lists / "partial").mkdir(parents=True)
+    (place / "cache").mkdir()
+    name = re.search(r"VERSION_CODENAME=(\w+)", pathlib.Path("/etc/os-release").read_text(encoding="utf-8")).group(1)
+    (place / "list").write_text("deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] "
+                                f"http://deb.debian.org/debian {name} main\n", encoding="utf-8")
+    apt = ["apt-get", "-qq", "-o", f"Dir::Etc::sourcelist={place}/list", "-o", "Dir::Etc::sourceparts=/dev/null",
+           "-o", f"Dir::State::lists={lists}", "-o", f"Dir::Cache={place}/cache"]
+    subprocess.run([*apt, "update"], check=True)
+    subprocess.run([*apt, "source", package], check=True, cwd=place, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL)
+    return next(p for p in place.iterdir() if p.is_dir() and p.name.startswith(package + "-"))
+
+
+def instrument(text):
+    return HEAD + FUNCTION.sub(lambda m: f'{m.group()} REAL_SCOPE("{NAME.search(m.group()).group(1)}");', text)
+
+
+def build(program, folder, place):
+    p = PROGRAMS[program]
+    sources = []
+    for pattern in p["sources"]:
+        for source in sorted(folder.glob(pattern)):
+            if source.name in p["without"] or source.name.startswith("real_"):
+                continue
+            made = source.with_name("real_" + source.name)
+            made.write_text(instrument(source.read_text(encoding="latin-1")), encoding="latin-1")
+            sources.append(made)
+    (place / "lua5.4-deb-multiarch.h").write_text('#define DEB_HOST_MULTIARCH "here"\n', encoding="utf-8")
+    (place / "tail.c").write_text(TAIL, encoding="utf-8")
+    for kind in ["BARE", "COUNT", "PAIR", "PERF"]:
+        subprocess.run(["gcc", "-O2", "-w", f"-I{ROOT}", f"-I{place}", f"-DREAL_{kind}", *p["cflags"], *map(str, sources),
+                        str(place / "tail.c"), "-o", str(place / f"{program}_{kind}"), *p["ldflags"]], check=True)
+
+
+def command(program, place, size):
+    if program == "lua":
+        (place / "work.lua").write_text(f"local SIZE = {size}\n" + LUA, encoding="utf-8")
+        return [str(place / "lua_"), str(place / "work.lua")]
+    data = place / f"data{size}"
+    if not data.exists():
+        text = b"".join(p.read_bytes() for p in sorted(ROOT.glob("*.h")))
+        data.write_bytes(text[:size * 400])
+    return [str(place / "zopfli_"), "-c", str(data)]
+
+
+def run(program, kind, place, size, before=()):
+    args = command(program, place, size)
+    args[0] += kind
+    was = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = subprocess.run([*before, *args], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=True, text=True)
+    now = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return now.ru_utime + now.ru_stime - was.ru_utime - was.ru_stime, done.stderr
+
+
+def instructions(program, kind, place, size):
+    log = run(program, kind, place, size, ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"])[1]
+    return int(re.search(r"Collected : (\d+)", log).group(1))
+
+
+def scopes(program, place, size):
+    return int(re.search(r"scopes (\d+)", run(program, "COUNT", place, size)[1]).group(1))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--keep", metavar="FOLDER", help="work there, and leave it")
+    parser.add_argument("program", nargs="*", choices=[*PROGRAMS, []], default=list(PROGRAMS))
+    args = parser.parse_args()
+    for program in args.program:
+        with tempfile.TemporaryDirectory(prefix="perfh.") as folder:
+            place = pathlib.Path(args.keep or folder) / program
+            place.mkdir(parents=True, exist_ok=True)
+            build(program, fetch(PROGRAMS[program]["package"], place), place)
+            few, many = {"lua": (50, 1200), "zopfli": (8, 100)}[program]
+            per = [scopes(program, place, size) for size in (few, 2 * few)]
+            cost = {k: instructions(program, k, place, 2 * few) - instructions(program, k, place, few)
+                    for k in ("BARE", "PAIR", "PERF")}
+            count = scopes(program, place, many)
+            time = {k: [] for k in cost}
+            for _ in range(args.rounds):
+                for k, seconds in time.items():
+                    seconds.append(run(program, k, place, many)[0])
+            ratio = sorted((f - b) / (p - b) for b, p, f in zip(time["BARE"], time["PAIR"], time["PERF"]) if p > b)
+            bare, pair, perf = (statistics.median(time[k]) for k in ("BARE", "PAIR", "PERF"))
+            print(f"{program}: {count} scopes; {bare:.2f} s bare, {pair:.2f} s with pairs, {perf:.2f} s with scopes;"
+                  f" {statistics.median(ratio):.2f} pairs a scope"
+                  f" [{ratio[len(ratio) // 4]:.2f}, {ratio[-1 - len(ratio) // 4]:.2f}];"
+                  f" {(cost['PERF'] - cost['BARE']) / (per[1] - per[0]):.1f} instructions a scope,"
+                  f" {(cost['PAIR'] - cost['BARE']) / (per[1] - per[0]):.1f} a pair")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

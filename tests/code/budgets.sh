@@ -1,0 +1,43 @@
+#!/bin/sh
+# Is an #include still as cheap, and a file with one scope as small, as budgets.txt says?
+. "$(dirname "$0")/../lib.sh"
+need gcc g++ valgrind size
+start_work
+version=$(gcc -dumpversion | cut -d. -f1)
+
+# held WHAT LANGUAGE VALUE BUDGET
+held()
+{
+    tried=$((tried + 1))
+    echo "$1, $2: $3 (at most $4)"
+    [ "${3%.*}" -lt "$4" ] || [ "$version" != 12 ] || fail "$1, $2: $3, more than $4"
+}
+
+cat >"$work/one_scope.c" <<'END'
+#include "perf_scope.h"
+void work(void);
+void work(void)
+{
+    PERF_SCOPE("work");
+}
+END
+cp "$work/one_scope.c" "$work/one_scope.cpp"
+
+while read -r kind what c cpp; do
+    case $kind in
+    include)
+        "$root/bench/include_cost.sh" --only "$what" >"$work/cost"
+        # shellcheck disable=SC2046
+        set -- $(tail -n 1 "$work/cost")
+        held "#include $what" C "$2" "$c"
+        held "#include $what" C++ "$3" "$cpp"
+        ;;
+    text)
+        try "$what in C" gcc -O2 -I"$root" -c "$work/$what.c" -o "$work/c.o"
+        try "$what in C++" g++ -O2 -I"$root" -c "$work/$what.cpp" -o "$work/cpp.o"
+        held "text of $what" C "$(size "$work/c.o" | awk 'NR == 2 { print $1 }')" "$c"
+        held "text of $what" C++ "$(size "$work/cpp.o" | awk 'NR == 2 { print $1 }')" "$cpp"
+        ;;
+    esac
+done <"$root/tests/code/budgets.txt"
+finish
