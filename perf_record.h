@@ -339,7 +339,8 @@ PERF_COLD_FN_ void perf_image_pin_(void)
     perf_search_ s = PERF_ZERO;
     const char  *name;
 
-    if (!perf_dlopen_ || !perf_claim_(&perf_anchor_v1_.pinned, 0, 1))
+    if (!perf_dlopen_ || PERF_GET_(&perf_anchor_v1_.pinned) ||
+        !perf_claim_(&perf_anchor_v1_.pinned, 0, 1))
         return;
     perf_images_(&s, perf_image_name_);
     name = PERF_CAST_(const char *, s.found);

@@ -11,6 +11,9 @@ public=$(headers)
 # shellcheck disable=SC2086
 try "names of macros" python3 "$root/tests/alone/macros.py" "$root" $public
 
+# What one header uses of another is public, or a contract in a section of the provider.
+try "private names of other headers" python3 "$root/tests/alone/internal.py" "$root"
+
 # What the preprocessor really has afterwards, against the ISO C headers alone.  Reserved names
 # (__x, _X) are the compiler's; ours would have been seen above.
 iso='float.h inttypes.h limits.h math.h stdarg.h stddef.h stdint.h stdio.h stdlib.h string.h time.h'

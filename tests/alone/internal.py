@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""internal.py FOLDER: 1 if a header uses a private name of another that is no contract there.
+
+A private name ends in _.  It is a contract where the provider's section ">>internal" has it: in a
+list inside the comment, or as a definition below it, up to the next section.  perf_base.h is the
+language that all of them speak: each of its names is one.
+"""
+import pathlib
+import re
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+import api  # noqa: E402
+
+PRIVATE = r"\b(?:perf|PERF)_\w*_\b"
+SECTION = re.compile(r"^/\* (?:>>|={4})", re.M)
+
+
+def defined(code):
+    """Private names that a header defines: functions, macros, types, constants, objects."""
+    names = set(re.findall(r"^\s*#\s*define\s+(%s)" % PRIVATE, code, re.M))
+    names |= set(re.findall(r"\b(?:struct|union|enum)\s+(%s)\s*\{" % PRIVATE, code))
+    names |= set(re.findall(r"\}\s*(%s)\s*;" % PRIVATE, code))
+    names |= set(re.findall(r"^typedef\b[^;{]*?(%s)\)?(?:\([^;]*\))?;" % PRIVATE, code, re.M))
+    names |= set(re.findall(r"^(?:PERF_\w*FN\w*|PERF_\w*API\w*)\b[^;{}()]*?(%s)\(" % PRIVATE, code, re.M))
+    names |= set(re.findall(r"^\s+(PERF_\w*_)\s*(?:=[^,}]*)?[,}]", code, re.M))
+    return names
+
+
+def internal(source):
+    """The text of its sections >>internal."""
+    text = ""
+    for match in re.finditer(r"^/\* >>internal", source, re.M):
+        end = SECTION.search(source, match.end())
+        text += source[match.start():end.start() if end else len(source)]
+    return text
+
+
+def main(folder):
+    sources = {p.name: p.read_text(encoding="utf-8") for p in sorted(pathlib.Path(folder).glob("perf*.h"))}
+    codes = {name: api.blank_comments(source) for name, source in sources.items()}
+    owner = {}
+    for name, code in codes.items():
+        for word in defined(code):
+            owner.setdefault(word, set()).add(name)
+    contract = {name: set(re.findall(PRIVATE, internal(source))) for name, source in sources.items()}
+    bad = {}
+    used = {name: set() for name in sources}
+    for name, code in codes.items():
+        for word in set(re.findall(PRIVATE, code)) - {w for w in owner if name in owner[w]}:
+            for provider in owner.get(word, set()) - {"perf_base.h"}:
+                used[provider].add(word)
+                if word not in contract[provider]:
+                    bad.setdefault((provider, word), []).append(name)
+    for (provider, word), users in sorted(bad.items()):
+        print(f"{provider}: {word} is used by {', '.join(sorted(users))}, but is not in >>internal")
+    for provider, source in sources.items():
+        for block in re.findall(r"^/\* >>internal.*?\*/", source, re.M | re.S):
+            for word in re.findall(PRIVATE, "\n".join(re.findall(r"^ \*   ((?:%s, )*%s) {2}" % (PRIVATE, PRIVATE),
+                                                                 block, re.M))):
+                if word not in used[provider]:
+                    print(f"{provider}: {word} stands in >>internal, and no other header uses it")
+                    bad[provider, word] = []
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))
