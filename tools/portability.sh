@@ -4,7 +4,7 @@
 #     tools/portability.sh [MACHINE...]     without one, all of the table below
 #
 # Builds every test that is one program of ours (no sanitizers, no scripts) with Debian's cross
-# compilers, statically, runs it under qemu's user emulation or wine, and writes what passed to
+# compilers, runs it under qemu's user emulation or wine, and writes what passed to
 # docs/portability.md.  The exit status is 0 when nothing failed.
 # Needs: apt-get install meson ninja-build qemu-user-static, and per machine what it names.
 set -eu
@@ -59,8 +59,9 @@ run()
 {
     compiler=$(of "$1" 2)
     emulator=$(of "$1" 3)
-    system=linux
+    system=linux static=
     [ "$1" != mingw ] || system=windows
+    case $1 in mingw | musl | i386) static="'-static'" ;; esac
     for tool in "$compiler" "$emulator"; do
         [ "$tool" = - ] || command -v "$tool" >/dev/null || {
             echo "| $1 | not run: no $tool | | |" >>"$work/rows"
@@ -69,7 +70,10 @@ run()
     done
     {
         printf "[binaries]\nc = '%s'\n" "$compiler"
-        [ "$emulator" = - ] || printf "exe_wrapper = '%s'\n" "$emulator"
+        case $emulator in
+        qemu*) printf "exe_wrapper = ['%s', '-L', '/usr/%s']\n" "$emulator" "${compiler%-gcc}" ;;
+        wine)  printf "exe_wrapper = '%s'\n" "$emulator" ;;
+        esac
         printf "[built-in options]\nc_link_args = ['%s']\n" "$(of "$1" 6)"
         printf "[host_machine]\nsystem = '%s'\ncpu_family = '%s'\ncpu = '%s'\nendian = '%s'\n" \
             "$system" "$(of "$1" 4)" "$(of "$1" 4)" "$(of "$1" 5)"
