@@ -324,6 +324,9 @@ def check_outputs():
                     (pathlib.Path(scratch) / name).write_text(content, encoding="utf-8")
                 link_repository(pathlib.Path(scratch))
                 done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
+            if done.returncode == 77 and os.environ.get("CI") != "true":
+                print(f"skipped: {where}: {done.stdout.strip().splitlines()[-1]}")
+                continue
             missing = missing_lines(done.stdout, text)
             for quote in missing:
                 print(f"FAILED: {where}: {commands}: does not say: {quote.strip()}")
