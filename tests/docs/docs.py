@@ -328,11 +328,11 @@ def check_outputs():
                 print(f"skipped: {where}: {done.stdout.strip().splitlines()[-1]}")
                 continue
             missing = missing_lines(done.stdout, text)
-            for quote in missing:
-                print(f"FAILED: {where}: {commands}: does not say: {quote.strip()}")
             if missing:
                 bad += 1
-                print("    it says:\n    " + "\n    ".join(done.stdout.splitlines()[:60]))
+                print(f"FAILED: {where}: {commands}\n    does not say:")
+                print("".join(f"        {quote.strip()}\n" for quote in missing) + "    but:\n        " +
+                      "\n        ".join(done.stdout.splitlines()[:40]))
     print(f"{runs} quoted outputs, {bad} failed")
     return bad if runs else 1
 
