@@ -423,8 +423,8 @@ TROUBLES = ROOT / "docs" / "troubleshooting.md"
 LISTED = re.compile(r"X\(\s*(PERF_(?:E[A-Z]+|WARN_\w+|CLOCK_\w+))\s*,")
 # Strings of three words or more that are no message: other formats, assembly, column headings, labels.
 NO_MESSAGE = re.compile(r"""
-      [{}<>]|":|^[,.]?\w*\.\w|%%|^\W*\w+(?:[,"]+\w+)+\W*$      # JSON, HTML, assembly, files, CSV
-    | ^[ ]*--                                                   # the options, as --help lists them
+      [{}<>]|":|^,?\.\w|%%\w|^\W*\w+(?:[,"]+\w+)+\W*$      # JSON, HTML, assembly, files, CSV
+    | ^[ ]*--[a-z-]+[ ][A-Z]                                    # the options, as --help lists them
     | Histogram[ ]log[ ]format|^\(seconds[ ]since|TotalCount|^Median[ ]time|^Time[ ]between
     | ^Last[ ]value[ ]given|p95[ ]+p99|lag[ ]+max[ ]lag|^memory[ ]phase|memory[ ]phase[ ]+GPU|^counter[ ]
     | ^of[ ]total|^name[ ]+before|up[ ]to[ ]+count|^benchmark[ ]+median|stream[ ]per[ ]thread
