@@ -10,6 +10,13 @@ try 'bench, ab, compare, decorators, types' python3 "$root/tests/cython/python.p
 try 'the version' [ "$(python3 -c 'import perfh; print(perfh.__version__)')" = \
     "$(sh "$root/tests/version.sh")" ]
 
+# pip shows what a build says with -v alone; without a compiler the headers install, with a hint.
+try 'no compiler: it installs' sh -c 'CC=/nowhere/cc python3 -m pip install -v --no-build-isolation \
+    --no-deps --target "$1/plain" "$1/source/cython" >"$1/plain.txt" 2>&1' - "$work"
+try 'with a hint' grep -q 'need a C compiler' "$work/plain.txt"
+try 'and names what is missing when asked' sh -c 'PYTHONPATH=$1/plain python3 -c "import perfh; perfh.ab" 2>&1 |
+    grep -q "ImportError: perfh.ab needs the compiled part"' - "$work"
+
 if python3 -c 'import numpy' 2>/dev/null; then
     try 'numpy_ab.py' sh -c 'python3 "$1/examples/python/numpy_ab.py" >numpy.txt' - "$root"
     try 'its verdict' grep -Eq '^ACCEPT: speed-up' numpy.txt
