@@ -12,6 +12,7 @@
 #ifndef PERF_GPU_DRIVER_H
 #define PERF_GPU_DRIVER_H
 
+#include "perf_gpu_scope.h"
 #if !defined(PERF_VERSION) || !defined(PERF_H)
 #error "perf_gpu_driver.h: found some other perf.h first; put this folder earlier on the path"
 #endif
@@ -39,8 +40,6 @@ PERF_BEGIN_DECLS
  *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
  *    current, and then nothing else is called: no call below ever creates a context.
  *  - event_elapsed answers 600 while either event is pending: it is the test for readiness. */
-typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: the default ones */
-
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
@@ -155,7 +154,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *                                           captures of other threads safe; 0 or the driver's code
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
  *                                           first call may load NVML (tens of ms), with no lock held
- *   PERF_GPU_DL_, PERF_GPU_HERE_            1: libraries are found at run time; scopes can record
+ *   PERF_GPU_DL_                            1: libraries are found at run time
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits                    */
 
@@ -166,11 +165,6 @@ PERF_FN const char *perf_gpu_error_text(void);
 #pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
 #endif
 
-#if PERF_TCC_ || PERF_MSVC_
-#define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
-#else
-#define PERF_GPU_HERE_ 1
-#endif
 #define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
 
 /* ---- table ---- */

@@ -5,6 +5,7 @@ from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_clock cimport *
+from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
@@ -24,8 +25,6 @@ cdef extern from "perf_gpu_driver.h" nogil:
         PERF_GPU_NOT_READY
         PERF_GPU_BAD_HANDLE
         PERF_GPU_SHUT_DOWN
-
-    ctypedef void *perf_stream
 
     ctypedef struct perf_gpu_backend:
         uint32_t size
