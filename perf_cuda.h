@@ -17,6 +17,7 @@
 #define PERF_GPU_MARKS_ONLY_ 0          /* this file holds what its marks need */
 #endif
 #include "perf_gpu_driver.h"
+#include "perf_gpu_scope.h"
 #if !defined(PERF_VERSION) || !defined(PERF_H)
 #error "perf_cuda.h: found some other perf.h first; put this library's folder earlier on the path"
 #endif

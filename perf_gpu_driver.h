@@ -12,7 +12,6 @@
 #ifndef PERF_GPU_DRIVER_H
 #define PERF_GPU_DRIVER_H
 
-#include "perf_gpu_scope.h"
 #if !defined(PERF_VERSION) || !defined(PERF_H)
 #error "perf_gpu_driver.h: found some other perf.h first; put this folder earlier on the path"
 #endif
@@ -647,7 +646,7 @@ PERF_FN perf_status perf_gpu_status(void)
     void                   *ctx = PERF_NULL_;
     int                     code;
 
-    if (!d || !PERF_GPU_HERE_)
+    if (!d || PERF_TCC_ || PERF_MSVC_)          /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
     if (PERF_GET_(&d->down))
         return PERF_EGPU;
