@@ -1260,7 +1260,8 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
  * next. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
-    double dt = p->ref_ns - l->pace.ref_ns, moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
+    double dt = p->ref_ns - l->pace.ref_ns;
+    double moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
     double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
 
     up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */

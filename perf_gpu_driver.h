@@ -143,19 +143,19 @@ PERF_FN int         perf_gpu_error_code(void);
 PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first use;
- *                                           NULL without memory; takes the registry's lock
+ *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
+ *                                           use; NULL without memory; takes the registry's lock
  *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
  *   perf_gpu_complete_                      1: a table has all the functions that it must have
- *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (locks; ends all calls after a
- *                                           shut-down); writes one in the driver's words
- *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_     makes a context current for a while, and
+ *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
+ *                                           all calls after a shut-down); writes one as text
+ *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                                           captures of other threads safe; 0 or the driver's code
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
- *                                           first call may load NVML (tens of ms), with no lock held
+ *                                           first call may load NVML, tens of ms; no lock
  *   PERF_GPU_DL_                            1: libraries are found at run time
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
- *                                           an error of the program's own waits                    */
+ *                                           an error of the program's own waits */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 

@@ -37,7 +37,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *     PERF_GPU_COPY_OUT("logits", stream);         from it,
  *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
  *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
- * `name` is a literal; `stream` a perf_stream.  Any thread; nothing waits for a device or a lock. */
+ * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock. */
 #define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
 #define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
 #define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
@@ -56,13 +56,13 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
     PERF_GPU_OPEN_(open, perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream)))
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_           a scope in flight; the slots of a thread
- *                                                           and context
- *   perf_gpu_self_, perf_gpu_self_v1_, PERF_GPU_WINDOW_     the calling thread's ring in use
- *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_, PERF_GPU_MARKS_ONLY_  what perf_cuda.h
- *                                                           does for marks, and how they find it
- *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_        the hot path: no lock, no allocation
- *   PERF_GPU_HERE_                                          1: scopes can record                 */
+ *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
+ *                                                         one context, perf_cuda.h says who writes
+ *   perf_gpu_self_, perf_gpu_self_v1_, PERF_GPU_WINDOW_   the calling thread's ring in use
+ *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
+ *   PERF_GPU_MARKS_ONLY_                                  1: another file of the image does that
+ *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
+ *   PERF_GPU_HERE_                                        1: scopes can record here */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
