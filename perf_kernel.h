@@ -358,7 +358,7 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
  * whether or not something is stored, so that it counts what is dropped; `on` never comes back.
  * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two.  It moves
- * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after the store. */
+ * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after it. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
                                       uint32_t d)
 {
