@@ -8,7 +8,7 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  private  c++
+ * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -143,6 +143,9 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 
 /* Static English text of a perf_bound; never NULL. */
 PERF_FN const char *perf_bound_text(perf_bound bound);
+
+/* >>internal: what other headers may use -----------------------------------------------------
+ *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -330,7 +333,7 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 }
 
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
-#define PERF_GPU_COUNT_(g, field, n) ((void)PERF_RELAXED_ADD_(&(g)->field, n))
+#define PERF_GPU_COUNT_(g, field, n) perf_shared_add_(&(g)->field, n)
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)

@@ -1237,8 +1237,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 
 /* ---- begin ---- */
 
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int arms,
-                                             const perf_gpu_bench_opts *o, size_t room)
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
+                                                  const perf_gpu_bench_opts *o, size_t room)
 {
     const size_t     all = PERF_CAST_(size_t, arms) * room;
     perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(
@@ -1301,7 +1301,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 {
     perf_gpu_bench_opts o = perf_gpu_bench_opts_resolved(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_open_(name, stream, 1, &o, room);
+    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, room);
 
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
@@ -1313,8 +1313,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 {
     perf_gpu_ab_opts o = perf_gpu_ab_opts_resolved(opts);
     perf_metric      m = o.accept.rule.metric;
-    perf_gpu_loop_  *s = perf_gpu_open_(name, stream, 2, &o.device,
-                                        PERF_CAST_(size_t, o.max_pairs));
+    perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
+                                             PERF_CAST_(size_t, o.max_pairs));
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;

@@ -58,9 +58,8 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
  *                                                         one context, perf_cuda.h says who writes
- *   perf_gpu_self_, perf_gpu_self_v1_, PERF_GPU_WINDOW_   the calling thread's ring in use
- *   perf_gpu_core_, perf_gpu_core_get_, PERF_GPU_SYMBOL_  what perf_cuda.h does for marks
- *   PERF_GPU_MARKS_ONLY_                                  1: another file of the image does that
+ *   perf_gpu_self_v1_, PERF_GPU_WINDOW_                   the calling thread's ring in use
+ *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
  *   PERF_GPU_HERE_                                        1: scopes can record here */
 

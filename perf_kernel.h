@@ -466,16 +466,12 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 
 /* ---- sums and histograms ---- */
 
-#if PERF_KERNEL_RTC_            /* else of perf_hist.h                                            */
-PERF_KERNEL_FN_ void perf_shared_add_(uint64_t *p, uint64_t n)
-{
-    atomicAdd(p, n);
-}
-
-PERF_KERNEL_FN_ void perf_shared_max_(uint64_t *p, uint64_t v)
-{
-    atomicMax(p, v);
-}
+#if PERF_KERNEL_RTC_
+#define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
+#define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
+#else
+#define PERF_KERNEL_ADD_(p, n) perf_shared_add_(p, n)
+#define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
 #endif
 
 #if !PERF_KERNEL_RTC_
@@ -547,11 +543,11 @@ struct perf_kernel_sum {
         uint64_t now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
 
         if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
-            perf_shared_add_(&total->cycles, cycles);
-            perf_shared_add_(&total->warps, 1);
-            perf_shared_max_(&total->most, cycles);
+            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(uint64_t, cycles));
+            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(uint64_t, 1));
+            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(uint64_t, cycles));
             if ((now - since) >> 32)
-                perf_shared_add_(&total->wrapped, 1);
+                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(uint64_t, 1));
         }
         cycles = 0;
         since = now;

@@ -5,7 +5,6 @@ from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
 from perfh.perf_clock cimport *
-from perfh.perf_gpu_scope cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_loop cimport *
 from perfh.perf_record cimport *
