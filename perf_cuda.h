@@ -8,12 +8,16 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  private  c++
+ * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
 
+#ifndef PERF_GPU_SCOPE_H
+#define PERF_GPU_MARKS_ONLY_ 0          /* this file holds what its marks need */
+#endif
 #include "perf_gpu_driver.h"
+#include "perf_gpu_scope.h"
 #if !defined(PERF_VERSION) || !defined(PERF_H)
 #error "perf_cuda.h: found some other perf.h first; put this library's folder earlier on the path"
 #endif
@@ -35,13 +39,7 @@ PERF_BEGIN_DECLS
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
 
 /* >>scopes ------------------------------------------------------------------------------------
- *     PERF_GPU_SCOPE("gemm", stream);             device work enqueued on `stream` from here to the
- *                                                  end of the block
- *     PERF_GPU_COPY_IN("weights", stream);         the same for copies to the device,
- *     PERF_GPU_COPY_OUT("logits", stream);         from it,
- *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
- *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
- *
+ * The macros are those of perf_gpu_scope.h.
  * A scope is two event records and two readings of the host's counter; nothing waits for a device
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
@@ -146,6 +144,9 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 /* Static English text of a perf_bound; never NULL. */
 PERF_FN const char *perf_bound_text(perf_bound bound);
 
+/* >>internal: what other headers may use -----------------------------------------------------
+ *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
+
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
@@ -171,30 +172,9 @@ typedef union perf_gpu_ms_ {
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
 #define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
 
-/* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
- * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
-typedef struct perf_gpu_slot_ {
-    uintptr_t key; /* free, and the short way will do for this stream; else 0 or never */
-    uintptr_t home;             /* what `key` becomes when it is free again */
-    void *stream;
-    void *start, *stop;         /* events; NULL until first needed */
-    void *arg;                  /* what the end records: `stop`, or for the long way the slot */
-    int (*record)(void *event, void *stream);
-    int (*capturing)(void *stream, int *status);
-    uint64_t begin, end;
-    int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
-    int32_t  capture;
-    uint32_t held;              /* calls of perf_gpu_collect_sync() that wait for it */
-    perf_site_ *site;           /* whose name it is; may have no id yet */
-    struct perf_gpu_slot_ *next;        /* in the ring */
-    struct perf_gpu_ring_ *ring;
-    uint32_t thread, spare;     /* thread: on a per-thread default stream, whose it is; else 0 */
-} perf_gpu_slot_;
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
 #define PERF_GPU_ENDED_(s) (PERF_ACQ_(&(s)->end) != PERF_GPU_NOT_YET_)
-/* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
-#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
 #define PERF_GPU_NEVER_ (~PERF_CAST_(uintptr_t, 0))
 
 /* One fetched scope. */
@@ -249,29 +229,6 @@ typedef struct perf_gpu_track_ {        /* one stream */
     uint32_t         thread, spare;     /* of a per-thread default stream */
 } perf_gpu_track_;
 
-/* One thread's slots of one context. */
-typedef struct perf_gpu_ring_ {
-    struct perf_gpu_ring_ *next, *mine; /* all; of one thread */
-    void           *ctx;
-    perf_gpu_line_ *line;               /* of that context, also after its end */
-    struct perf_gpu_state_ *state;
-    perf_gpu_slot_ *slot;               /* cap of them, pages come as they are touched */
-    perf_gpu_slot_ *at;                 /* the owner's: which one comes next */
-    uint32_t        thread;             /* whose it is; who takes it over claims it */
-    uint32_t        generation;         /* of the table */
-    uint32_t        cap, made;          /* cap: a power of two */
-    uint32_t        retry;              /* all in flight: so many begins until the next attempt */
-    uint32_t        passed;             /* the owner has passed by a slot that is in flight */
-    uint32_t        lock;               /* who fetches; what follows is his */
-    uint32_t        from;               /* from this slot to `at` some may be in flight */
-    void           *anchor;             /* an event of ours whose time is `anchor_ns` */
-    double          anchor_ns;
-    uint64_t        now;                /* all results have stopped by then */
-    perf_gpu_done_ *done;               /* 8 * cap results: written up to `head`, */
-    uint32_t        head, tail;         /* read up to `tail` by who holds the state's lock */
-    perf_gpu_done_ **batch;             /* his too */
-} perf_gpu_ring_;
-
 typedef struct perf_gpu_known_ {
     void           *stream;
     perf_gpu_ring_ *ring;
@@ -319,27 +276,6 @@ typedef struct perf_gpu_state_ {
     perf_gpu_row_     rest[4];          /* names without a row of their own, by class */
     perf_gpu_row_     row[PERF_GPU_ROWS_];      /* by name id; pages come as they are touched */
 } perf_gpu_state_;
-
-/* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
- * window: the time in steps of 2^18 ticks (some 0.1 ms) at which the context was last found alive;
- * the first scope in another window asks again, so that a reset device never sees old events. */
-typedef struct perf_gpu_self_ {
-    perf_gpu_ring_   *ring;
-    perf_gpu_thread_ *thread;
-    uint32_t          window;
-} perf_gpu_self_;
-#define PERF_GPU_WINDOW_(ticks) PERF_CAST_(uint32_t, (ticks) >> 18)
-#if PERF_GPU_HERE_
-extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
-PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
-#else
-static perf_gpu_self_ *perf_gpu_self_none_(void)
-{
-    static perf_gpu_self_ none;
-    return &none;
-}
-#define perf_gpu_self_v1_ (*perf_gpu_self_none_())
-#endif
 
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
@@ -397,7 +333,7 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 }
 
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
-#define PERF_GPU_COUNT_(g, field, n) ((void)PERF_RELAXED_ADD_(&(g)->field, n))
+#define PERF_GPU_COUNT_(g, field, n) perf_shared_add_(&(g)->field, n)
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
@@ -999,59 +935,20 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
-/* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
- * `off` makes a key that no slot has: one compare for stream, room and switch.  A name that has
- * no id yet gets one when the scope is fetched. */
-PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
-{
-    perf_gpu_ring_ *ring = perf_gpu_self_v1_.ring;
-    uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
-    perf_gpu_slot_ *s;
-    uint64_t        ticks;
-
-    if (PERF_UNLIKELY_(!ring))
-        return perf_gpu_begin_slow_(site, stream);
-    s = ring->at;                               /* NULL: wiped by a fork */
-    if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
-        return perf_gpu_begin_slow_(site, stream);
-    ticks = perf_ticks();
-    if (PERF_UNLIKELY_(PERF_GPU_WINDOW_(ticks) != perf_gpu_self_v1_.window) &&
-        !perf_gpu_renew_(ring))
-        return perf_gpu_begin_slow_(site, stream);
-    PERF_SET_(&s->begin, ticks);
-    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
-    PERF_REL_(&ring->at, s->next);
-    s->site = site;
-    s->code[0] = PERF_PEEK_(s->record)(s->start, stream);
-    return s;
-}
-
-PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
-{
-    int bad;
-
-    if (PERF_UNLIKELY_(!s->arg))                /* begun before a fork */
-        return;
-    s->code[1] = PERF_PEEK_(s->record)(s->arg, s->stream);
-    bad = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
-    bad |= s->code[0];
-    bad |= s->code[1];
-    bad |= s->capture;
-    if (PERF_UNLIKELY_(bad))
-        perf_gpu_end_slow_(s, bad);
-    else
-        PERF_REL_(&s->end, perf_ticks());
-}
-
-#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
-#define PERF_GPU_STREAM_(s) perf_gpu_own_stream_(s)     /* NULL is this thread's own stream there */
-PERF_FN void *perf_gpu_own_stream_(void *stream)
-{
-    return stream ? stream : PERF_PTR_(void *, PERF_CAST_(uintptr_t, 2));
-}
+/* For the marks of this file, and of those that include perf_gpu_scope.h alone. */
+#if PERF_GPU_MARKS_ONLY_ && !PERF_DISABLE
+PERF_ATTR_((__used__)) static const perf_gpu_core_ *perf_gpu_core_here_(void)
 #else
-#define PERF_GPU_STREAM_(s) (s)
+PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 #endif
+{
+    static const perf_gpu_core_ table = {
+        PERF_CAST_(uint32_t, sizeof(perf_gpu_core_)), 1, perf_gpu_begin_slow_, perf_gpu_renew_,
+        perf_gpu_end_slow_};
+
+    PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
+    return &table;
+}
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
@@ -1366,7 +1263,8 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
  * next. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
-    double dt = p->ref_ns - l->pace.ref_ns, moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
+    double dt = p->ref_ns - l->pace.ref_ns;
+    double moved = (p->ref_ticks - l->pace.ref_ticks) * p->tick - dt;
     double up = PERF_CAST_(double, PERF_CAST_(int64_t, l->now - p->origin)) - p->ref_ticks;
 
     up = up * p->tick - (p->until_ns - p->ref_ns) + 500;        /* CUDA promises events to 0.5 us */
@@ -1752,6 +1650,7 @@ PERF_FN perf_status perf_gpu_collect(void)
 {
     perf_gpu_driver_ *d;
 
+    (void)perf_gpu_core_get_();                 /* from here on it is there for the other files */
     if (!perf_gpu_table())
         return perf_gpu_status();
     d = perf_gpu_driver_get_();
@@ -1932,6 +1831,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     uint32_t         id;
     double           tick;
 
+    (void)perf_gpu_core_get_();
     memset(&a, 0, sizeof a);
     a.aligned_ns = -1;
     if (!g || !perf_gpu_lock_(&g->lock, 1))
@@ -2304,26 +2204,6 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 #pragma GCC diagnostic pop
 #endif
 
-/* ---- macros ---- */
-
-/* Described under >>scopes.  Compilers without what it takes measure host time only. */
-#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
-#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
-#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
-#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_)
-#if PERF_DISABLE || !PERF_GPU_HERE_
-#define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
-#define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
-#else
-#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
-#define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
-#endif
-#define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
-    PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
-#define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
-    PERF_SITE_(site, name, kind);                                                                 \
-    PERF_GPU_OPEN_(open, perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream)))
-
 #if PERF_DISABLE
 #define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))
 #define perf_gpu_collect()                PERF_OFF_CODE_((perf_gpu_collect)())
@@ -2337,21 +2217,6 @@ PERF_END_DECLS
 /* >>c++ --------------------------------------------------------------------------------------- */
 
 #if defined(__cplusplus)
-struct perf_gpu_guard_ {
-    perf_gpu_slot_ *const slot;
-    explicit perf_gpu_guard_(perf_gpu_slot_ *s) : slot(s)
-    {
-    }
-    perf_gpu_guard_(const perf_gpu_guard_ &) = delete;
-    perf_gpu_guard_ &operator=(const perf_gpu_guard_ &) = delete;
-    ~perf_gpu_guard_()
-    {
-        if (slot)
-            perf_gpu_end_(slot);
-    }
-};
-#define PERF_GPU_OPEN_(open, slot) const perf_gpu_guard_ open(slot)
-
 namespace perf {
 
 /* perf::gpu_scope s("gemm", stream); device time until the end of the block, for names made at run
@@ -2372,14 +2237,6 @@ public:
 };
 
 } /* namespace perf */
-#else
-PERF_INLINE_FN_ void perf_gpu_guard_(perf_gpu_slot_ *const *open)
-{
-    if (*open)
-        perf_gpu_end_(*open);
-}
-#define PERF_GPU_OPEN_(open, slot)                                                                \
-    perf_gpu_slot_ *const open PERF_ATTR_((__cleanup__(perf_gpu_guard_), __unused__)) = slot
 #endif
 
 #endif /* PERF_CUDA_H */

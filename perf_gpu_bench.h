@@ -812,8 +812,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 
 /* ---- the loop ---- */
 
-/* Host time until all that the context was given is done, at most limit_ns; negative: cannot be
- * told, or not by then. */
+/* Host time until all that the context was given is done, at most limit_ns; -1: cannot be told,
+ * -2: not by then. */
 PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
 {
     uint64_t began = perf_now();
@@ -827,7 +827,7 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
     }
     if (code && code != PERF_GPU_NOT_READY)
         (void)perf_gpu_attempt_(s, code);
-    return code ? -1.0 : ns;
+    return code == PERF_GPU_NOT_READY ? -2.0 : code ? -1.0 : ns;
 }
 
 /* Does the body leave work on other streams? The context must be quiet in front of it, and still
@@ -1237,8 +1237,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 
 /* ---- begin ---- */
 
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_open_(const char *name, void *stream, int arms,
-                                             const perf_gpu_bench_opts *o, size_t room)
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
+                                                  const perf_gpu_bench_opts *o, size_t room)
 {
     const size_t     all = PERF_CAST_(size_t, arms) * room;
     perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(
@@ -1301,7 +1301,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 {
     perf_gpu_bench_opts o = perf_gpu_bench_opts_resolved(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_open_(name, stream, 1, &o, room);
+    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, room);
 
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
@@ -1313,8 +1313,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 {
     perf_gpu_ab_opts o = perf_gpu_ab_opts_resolved(opts);
     perf_metric      m = o.accept.rule.metric;
-    perf_gpu_loop_  *s = perf_gpu_open_(name, stream, 2, &o.device,
-                                        PERF_CAST_(size_t, o.max_pairs));
+    perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
+                                             PERF_CAST_(size_t, o.max_pairs));
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;
@@ -1336,13 +1336,14 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 
 /* ---- end ---- */
 
-/* Gives everything back; whatever cannot be given back is left where it is. */
+/* Gives everything back; whatever cannot be given back is left where it is: also what only a call
+ * frees that may wait for the whole context, while a kernel of somebody else's runs on there. */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     perf_gpu_entered_       in;
     void                   *graph = PERF_NULL_;
-    int                     i;
+    int                     i, quiet = 1;
 
     PERF_REL_(&s->word->flag, 1u);              /* left in the middle: nothing may stay held back */
     if (!t || !s->ctx || s->down)
@@ -1352,15 +1353,17 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
         (void)t->graph_destroy(graph);
     if (!s->down && (s->event[0] || s->module || s->scratch))
         (void)perf_gpu_attempt_(s, t->stream_sync(s->stream));
+    if (!s->down && s->event[2])
+        quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
     perf_gpu_drop_graphs_(s);
     for (i = 0; i < 3; i++)
         if (!s->down && s->event[i])
             (void)perf_gpu_attempt_(s, t->event_destroy(s->event[i]));
-    if (!s->down && s->module)
+    if (!s->down && s->module && quiet)
         (void)perf_gpu_attempt_(s, t->module_unload(s->module));
-    if (!s->down && s->scratch)
+    if (!s->down && s->scratch && (quiet || s->on_stream))
         (void)perf_gpu_attempt_(s, perf_gpu_scratch_free_(s));
-    if (!s->down && s->word != &s->own_word)
+    if (!s->down && s->word != &s->own_word && quiet)
         (void)perf_gpu_attempt_(s, t->host_free(s->word));
     s->word = &s->own_word;
     memset(s->event, 0, sizeof s->event);

@@ -39,8 +39,6 @@ PERF_BEGIN_DECLS
  *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
  *    current, and then nothing else is called: no call below ever creates a context.
  *  - event_elapsed answers 600 while either event is pending: it is the test for readiness. */
-typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: the default ones */
-
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
@@ -145,19 +143,19 @@ PERF_FN int         perf_gpu_error_code(void);
 PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first use;
- *                                           NULL without memory; takes the registry's lock
+ *   perf_gpu_driver_, perf_gpu_driver_get_  what the process knows of its driver, made on first
+ *                                           use; NULL without memory; takes the registry's lock
  *   perf_gpu_driver_seen_                   the same, NULL where nothing was asked yet; no lock
  *   perf_gpu_complete_                      1: a table has all the functions that it must have
- *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (locks; ends all calls after a
- *                                           shut-down); writes one in the driver's words
- *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_     makes a context current for a while, and
+ *   perf_gpu_error_, perf_gpu_put_error_    keeps the first error (takes the registry's lock; ends
+ *                                           all calls after a shut-down); writes one as text
+ *   perf_gpu_enter_, perf_gpu_leave_, perf_gpu_entered_  makes a context current for a while, and
  *                                           captures of other threads safe; 0 or the driver's code
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
- *                                           first call may load NVML (tens of ms), with no lock held
- *   PERF_GPU_DL_, PERF_GPU_HERE_            1: libraries are found at run time; scopes can record
+ *                                           first call may load NVML, tens of ms; no lock
+ *   PERF_GPU_DL_                            1: libraries are found at run time
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
- *                                           an error of the program's own waits                    */
+ *                                           an error of the program's own waits */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -166,11 +164,6 @@ PERF_FN const char *perf_gpu_error_text(void);
 #pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
 #endif
 
-#if PERF_TCC_ || PERF_MSVC_
-#define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
-#else
-#define PERF_GPU_HERE_ 1
-#endif
 #define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
 
 /* ---- table ---- */
@@ -653,7 +646,7 @@ PERF_FN perf_status perf_gpu_status(void)
     void                   *ctx = PERF_NULL_;
     int                     code;
 
-    if (!d || !PERF_GPU_HERE_)
+    if (!d || PERF_TCC_ || PERF_MSVC_)          /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
     if (PERF_GET_(&d->down))
         return PERF_EGPU;

@@ -11,10 +11,11 @@
  *
  * The host gives the memory, copies it back after the kernel and decodes it: perf_kernel_bytes,
  * perf_kernel_prepare, perf_kernel_decode or perf_kernel_trace_save, see docs/cuda-kernels.md.
- * A scope is 16 bytes and seven instructions, six on sm_120, none of them a barrier, in a loop too
- * (tests/kernel/sass.sh).  One lane of the warp writes, lane 0: code that only other lanes run is
- * not seen.  A full ring keeps what it has, drops the rest and counts it.  With PERF_DISABLE=1 the
- * kernel is, byte for byte, the one without timers.  NVRTC and hipRTC need this file and no other.
+ * A scope is 16 bytes and six instructions, none of them a barrier, in a loop too; seven where
+ * several follow each other (tests/kernel/sass.sh).  One lane of the warp writes, lane 0: code that
+ * only other lanes run is not seen.  A full ring keeps what it has, drops the rest and counts it.
+ * With PERF_DISABLE=1 the kernel is, byte for byte, the one without timers.  NVRTC and hipRTC need
+ * this file and no other.
  * Sections (search for ">>"):  device  host  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_stats.h)                            */
 #ifndef PERF_KERNEL_H
@@ -118,13 +119,7 @@ typedef struct perf_kernel_total {
 
 /* What a warp carries in registers.  In C++ the constructor opens, the destructor closes. */
 typedef struct perf_kernel_sink_ {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-    uint64_t          at;               /* address of the next record: adds 64 bits at once       */
-#define PERF_KERNEL_LOW_(s) PERF_CAST_(uint32_t, (s)->at)
-#else
-    uint32_t          lo, hi;           /* the same in halves                                     */
-#define PERF_KERNEL_LOW_(s) (s)->lo
-#endif
+    uint64_t          at;               /* address of the next record                             */
     uint32_t          end, on;          /* low half of the end; 0: not this lane, or full         */
     perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
 } perf_kernel_sink_;
@@ -362,38 +357,33 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
  * whether or not something is stored, so that it counts what is dropped; `on` never comes back.
- * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two and moves.
- * sm_120 adds 64 bits at once; sm_75 moves least with 64-bit operands (tests/kernel/sass.sh).    */
+ * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two.  It moves
+ * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after it. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
                                       uint32_t d)
 {
-    s->on = s->on && PERF_KERNEL_LOW_(s) < s->end;
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
     asm volatile("{ .reg .pred on; setp.ne.u32 on, %5, 0; @on st.global.v4.u32 [%0], "
                  "{%1, %2, %3, %4}; add.u64 %0, %0, 16; }"
                  : "+l"(s->at) : "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    if (s->on)
-        asm volatile("{ .reg .b64 to; mov.b64 to, {%0, %1}; st.global.v4.u32 [to], "
-                     "{%2, %3, %4, %5}; }"
-                     : : "r"(s->lo), "r"(s->hi), "r"(a), "r"(b), "r"(c), "r"(d) : "memory");
-    s->lo += 16;
 #elif defined(__CUDA_ARCH__)
-    asm volatile("{ .reg .pred on; .reg .b64 to, x, y; mov.b64 to, {%0, %1}; mov.b64 x, {%2, %3}; "
-                 "mov.b64 y, {%4, %5}; setp.ne.u32 on, %6, 0; @on st.global.v2.b64 [to], {x, y}; }"
-                 : : "r"(s->lo), "r"(s->hi), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on)
-                 : "memory");
-    s->lo += 16;
+    asm volatile("{ .reg .u32 lo, hi; mov.b64 {lo, hi}, %0; add.u32 lo, lo, 16; "
+                 "mov.b64 %0, {lo, hi}; }" : "+l"(s->at));
+    s->on = s->on && PERF_CAST_(uint32_t, s->at) <= s->end;
+    asm volatile("{ .reg .pred on; .reg .b64 x, y; mov.b64 x, {%1, %2}; mov.b64 y, {%3, %4}; "
+                 "setp.ne.u32 on, %5, 0; @on st.global.v2.b64 [%0 + -16], {x, y}; }"
+                 : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
+    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
     if (s->on) {
-        uint64_t  at = PERF_CAST_(uint64_t, s->hi) << 32 | s->lo;
-        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, at));
+        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, s->at));
         to[0] = a;
         to[1] = b;
         to[2] = c;
         to[3] = d;
     }
-    s->lo += 16;
+    s->at = (s->at >> 32 << 32) | PERF_CAST_(uint32_t, s->at + 16);
 #endif
 }
 
@@ -406,20 +396,9 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
     return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
 }
 
-/* The record that comes next lies there. */
-PERF_KERNEL_FN_ void perf_kernel_go_to_(perf_kernel_sink_ *s, uint64_t at)
-{
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
-    s->at = at;
-#else
-    s->lo = PERF_CAST_(uint32_t, at);
-    s->hi = PERF_CAST_(uint32_t, at >> 32);
-#endif
-}
-
 PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
 {
-    perf_kernel_go_to_(s, 0);
+    s->at = 0;
     s->end = s->on = 0;
     s->ring = PERF_NULL_;
     if (!PERF_DISABLE && buffer && perf_kernel_lane_() == 0) {
@@ -428,12 +407,12 @@ PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *
             s->ring = PERF_PTR_(perf_kernel_ring *, buffer + 1) + i;
             uint64_t at = PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, buffer)) +
                           buffer->data_offset + i * buffer->ring_bytes;
-            perf_kernel_go_to_(s, at);
+            s->at = at;
             s->end = PERF_CAST_(uint32_t, at + buffer->ring_bytes - 16);
             s->on = 1;
             perf_kernel_place_(s->ring);
             s->ring->sm = perf_kernel_sm_();
-            s->ring->used = PERF_KERNEL_LOW_(s);
+            s->ring->used = PERF_CAST_(uint32_t, s->at);
             s->ring->state = 1;
             uint64_t wall = perf_kernel_wall_();
             s->ring->opened = perf_kernel_cycles_();
@@ -448,7 +427,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
     if (!PERF_DISABLE && s->ring) {
         s->ring->closed_wall = perf_kernel_wall_();
         s->ring->closed = perf_kernel_cycles_();
-        s->ring->used = PERF_KERNEL_LOW_(s) - PERF_CAST_(uint32_t, s->ring->used);
+        s->ring->used = PERF_CAST_(uint32_t, s->at) - PERF_CAST_(uint32_t, s->ring->used);
         s->ring->state = 2;
         s->ring = PERF_NULL_;
     }
@@ -487,16 +466,12 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 
 /* ---- sums and histograms ---- */
 
-#if PERF_KERNEL_RTC_            /* else of perf_hist.h                                            */
-PERF_KERNEL_FN_ void perf_shared_add_(uint64_t *p, uint64_t n)
-{
-    atomicAdd(p, n);
-}
-
-PERF_KERNEL_FN_ void perf_shared_max_(uint64_t *p, uint64_t v)
-{
-    atomicMax(p, v);
-}
+#if PERF_KERNEL_RTC_
+#define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
+#define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
+#else
+#define PERF_KERNEL_ADD_(p, n) perf_shared_add_(p, n)
+#define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
 #endif
 
 #if !PERF_KERNEL_RTC_
@@ -568,11 +543,11 @@ struct perf_kernel_sum {
         uint64_t now = PERF_DISABLE ? 0 : perf_kernel_cycles_();
 
         if (!PERF_DISABLE && total && perf_kernel_lane_() == 0) {
-            perf_shared_add_(&total->cycles, cycles);
-            perf_shared_add_(&total->warps, 1);
-            perf_shared_max_(&total->most, cycles);
+            PERF_KERNEL_ADD_(&total->cycles, PERF_CAST_(uint64_t, cycles));
+            PERF_KERNEL_ADD_(&total->warps, PERF_CAST_(uint64_t, 1));
+            PERF_KERNEL_MAX_(&total->most, PERF_CAST_(uint64_t, cycles));
             if ((now - since) >> 32)
-                perf_shared_add_(&total->wrapped, 1);
+                PERF_KERNEL_ADD_(&total->wrapped, PERF_CAST_(uint64_t, 1));
         }
         cycles = 0;
         since = now;

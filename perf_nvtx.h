@@ -59,8 +59,8 @@
 /* >>calls: ranges without scopes --------------------------------------------------------------
  * For any file, with or without PERF_NVTX: include perf_nvtx.h and call.  They reach the profiler
  * only and appear in no report; PERF_INSTANT for a moment, perf_async_begin for ranges that cross
- * threads and perf_thread_name reach both.  Any thread; names are not kept; NULL reads "(null)".  Without a
- * listener a push and a pop are six instructions.                                                */
+ * threads and perf_thread_name reach both.  Any thread; names are not kept; NULL reads "(null)".
+ * Without a listener a push and a pop are six instructions.                                      */
 
 PERF_BEGIN_DECLS
 

@@ -25,8 +25,6 @@ cdef extern from "perf_gpu_driver.h" nogil:
         PERF_GPU_BAD_HANDLE
         PERF_GPU_SHUT_DOWN
 
-    ctypedef void *perf_stream
-
     ctypedef struct perf_gpu_backend:
         uint32_t size
         uint32_t flags

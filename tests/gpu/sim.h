@@ -1014,13 +1014,20 @@ static inline int sim_mem_alloc_on(uint64_t *address, size_t bytes, void *stream
 }
 
 /* Waits for all that the context holds. */
-static inline int sim_mem_free(uint64_t address)
+/* What frees may wait for all that the context has to do. */
+static inline void sim_wait_all(void)
 {
     sim_stream *s;
-    SIM_ENTER(mem_free);
+
     for (s = sim.list; s; s = s->next)
         if (s->ctx == sim_current())
             (void)sim_wait(s, NULL);
+}
+
+static inline int sim_mem_free(uint64_t address)
+{
+    SIM_ENTER(mem_free);
+    sim_wait_all();
     return sim_leave(sim_give(address));
 }
 
@@ -1066,6 +1073,7 @@ static inline int sim_host_free(void *p)
     SIM_ENTER(host_free);
     if (!p)
         return sim_leave(1);
+    sim_wait_all();
     free(p);
     sim.allocations--;
     return sim_leave(0);
@@ -1136,6 +1144,7 @@ static inline int sim_module_load(void **module, const void *image)
 static inline int sim_module_unload(void *module)
 {
     SIM_ENTER(module_unload);
+    sim_wait_all();
     free(module);
     sim.modules--;
     return sim_leave(0);

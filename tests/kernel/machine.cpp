@@ -116,10 +116,10 @@ static void a_count_that_comes_round()
     memory x = memory_new(1, 3, 0);
     {
         perf_kernel_sink sink(memory_buffer(&x));
-        uint32_t         first = sink.lo;
+        uint64_t         first = sink.at;
         for (uint32_t i = 0; i < 9; i++)
             PERF_KERNEL_INSTANT(sink, i, i);
-        sink.lo = first + 16;                   /* as after 2^28 + 1                              */
+        sink.at = first + 16;                   /* as after 2^28 + 1                              */
     }
     CHECK(decode(&x) == 3 && event[2].id == 2 && info.dropped == (1u << 28) - 2,
           "%d events, %.17g dropped", static_cast<int>(info.events), static_cast<double>(info.dropped));

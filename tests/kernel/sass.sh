@@ -34,7 +34,7 @@ in_loop()
 }
 
 # What nvcc 13.0 makes of it, moves between registers and waits counted.  6 is what a scope needs: two
-# clock readings, its id, its end, its store, its address; sm_120 gets there, the others move once more.
+# clock readings, its id, its end, its store, its address; where several follow each other some move once more.
 for arch in 75 80 90 100 120; do
     build $arch on8 -DN=8
     build $arch on40 -DN=40
@@ -42,9 +42,9 @@ for arch in 75 80 90 100 120; do
     build $arch bare8 -DN=8 -DBARE
     build $arch bare40 -DN=40 -DBARE
     echo "sm_$arch"
-    ring=7 one=7 two=7.5
-    [ $arch -ne 75 ] || one=8
-    [ $arch -ne 120 ] || ring=6 one=6 two=6
+    ring=7 one=6 two=7
+    [ $arch -lt 90 ] || two=6.5
+    [ $arch -ne 120 ] || ring=6 two=6
     count ring $ring
     count sum 5
     in_loop loop 1 $one

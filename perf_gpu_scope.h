@@ -1,0 +1,271 @@
+/* perf_gpu_scope.h - mark device scopes, and nothing else: for the many files of a program.
+ *
+ *     #include "perf_gpu_scope.h"
+ *     void step(void *stream)                      // a cudaStream_t, CUstream or hipStream_t
+ *     {
+ *         PERF_GPU_SCOPE("gemm", stream);          // device time of what is enqueued from here on
+ *     }                                            // to the end of this block; never waits
+ *
+ * One file of the program, or of the shared object, includes perf_cuda.h and calls perf_gpu_collect
+ * or another of its functions; without one the linker names a symbol that says so.  What a scope
+ * is, which streams it takes, and the rows that it becomes: perf_cuda.h, which brings this file.
+ * Needs perf_scope.h beside it.  Compile with -DPERF_DISABLE=1 and it costs nothing.
+ * Sections (search for ">>"):  scopes  >>internal  private  c++
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_GPU_SCOPE_H
+#define PERF_GPU_SCOPE_H
+
+#include "perf_scope.h"
+#if !defined(PERF_VERSION) || !defined(PERF_SCOPE_H)
+#error "perf_gpu_scope.h: found some other perf_scope.h first; put this folder earlier on the path"
+#endif
+
+PERF_BEGIN_DECLS
+
+#if PERF_TCC_ || PERF_MSVC_
+#define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
+#else
+#define PERF_GPU_HERE_ 1
+#endif
+
+typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: the default ones */
+
+/* >>scopes ------------------------------------------------------------------------------------
+ *     PERF_GPU_SCOPE("gemm", stream);             device work enqueued on `stream` from here to the
+ *                                                  end of the block
+ *     PERF_GPU_COPY_IN("weights", stream);         the same for copies to the device,
+ *     PERF_GPU_COPY_OUT("logits", stream);         from it,
+ *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
+ *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
+ * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock. */
+#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
+#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
+#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
+#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_)
+#if PERF_DISABLE || !PERF_GPU_HERE_
+#define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
+#else
+#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
+#define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
+#endif
+#define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
+    PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
+#define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
+    PERF_SITE_(site, name, kind);                                                                 \
+    PERF_GPU_OPEN_(open, perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream)))
+
+/* >>internal: what other headers may use -----------------------------------------------------
+ *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
+ *                                                         one context, perf_cuda.h says who writes
+ *   perf_gpu_self_v1_, PERF_GPU_WINDOW_                   the calling thread's ring in use
+ *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
+ *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
+ *   PERF_GPU_HERE_                                        1: scopes can record here */
+
+/* >>private: bodies ---------------------------------------------------------------------------- */
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
+#endif
+
+/* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
+ * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
+typedef struct perf_gpu_slot_ {
+    uintptr_t key; /* free, and the short way will do for this stream; else 0 or never */
+    uintptr_t home;             /* what `key` becomes when it is free again */
+    void *stream;
+    void *start, *stop;         /* events; NULL until first needed */
+    void *arg;                  /* what the end records: `stop`, or for the long way the slot */
+    int (*record)(void *event, void *stream);
+    int (*capturing)(void *stream, int *status);
+    uint64_t begin, end;
+    int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
+    int32_t  capture;
+    uint32_t held;              /* calls of perf_gpu_collect_sync() that wait for it */
+    perf_site_ *site;           /* whose name it is; may have no id yet */
+    struct perf_gpu_slot_ *next;        /* in the ring */
+    struct perf_gpu_ring_ *ring;
+    uint32_t thread, spare;     /* thread: on a per-thread default stream, whose it is; else 0 */
+} perf_gpu_slot_;
+
+/* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
+#define PERF_GPU_KEY_(stream) (PERF_PTR_(uintptr_t, stream) + 1)
+
+/* One thread's slots of one context. */
+typedef struct perf_gpu_ring_ {
+    struct perf_gpu_ring_ *next, *mine; /* all; of one thread */
+    void           *ctx;
+    struct perf_gpu_line_  *line;       /* of that context, also after its end */
+    struct perf_gpu_state_ *state;
+    perf_gpu_slot_ *slot;               /* cap of them, pages come as they are touched */
+    perf_gpu_slot_ *at;                 /* the owner's: which one comes next */
+    uint32_t        thread;             /* whose it is; who takes it over claims it */
+    uint32_t        generation;         /* of the table */
+    uint32_t        cap, made;          /* cap: a power of two */
+    uint32_t        retry;              /* all in flight: so many begins until the next attempt */
+    uint32_t        passed;             /* the owner has passed by a slot that is in flight */
+    uint32_t        lock;               /* who fetches; what follows is his */
+    uint32_t        from;               /* from this slot to `at` some may be in flight */
+    void           *anchor;             /* an event of ours whose time is `anchor_ns` */
+    double          anchor_ns;
+    uint64_t        now;                /* all results have stopped by then */
+    struct perf_gpu_done_ *done;        /* 8 * cap results: written up to `head`, */
+    uint32_t        head, tail;         /* read up to `tail` by who holds the state's lock */
+    struct perf_gpu_done_ **batch;      /* his too */
+} perf_gpu_ring_;
+
+/* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
+ * window: the time in steps of 2^18 ticks (some 0.1 ms) at which the context was last found alive;
+ * the first scope in another window asks again, so that a reset device never sees old events. */
+typedef struct perf_gpu_self_ {
+    perf_gpu_ring_          *ring;
+    struct perf_gpu_thread_ *thread;
+    uint32_t                 window;
+} perf_gpu_self_;
+#define PERF_GPU_WINDOW_(ticks) PERF_CAST_(uint32_t, (ticks) >> 18)
+#if PERF_GPU_HERE_
+extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
+PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
+#else
+static perf_gpu_self_ *perf_gpu_self_none_(void)
+{
+    static perf_gpu_self_ none;
+    return &none;
+}
+#define perf_gpu_self_v1_ (*perf_gpu_self_none_())
+#endif
+
+/* Everything but the common case, by perf_cuda.h. */
+typedef struct perf_gpu_core_ {
+    uint32_t size, abi;
+    perf_gpu_slot_ *(*begin)(perf_site_ *, void *stream);   /* NULL: nothing to end */
+    int             (*renew)(perf_gpu_ring_ *); /* 1: its context still lives, go on */
+    void            (*end)(perf_gpu_slot_ *, int bad);
+} perf_gpu_core_;
+#define PERF_GPU_SYMBOL_                                                                          \
+    "perf_gpu_scope_h_alone__call_perf_gpu_collect_in_one_file_that_includes_perf_cuda_h"
+
+#ifndef PERF_GPU_MARKS_ONLY_            /* 0: perf_cuda.h includes this file */
+#define PERF_GPU_MARKS_ONLY_ PERF_ONE_CORE_
+#endif
+#if PERF_DISABLE
+#define perf_gpu_begin_(site, stream)                                                             \
+    ((void)(site), (void)(stream), PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_))
+#define perf_gpu_end_(slot) ((void)(slot))
+#else
+#if PERF_GPU_MARKS_ONLY_
+extern const perf_gpu_core_ *const perf_gpu_core_at_ __asm__(PERF_SYM_(PERF_GPU_SYMBOL_))
+    PERF_ATTR_((__visibility__("hidden")));
+PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
+{
+    return perf_gpu_core_at_;
+}
+#else
+PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void);
+#endif
+
+PERF_OUTLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_cold_(perf_site_ *site, void *stream)
+{
+    return perf_gpu_core_get_()->begin(site, stream);
+}
+
+PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *s, int bad)
+{
+    perf_gpu_core_get_()->end(s, bad);
+}
+
+/* The short way: 1 + 2 calls of the driver, and some 30 instructions of ours (tests/gpu/cost.sh).
+ * `off` makes a key that no slot has: one compare for stream, room and switch.  A name that has
+ * no id yet gets one when the scope is fetched. */
+PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
+{
+    perf_gpu_ring_ *ring = perf_gpu_self_v1_.ring;
+    uintptr_t       off = PERF_PEEK_(perf_anchor_v1_.off);
+    perf_gpu_slot_ *s;
+    uint64_t        ticks;
+
+    if (PERF_UNLIKELY_(!ring))
+        return perf_gpu_begin_cold_(site, stream);
+    s = ring->at;                               /* NULL: wiped by a fork */
+    if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
+        return perf_gpu_begin_cold_(site, stream);
+    ticks = perf_ticks();
+    if (PERF_UNLIKELY_(PERF_GPU_WINDOW_(ticks) != perf_gpu_self_v1_.window) &&
+        !perf_gpu_core_get_()->renew(ring))
+        return perf_gpu_begin_cold_(site, stream);
+    PERF_SET_(&s->begin, ticks);
+    PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
+    PERF_REL_(&ring->at, s->next);
+    s->site = site;
+    s->code[0] = PERF_PEEK_(s->record)(s->start, stream);
+    return s;
+}
+
+PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
+{
+    int bad;
+
+    if (PERF_UNLIKELY_(!s->arg))                /* begun before a fork */
+        return;
+    s->code[1] = PERF_PEEK_(s->record)(s->arg, s->stream);
+    bad = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
+    bad |= s->code[0];
+    bad |= s->code[1];
+    bad |= s->capture;
+    if (PERF_UNLIKELY_(bad))
+        perf_gpu_end_cold_(s, bad);
+    else
+        PERF_REL_(&s->end, perf_ticks());
+}
+#endif
+
+#if defined(CUDA_API_PER_THREAD_DEFAULT_STREAM) || defined(__CUDA_API_PER_THREAD_DEFAULT_STREAM)
+#define PERF_GPU_STREAM_(s) perf_gpu_own_stream_(s)     /* NULL is this thread's own stream there */
+PERF_FN void *perf_gpu_own_stream_(void *stream)
+{
+    return stream ? stream : PERF_PTR_(void *, PERF_CAST_(uintptr_t, 2));
+}
+#else
+#define PERF_GPU_STREAM_(s) (s)
+#endif
+
+#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
+#pragma GCC diagnostic pop
+#endif
+
+PERF_END_DECLS
+
+/* >>c++ --------------------------------------------------------------------------------------- */
+
+#if defined(__cplusplus)
+struct perf_gpu_guard_ {
+    perf_gpu_slot_ *const slot;
+    explicit perf_gpu_guard_(perf_gpu_slot_ *s) : slot(s)
+    {
+    }
+    perf_gpu_guard_(const perf_gpu_guard_ &) = delete;
+    perf_gpu_guard_ &operator=(const perf_gpu_guard_ &) = delete;
+    ~perf_gpu_guard_()
+    {
+        if (slot)
+            perf_gpu_end_(slot);
+    }
+};
+#define PERF_GPU_OPEN_(open, slot) const perf_gpu_guard_ open(slot)
+#else
+PERF_INLINE_FN_ void perf_gpu_guard_(perf_gpu_slot_ *const *open)
+{
+    if (*open)
+        perf_gpu_end_(*open);
+}
+#define PERF_GPU_OPEN_(open, slot)                                                                \
+    perf_gpu_slot_ *const open PERF_ATTR_((__cleanup__(perf_gpu_guard_), __unused__)) = slot
+#endif
+
+#if !PERF_ONE_CORE_ && !defined(PERF_CUDA_H)
+#include "perf_cuda.h"          /* such a file holds all of it */
+#endif
+
+#endif /* PERF_GPU_SCOPE_H */
