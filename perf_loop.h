@@ -210,6 +210,7 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
 #define PERF_LOOP_AT_MOST_(x, most) ((x) < (most) ? (x) : (most))
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
@@ -709,13 +710,15 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         if (perf_loop_unsteady_(s))
             break;
         if (!perf_loop_grow_(s, want, late))
-            return perf_loop_stop_(s, PERF_EDELETED);
+            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE : PERF_EDELETED);
         perf_loop_shuffle_(s);
         if (!perf_loop_unsteady_(s))
             perf_loop_grown_(s, late);
         break;
     case PERF_LOOP_WARM_:
         if (++s->at == s->running) {
+            want = PERF_LOOP_LEAST_ * ns;           /* what has to come after the warm-up         */
+            late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, want);
             if (--s->left_to_warm <= 0 || late)
                 s->phase = PERF_LOOP_SAMPLE_;
             perf_loop_shuffle_(s);
@@ -924,7 +927,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
     const perf_slice_ *p = &s->arm[0];
     perf_summary       sum;
 
-    if (p->count >= 3 && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
+    if (p->count >= PERF_LOOP_LEAST_ && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
         return 1;
     if (s->opts.samples)
         return p->count >= PERF_CAST_(size_t, s->opts.samples);
@@ -1389,6 +1392,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
+    size_t            k;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
@@ -1406,6 +1410,15 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     v.pairs = n;
     v.excluded = q->excluded;
     perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
+    k = perf_duel_logs_(s, 0, i, -1);
+    perf_sort_values(s->logs, k);
+    if (perf_lopsided_(s->logs, k, 2.58))
+        v.warnings |= PERF_WARN_SHAPE;
+    if (v.decision != PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_SHAPE) &&
+        !(v.warnings & PERF_WARN_OUTPUTS))
+        v.reason = v.decision == PERF_ACCEPT
+                       ? "the median of the pairs' ratios clears the threshold"
+                       : "the median of the pairs' ratios misses the threshold";
     if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
@@ -1539,6 +1552,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         seen = perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time, r.overhead_ns);
         base = i ? base : seen;                     /* rounds do not mind a drift                 */
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
+        r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
         if (seen & PERF_WARN_EMPTY_BODY)
             perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
@@ -1579,7 +1593,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     r.seconds = both.seconds;
     r.opts = both.opts;
     r.status = both.status;
-    r.warnings = both.warnings | r.verdict.warnings;
+    r.warnings = both.warnings;
     r.decides = both.decides;
     r.why = both.why;
     r.control_ratio = s->entry[1].control_ratio;

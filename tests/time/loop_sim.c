@@ -200,6 +200,41 @@ static void rates(void)
     CHECK(!*perf_result_text(NULL), "NULL");
 }
 
+/* Two modes, 1.5 apart: the verdict names unlike shares of the slow one, and what it then judges. */
+static perf_ab_result modes_of(double slow_a, double slow_b, double b)
+{
+    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab      ab;
+    int          v, slow = 0;
+
+    o.min_pairs = 200;
+    o.control = -1;
+    ab = perf_ab_begin("modes", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (perf_loop_slice_begins(&ab))
+            slow = uniform() < (v ? slow_b : slow_a);
+        spend((v ? b : 1e4) * (slow ? 1.5 : 1.0) * (1.0 + 0.01 * uniform()));
+    }
+    return perf_ab_end(&ab);
+}
+
+static void shapes(int part)
+{
+    perf_ab_result r;
+    int            i, named = 0, alike = 0, n = 200 / part;
+
+    for (i = 0; i < n; i++) {
+        r = modes_of(0.1, 0.5, 5e3);
+        named += (r.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT &&
+                 strstr(perf_verdict_text(&r.verdict), "the median of the pairs' ratios clears") &&
+                 strstr(r.verdict.text, "p95");
+        r = modes_of(0.3, 0.3, 5e3);
+        alike += (r.warnings & (uint32_t)PERF_WARN_SHAPE) != 0;
+    }
+    CHECK(100 * named >= 95 * n, "unlike shapes are named: %d of %d", named, n);
+    CHECK(100 * alike <= 5 * n, "like shapes are not: %d of %d", alike, n);
+}
+
 /* ---- a clock that cannot be trusted ---- */
 
 static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double noise)
@@ -684,6 +719,9 @@ static void options_of_bench(void)
     o = perf_bench_opts_default();
     r = slices_of(o, 4e8, 0, &some, &ns);       /* warm-up takes all the time there is             */
     CHECK(r.time.count == 3 && some - 3 >= 3, "three calls before the first sample: %d", some - 3);
+    o.max_seconds = 2.0;
+    r = slices_of(o, 5e8, 0, &some, &ns);       /* warm-up leaves room for what has to follow      */
+    CHECK(r.time.count == 3 && some == 6 && ns < 3.1e9, "%d calls in %g s", some, ns * 1e-9);
     for (i = 0; i < 4; i++) {
         o = perf_bench_opts_default();
         o.slice_ns = slice[i];
@@ -762,6 +800,15 @@ static void options_of_ab(void)
         r = ab_of(&o, 1e4, 2e4, 0.0);
         CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_REJECT && r.opts.min_pairs == i,
               "%d pairs, not %lu", i, (unsigned long)r.verdict.pairs);
+    }
+    for (i = 0; i < 2; i++) {                   /* 3 of 24, of 3 pairs                             */
+        o = perf_ab_opts_default();
+        o.min_pairs = i ? 3 : 0;
+        o.max_seconds = 1.6;
+        r = ab_of(&o, 2e8, 1.9e8, 0.0);
+        CHECK(r.verdict.pairs == 3 && r.verdict.decision == PERF_INCONCLUSIVE &&
+                  (strstr(r.verdict.reason, "max_seconds") == NULL) == i, "%lu pairs: %s",
+              (unsigned long)r.verdict.pairs, r.verdict.reason);
     }
     o = perf_ab_opts_default();
     o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
@@ -1251,8 +1298,21 @@ static void said(void)
             perf_loop_pause(&ab);
     }
     CHECK(perf_ab_end(&ab).warnings & (uint32_t)PERF_WARN_PAUSED, "in an A/B loop");
+    b = perf_bench_begin("paused for good in each iteration", NULL);
+    while (perf_bench_next(&b)) {
+        spend(1000.0);
+        perf_loop_pause(&b);
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_ESTATE && r.time.count == 0 && (r.warnings & (uint32_t)PERF_WARN_PAUSED),
+          "nobody deleted that body: %s", perf_result_text(&r));
     for (i = 0; i < 2000; i++)
         (void)perf_bench_begin("abandoned", NULL);
+    for (i = 0; i < 20000; i++) {               /* with a look at all for each, that took seconds  */
+        char name[40];
+        (void)snprintf(name, sizeof name, "forgotten %d", i % 10000);
+        (void)perf_bench_begin(name, NULL);
+    }
     i = (int)perf_report_text(NULL, 0, NULL) + 1;
     text = malloc((size_t)i);
     if (!text)
@@ -1261,6 +1321,9 @@ static void said(void)
     for (at = text; (at = strstr(at, "abandoned")) != NULL; at++)
         rows++;
     CHECK(rows == 1 && strstr(text, "begun, but not ended, 2000 times"), "%d rows", rows);
+    for (rows = 0, at = text; (at = strstr(at, "\n  forgotten ")) != NULL; at++)
+        rows++;
+    CHECK(rows == 10000, "%d rows", rows);
     free(text);
 }
 
@@ -1277,6 +1340,7 @@ int main(int argc, char **argv)
     bad_options();
     nested();
     left_early();
+    shapes(part);
     clocks();
     coarse_clock();
     verdicts(250 / part);
