@@ -1427,6 +1427,8 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
 /* What withholds the verdict on variant i, or explains that there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
+    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+        s->arm[i].against = 0;                      /* there is nothing to withhold               */
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
     if (s->running == 2 && perf_duel_order_matters_(s)) {

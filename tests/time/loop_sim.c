@@ -251,6 +251,24 @@ static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double no
     return perf_ab_end(&ab);
 }
 
+/* A control can only have withheld what was decided. */
+static void nothing_withheld(void)
+{
+    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_result r;
+    int            i, said = 0, failed = 0;
+
+    o.max_seconds = 0.5;
+    for (i = 0; i < 60; i++) {
+        o.accept.rule = perf_rule_speedup(1.0, i % 2 ? PERF_METRIC_MEAN : PERF_METRIC_P95);
+        r = ab_of(&o, 1e4, 1e4, 1.0);
+        failed += r.control_failed;
+        said += strstr(r.verdict.reason, "control") != NULL;
+        CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
+    }
+    CHECK(failed == said, "the control withheld %d verdicts, not %d", said, failed);
+}
+
 static void clocks(void)
 {
     perf_result      r;
@@ -1341,6 +1359,7 @@ int main(int argc, char **argv)
     nested();
     left_early();
     shapes(part);
+    nothing_withheld();
     clocks();
     coarse_clock();
     verdicts(250 / part);
