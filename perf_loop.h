@@ -175,6 +175,7 @@ typedef struct perf_loop_state_ {
     size_t           lead, lead_left;   /* control: slices that the fastest runs alone            */
     size_t           again_count, kept_at, alone_count;
     double           alone[PERF_ALONE_];    /* ns an iteration of the fastest in its leads        */
+    double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
@@ -1563,6 +1564,8 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
             perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
                                            "was it deleted? perf_keep() its result");
     }
+    if (n)
+        s->alone_ratio = perf_duel_alone_(s, s->entry[1].verdict.ratio.estimate, &r.warnings);
     return r;
 }
 
@@ -1607,10 +1610,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
         r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
     }
-    if (both.rounds) {
-        r.control_failed = s->arm[1].against != 0;
-        r.alone_ratio = perf_duel_alone_(s, r.verdict.ratio.estimate, &r.warnings);
-    }
+    r.control_failed = both.rounds && s->arm[1].against;
+    r.alone_ratio = s->alone_ratio;
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;

@@ -1217,8 +1217,17 @@ static perf_ab_result after_a_long_one(double extra, int runs)
 
 static void short_beside_long(void)
 {
-    perf_ab_result r = after_a_long_one(4e4, 1);
+    perf_ab_result   r = after_a_long_one(4e4, 1);
+    perf_race_result k;
+    perf_race        race = perf_race_begin("short beside long", 3, NULL);
+    int              v, cold = 0;
 
+    while ((v = perf_race_next(&race)) >= 0) {
+        spend(v == 1 ? 5e4 + (cold > 0 ? 4e4 : 0.0) : 2e6);
+        cold = v == 1 ? cold - 1 : 4;
+    }
+    k = perf_race_end(&race);
+    CHECK(k.best == 1 && (k.warnings & (uint32_t)PERF_WARN_TURNS), "a race says so, too: %x", k.warnings);
     CHECK(near_to(r.verdict.ratio.estimate, 0.025, 0.02), "alone it is 0.025, in turns %g",
           r.verdict.ratio.estimate);
     CHECK(!(r.warnings & (uint32_t)PERF_WARN_TURNS), "no note: %x", r.warnings);
