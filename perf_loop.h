@@ -123,7 +123,7 @@ typedef struct perf_timer_ {
     int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
     int         paused;
-    int64_t     waits_at;               /* voluntary switches when the slice began; -1: unknown   */
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
     uint64_t    slices, waiting_slices; /* of them, those that gave the processor up              */
     int         backwards, unresumed;
 } perf_timer_;
@@ -142,6 +142,7 @@ typedef struct perf_slice_ {
     double        first_ns;
     double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
     uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    double        forced;               /* switches in them that the body did not ask for         */
     int           readings;             /* at this batch                                          */
     int           steady;               /* the batch is chosen                                    */
     double       *ns;                   /* ns per iteration, by slice; room for all that may come */
@@ -150,7 +151,7 @@ typedef struct perf_slice_ {
     double        pending[2];           /* ns, cpu: of the round under way                        */
                                         /* against variant 0, of the other variants:              */
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    perf_interval kept;                 /* of the log ratio, at kept_at pairs                     */
+    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
     int           against;              /* control: it disagrees                                  */
 } perf_slice_;
@@ -180,6 +181,7 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
     int              control_pairs, control_at, control_rounds, fastest;
+    int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
@@ -217,6 +219,9 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
 #define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
+#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms  */
+                                        /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
+                                        /* somebody wakes up every 20 us                          */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* of two or more that fit leave time to find a batch     */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
@@ -237,17 +242,21 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 }
 
 /* How often this thread has given the processor up by itself: to sleep, read, or wait for a lock.
- * -1 where the system does not say.                                                              */
-PERF_COLD_FN_ int64_t perf_voluntary_(void)
+ * -1 where the system does not say.  *forced: how often somebody else took it; Linux counts
+ * sched_yield there, too.                                                                        */
+PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 {
 #if defined(PERF_TEST_WAITS_FN_)
-    return PERF_TEST_WAITS_FN_();
+    return PERF_TEST_WAITS_FN_(forced);
 #elif defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
 
-    return perf_getrusage_(1, &u) ? -1 : u.rest[3];
+    if (perf_getrusage_(1, &u))
+        return *forced = -1;
+    *forced = u.rest[4];
+    return u.rest[3];
 #else
-    return -1;
+    return *forced = -1;
 #endif
 }
 
@@ -319,7 +328,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 
     t->paused = 0;
     memset(t->paused_ns, 0, sizeof t->paused_ns);
-    t->waits_at = t->clocks > 1 ? perf_voluntary_() : -1;
+    t->waits_at = t->clocks > 1 ? perf_switches_(&t->forced_at) : -1;
     for (i = t->clocks; i--;)
         t->at[i] = perf_timer_clock_(i);
 }
@@ -327,8 +336,9 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 /* The first thing after it, with the reading `now`.  0: the clock went backwards: file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
-    int    i;
+    double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
+    int64_t forced = 0;
+    int     i;
 
     for (i = 0; i < t->clocks; i++) {
         raw[i] = perf_timer_since_(t->at[i], t->paused ? t->paused_at[i]
@@ -359,7 +369,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         p->wait_sq += wait * wait;
         p->timed++;
         t->slices++;
-        t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
+        t->waiting_slices += t->waits_at >= 0 && perf_switches_(&forced) > t->waits_at;
+        p->forced += t->waits_at >= 0 ? PERF_CAST_(double, forced - t->forced_at) : 0.0;
     }
     return 1;
 }
@@ -843,6 +854,7 @@ PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_
 PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
 {
     const perf_timer_ *t = &s->timer;
+    const perf_slice_ *p;
     const char        *text;
     int                i, cpu = 0;
 
@@ -860,11 +872,16 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
         cpu = 1;
         text = "others had the processor for part of the time";
     }
-    for (i = 1; i < s->variants && cpu; i++)
-        if (perf_loop_waits_apart_(&s->arm[0], &s->arm[i])) {
+    for (i = 0; i < s->variants && cpu; i++) {
+        p = &s->arm[i];
+        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns) {
+            cpu = 0;
+            text = "the body gives the processor up by itself, as sched_yield does";
+        } else if (i && perf_loop_waits_apart_(&s->arm[0], p)) {
             cpu = 0;
             text = "the variants waited differently, perhaps for others who worked for them";
         }
+    }
     if (why)
         *why = text;
     return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
@@ -1127,6 +1144,7 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
         s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
     s->kept_at = s->arm[0].count;
+    s->kept_by = by;
 }
 
 /* 1 when there is a decision to hold against a control. */
@@ -1388,6 +1406,22 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     return perf_loop_new_(s);
 }
 
+/* 1 when a verdict by processor time is the opposite of what the wall's clock says: by its bets, or
+ * by medians of which the ratio is off by more than a factor of two.                             */
+PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+{
+    const perf_slice_ *a = &s->arm[0], *b = &s->arm[i];
+    double             ratio, cpu = v->ratio.estimate;
+
+    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
+        return 0;
+    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
+        return 1;
+    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
+    return (ratio < v->threshold) != (v->decision == PERF_ACCEPT) &&
+           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+}
+
 /* The verdict on variant i: what the bets decided, with the interval that goes with them. */
 PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
@@ -1406,7 +1440,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
         v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
     if (!n || v.status != PERF_OK || !s->typical)
         return v;
-    if (s->kept_at != n)
+    if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
     v.excluded = q->excluded;
@@ -1422,6 +1456,9 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
                        : "the median of the pairs' ratios misses the threshold";
     if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
+    if (perf_duel_wall_objects_(s, i, &v))
+        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
+                              "wait for others who work for it?");
     return v;
 }
 

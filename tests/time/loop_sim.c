@@ -7,7 +7,7 @@
 #include <stdint.h>
 static uint64_t sim_clock(void);
 static uint64_t sim_cpu(int whose);
-static int64_t  sim_waits(void);
+static int64_t  sim_waits(int64_t *forced);
 #include "perf.h"
 #include "check.h"
 
@@ -30,15 +30,16 @@ static uint64_t sim_clock(void)                 /* a reading costs 20 ns        
 }
 
 static uint64_t cpu_ns[3];                      /* all 0: this machine has no such clocks          */
-static int64_t  waits;
+static int64_t  waits, yields;
 
 static uint64_t sim_cpu(int whose)
 {
     return cpu_ns[whose];
 }
 
-static int64_t sim_waits(void)
+static int64_t sim_waits(int64_t *forced)
 {
+    *forced = yields;
     return waits;
 }
 
@@ -1195,6 +1196,30 @@ static void deciding(void)
     }
     one = perf_bench_end(&b);
     CHECK(one.decides == PERF_DECIDES_WALL && strstr(one.why, "by itself"), "%s", one.why);
+    for (i = 0; i < 2; i++) {                   /* taken from it four times a slice, or 24 times  */
+        b = perf_bench_begin("another process works for it", NULL);
+        while (perf_bench_next(&b)) {
+            spend(1e7);
+            cpu_ns[1] += 2000000;
+            cpu_ns[2] += 2000000;
+            yields += i ? 24 : 4;
+        }
+        one = perf_bench_end(&b);
+        CHECK(one.decides == (i ? PERF_DECIDES_WALL : PERF_DECIDES_CPU) &&
+                  (strstr(one.why, "yield") != NULL) == i,
+              "%s", one.why);
+    }
+    for (i = wrong = 0; i < 20; i++) {          /* so busy a machine that the baseline waits, too  */
+        ab = perf_ab_begin("another process works for the candidate", NULL);
+        while ((v = perf_ab_next(&ab)) >= 0) {
+            spend(v ? 8e6 : 2e6 + (uniform() < 0.3 ? 6e7 : 0.0));
+            cpu_ns[1] += v ? 100000 : 2000000;
+            cpu_ns[2] += v ? 100000 : 2000000;
+        }
+        r = perf_ab_end(&ab);
+        wrong += r.verdict.decision == PERF_ACCEPT;
+    }
+    CHECK(!wrong, "4 times as long by the wall: %d of 20 accepted: %s", wrong, perf_verdict_text(&r.verdict));
     cpu_ns[1] = cpu_ns[2] = 0;
     one = bench_of(NULL, 1e6, 0.0);
     CHECK(one.decides == PERF_DECIDES_WALL && !strstr(one.why, "short"), "there is no other: %s", one.why);
