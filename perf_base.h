@@ -105,7 +105,7 @@ PERF_BEGIN_DECLS
     X(PERF_EIO,       "input/output error")                                                       \
     X(PERF_EFORMAT,   "malformed or truncated data")                                              \
     X(PERF_ERANGE,    "value out of range")                                                       \
-    X(PERF_ESTATE,    "called out of order (no begin, or already ended)")                         \
+    X(PERF_ESTATE,    "called out of order (no begin, no resume, or already ended)")              \
     X(PERF_EDELETED,  "the compiler deleted the body: pass its result to perf_keep()")            \
     X(PERF_EDISABLED, "compiled with PERF_DISABLE=1")                                             \
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \

@@ -31,11 +31,13 @@ PERF_BEGIN_DECLS
  * They are timed by the wall, by this thread's processor time and by that of the whole process, and
  * `decides` says which one counts:
  *   wall  when the body waits by itself (sleeps, reads, locks: voluntary switches in over a tenth
- *         of the slices), when other threads of the program worked meanwhile (2 % of the time: work
- *         that was handed to them is part of the body), when variants waited for unlike shares of
- *         their time, when there was hardly any wait (2 %), or when the system does not tell (only
- *         64-bit Linux does)
- *   cpu   otherwise: it was ready to run, and other programs had the processor                   */
+ *         of the slices; sched_yield: a switch for each 0.1 ms of processor time), when
+ *         other threads of the program worked meanwhile (2 % of the time: work that was handed to
+ *         them is part of the body), when variants waited for unlike shares of their time, when
+ *         there was hardly any wait (2 %), or when the system does not tell (only 64-bit Linux
+ *         does)
+ *   cpu   otherwise: it was ready to run, and other programs had the processor.  A verdict whose
+ *         opposite is as sure by the wall is withheld                                           */
 typedef void (*perf_before_fn)(void *user, int variant);
 
 /* Which of the two clocks a result rests on. */

@@ -124,7 +124,7 @@ typedef struct perf_timer_ {
     int         one_clock;              /* 1: this system or PERF_CLOCK_FN has no other           */
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
     int         paused;
-    int64_t     waits_at;               /* voluntary switches when the slice began; -1: unknown   */
+    int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
     uint64_t    slices, waiting_slices; /* of them, those that gave the processor up              */
     int         backwards, unresumed;
 } perf_timer_;
@@ -143,6 +143,7 @@ typedef struct perf_slice_ {
     double        first_ns;
     double        wall_ns, wait_ns, wait_sq;    /* sums over the slices that all clocks saw: wall,*/
     uint64_t      timed;                /* wall beyond processor time, its squares; how many      */
+    double        forced;               /* switches in them that the body did not ask for         */
     int           readings;             /* at this batch                                          */
     int           steady;               /* the batch is chosen                                    */
     double       *ns;                   /* ns per iteration, by slice; room for all that may come */
@@ -151,7 +152,7 @@ typedef struct perf_slice_ {
     double        pending[2];           /* ns, cpu: of the round under way                        */
                                         /* against variant 0, of the other variants:              */
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
-    perf_interval kept;                 /* of the log ratio, at kept_at pairs                     */
+    perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
     int           against;              /* control: it disagrees                                  */
 } perf_slice_;
@@ -176,10 +177,12 @@ typedef struct perf_loop_state_ {
     size_t           lead, lead_left;   /* control: slices that the fastest runs alone            */
     size_t           again_count, kept_at, alone_count;
     double           alone[PERF_ALONE_];    /* ns an iteration of the fastest in its leads        */
+    double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
     int              control_pairs, control_at, control_rounds, fastest;
+    int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
     const char      *ended;             /* what is missing as max_seconds ended the loop, or NULL */
@@ -211,11 +214,15 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_IS_ONE_(s)    (PERF_PTR_(uintptr_t, s) > 1)   /* not NULL, not NO_MEMORY        */
 #define PERF_LOOP_KIND_(s)      (PERF_LOOP_IS_ONE_(s) ? PERF_PTR_(const perf_loop_ *, s)->kind : 0)
 #define PERF_LOOP_SAMPLES_      1000    /* of a bench that looks for a narrow interval            */
+#define PERF_LOOP_LEAST_        3       /* however slow the body is                               */
 #define PERF_LOOP_MAX_SAMPLES_  1000000
 #define PERF_LOOP_AT_MOST_(x, most) ((x) < (most) ? (x) : (most))
 #define PERF_LOOP_LONG_NS_      300e3   /* slices above this are timed by all clocks, which cost  */
                                         /* some 2 us; shorter ones others mostly leave alone      */
 #define PERF_LOOP_LITTLE_       0.02    /* too small a share of the time to choose a clock by     */
+#define PERF_LOOP_TURN_NS_      100e3   /* of processor time.  Linux gives turns of 0.75 to 4 ms  */
+                                        /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
+                                        /* somebody wakes up every 20 us                          */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
 #define PERF_LOOP_ROUNDS_       8.0     /* of two or more that fit leave time to find a batch     */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
@@ -236,17 +243,21 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 }
 
 /* How often this thread has given the processor up by itself: to sleep, read, or wait for a lock.
- * -1 where the system does not say.                                                              */
-PERF_COLD_FN_ int64_t perf_voluntary_(void)
+ * -1 where the system does not say.  *forced: how often somebody else took it; Linux counts
+ * sched_yield there, too.                                                                        */
+PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 {
 #if defined(PERF_TEST_WAITS_FN_)
-    return PERF_TEST_WAITS_FN_();
+    return PERF_TEST_WAITS_FN_(forced);
 #elif defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
 
-    return perf_getrusage_(1, &u) ? -1 : u.rest[3];
+    if (perf_getrusage_(1, &u))
+        return *forced = -1;
+    *forced = u.rest[4];
+    return u.rest[3];
 #else
-    return -1;
+    return *forced = -1;
 #endif
 }
 
@@ -318,7 +329,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 
     t->paused = 0;
     memset(t->paused_ns, 0, sizeof t->paused_ns);
-    t->waits_at = t->clocks > 1 ? perf_voluntary_() : -1;
+    t->waits_at = t->clocks > 1 ? perf_switches_(&t->forced_at) : -1;
     for (i = t->clocks; i--;)
         t->at[i] = perf_timer_clock_(i);
 }
@@ -326,8 +337,9 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
 /* The first thing after it, with the reading `now`.  0: the clock went backwards: file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
-    double raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
-    int    i;
+    double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
+    int64_t forced = 0;
+    int     i;
 
     for (i = 0; i < t->clocks; i++) {
         raw[i] = perf_timer_since_(t->at[i], t->paused ? t->paused_at[i]
@@ -358,7 +370,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         p->wait_sq += wait * wait;
         p->timed++;
         t->slices++;
-        t->waiting_slices += t->waits_at >= 0 && perf_voluntary_() > t->waits_at;
+        t->waiting_slices += t->waits_at >= 0 && perf_switches_(&forced) > t->waits_at;
+        p->forced += t->waits_at >= 0 ? PERF_CAST_(double, forced - t->forced_at) : 0.0;
     }
     return 1;
 }
@@ -710,13 +723,15 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         if (perf_loop_unsteady_(s))
             break;
         if (!perf_loop_grow_(s, want, late))
-            return perf_loop_stop_(s, PERF_EDELETED);
+            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE : PERF_EDELETED);
         perf_loop_shuffle_(s);
         if (!perf_loop_unsteady_(s))
             perf_loop_grown_(s, late);
         break;
     case PERF_LOOP_WARM_:
         if (++s->at == s->running) {
+            want = PERF_LOOP_LEAST_ * ns;           /* what has to come after the warm-up         */
+            late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, want);
             if (--s->left_to_warm <= 0 || late)
                 s->phase = PERF_LOOP_SAMPLE_;
             perf_loop_shuffle_(s);
@@ -840,6 +855,7 @@ PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_
 PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const char **why)
 {
     const perf_timer_ *t = &s->timer;
+    const perf_slice_ *p;
     const char        *text;
     int                i, cpu = 0;
 
@@ -857,11 +873,16 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
         cpu = 1;
         text = "others had the processor for part of the time";
     }
-    for (i = 1; i < s->variants && cpu; i++)
-        if (perf_loop_waits_apart_(&s->arm[0], &s->arm[i])) {
+    for (i = 0; i < s->variants && cpu; i++) {
+        p = &s->arm[i];
+        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns) {
+            cpu = 0;
+            text = "the body gives the processor up by itself, as sched_yield does";
+        } else if (i && perf_loop_waits_apart_(&s->arm[0], p)) {
             cpu = 0;
             text = "the variants waited differently, perhaps for others who worked for them";
         }
+    }
     if (why)
         *why = text;
     return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
@@ -925,7 +946,7 @@ PERF_COLD_FN_ int perf_bench_enough_(perf_loop_state_ *s, uint64_t now)
     const perf_slice_ *p = &s->arm[0];
     perf_summary       sum;
 
-    if (p->count >= 3 && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
+    if (p->count >= PERF_LOOP_LEAST_ && perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0))
         return 1;
     if (s->opts.samples)
         return p->count >= PERF_CAST_(size_t, s->opts.samples);
@@ -1124,6 +1145,7 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
         s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
     s->kept_at = s->arm[0].count;
+    s->kept_by = by;
 }
 
 /* 1 when there is a decision to hold against a control. */
@@ -1385,11 +1407,28 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     return perf_loop_new_(s);
 }
 
+/* 1 when a verdict by processor time is the opposite of what the wall's clock says: by its bets, or
+ * by medians of which the ratio is off by more than a factor of two.                             */
+PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
+{
+    const perf_slice_ *a = &s->arm[0], *b = &s->arm[i];
+    double             ratio, cpu = v->ratio.estimate;
+
+    if (!perf_loop_by_(s) || v->decision == PERF_INCONCLUSIVE)
+        return 0;
+    if (b->seq[0].decision != PERF_INCONCLUSIVE && b->seq[0].decision != v->decision)
+        return 1;
+    ratio = perf_summarize(b->ns, b->count).p50 / perf_summarize(a->ns, a->count).p50;
+    return (ratio < v->threshold) != (v->decision == PERF_ACCEPT) &&
+           (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
+}
+
 /* The verdict on variant i: what the bets decided, with the interval that goes with them. */
 PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
+    size_t            k;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
@@ -1402,19 +1441,33 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
         v.clock = perf_loop_by_(s) ? "by processor time" : "by the wall's clock";
     if (!n || v.status != PERF_OK || !s->typical)
         return v;
-    if (s->kept_at != n)
+    if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
     v.excluded = q->excluded;
     perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
+    k = perf_duel_logs_(s, 0, i, -1);
+    perf_sort_values(s->logs, k);
+    if (perf_lopsided_(s->logs, k, 2.58))
+        v.warnings |= PERF_WARN_SHAPE;
+    if (v.decision != PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_SHAPE) &&
+        !(v.warnings & PERF_WARN_OUTPUTS))
+        v.reason = v.decision == PERF_ACCEPT
+                       ? "the median of the pairs' ratios clears the threshold"
+                       : "the median of the pairs' ratios misses the threshold";
     if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
+    if (perf_duel_wall_objects_(s, i, &v))
+        perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
+                              "wait for others who work for it?");
     return v;
 }
 
 /* What withholds the verdict on variant i, or explains that there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
+    if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
+        s->arm[i].against = 0;                      /* there is nothing to withhold               */
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
     if (s->running == 2 && perf_duel_order_matters_(s)) {
@@ -1540,6 +1593,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         seen = perf_slice_warnings_(perf_loop_times_(s, i), n, &e->time, r.overhead_ns);
         base = i ? base : seen;                     /* rounds do not mind a drift                 */
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
+        r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
         if (seen & PERF_WARN_EMPTY_BODY)
             perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
@@ -1548,6 +1602,8 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
             perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
                                            "was it deleted? perf_keep() its result");
     }
+    if (n)
+        s->alone_ratio = perf_duel_alone_(s, s->entry[1].verdict.ratio.estimate, &r.warnings);
     return r;
 }
 
@@ -1580,7 +1636,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     r.seconds = both.seconds;
     r.opts = both.opts;
     r.status = both.status;
-    r.warnings = both.warnings | r.verdict.warnings;
+    r.warnings = both.warnings;
     r.decides = both.decides;
     r.why = both.why;
     r.control_ratio = s->entry[1].control_ratio;
@@ -1592,10 +1648,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
         r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
     }
-    if (both.rounds) {
-        r.control_failed = s->arm[1].against != 0;
-        r.alone_ratio = perf_duel_alone_(s, r.verdict.ratio.estimate, &r.warnings);
-    }
+    r.control_failed = both.rounds && s->arm[1].against;
+    r.alone_ratio = s->alone_ratio;
     s->ab = r;
     perf_loop_done_(s, &s->ab);
     return r;

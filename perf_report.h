@@ -1436,31 +1436,36 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, r->warnings);
 }
 
-/* Loops that were never ended are one row a name. */
-PERF_COLD_FN_ void perf_put_unended_(perf_out_ *o, const perf_loop_ *const *all, size_t n,
-                                     size_t at)
+/* Loops that were never ended are one row a name: times[i] becomes how many have the name of all[i]
+ * if that is the first of them, else 0.  slot: room for 2 n, all zero: a hash table by open
+ * addressing, of indices + 1.                                                                    */
+PERF_COLD_FN_ void perf_count_unended_(const perf_loop_ *const *all, size_t n, size_t *times,
+                                       size_t *slot)
 {
-    size_t i, same = 0;
+    const char *c;
+    size_t      i, at;
 
     for (i = 0; i < n; i++) {
-        if (PERF_ACQ_(&all[i]->done) || strcmp(all[i]->name, all[at]->name) != 0)
+        if (PERF_ACQ_(&all[i]->done))
             continue;
-        if (i < at)
-            return;
-        same++;
+        for (at = 5381, c = all[i]->name; *c; c++)
+            at = 33 * at + PERF_CAST_(unsigned char, *c);
+        at %= 2 * n;
+        while (slot[at] && strcmp(all[slot[at] - 1]->name, all[i]->name) != 0)
+            at = at + 1 < 2 * n ? at + 1 : 0;
+        slot[at] = slot[at] ? slot[at] : i + 1;
+        times[slot[at] - 1]++;
     }
-    perf_putf_(o, "  %-30s   begun, but not ended", all[at]->name);
-    if (same > 1)
-        perf_putf_(o, ", %.0f times", PERF_CAST_(double, same));
-    perf_put_(o, "\n");
 }
 
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *const *all, size_t n, size_t at)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l, size_t times)
 {
-    const perf_loop_ *l = all[at];
-
     if (!PERF_ACQ_(&l->done)) {
-        perf_put_unended_(o, all, n, at);
+        if (times)
+            perf_putf_(o, "  %-30s   begun, but not ended", l->name);
+        if (times > 1)
+            perf_putf_(o, ", %.0f times", PERF_CAST_(double, times));
+        perf_put_(o, times ? "\n" : "");
         return;
     }
     (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
@@ -1475,7 +1480,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     const perf_loop_ *l, *first, **all;
-    size_t            n = 0, i;
+    size_t           *times, n = 0, i;
 
     if (!r || !PERF_ACQ_(&r->results))
         return;
@@ -1485,12 +1490,19 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     for (l = first; l; l = l->next)
         n++;
     all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(n * sizeof *all));
-    for (l = first, i = n; all && l; l = l->next)
-        all[--i] = l;
-    for (i = 0; all && i < n; i++)
-        perf_put_loop_(o, all, n, i);
-    for (l = first; !all && l; l = l->next)         /* no memory: newest first, each by itself    */
-        perf_put_loop_(o, &l, 1, 0);
+    times = PERF_CAST_(size_t *, PERF_MALLOC(3 * n * sizeof *times));
+    if (all && times) {
+        for (l = first, i = n; l; l = l->next)
+            all[--i] = l;
+        memset(times, 0, 3 * n * sizeof *times);
+        perf_count_unended_(all, n, times, times + n);
+        for (i = 0; i < n; i++)
+            perf_put_loop_(o, all[i], times[i]);
+    } else {
+        for (l = first; l; l = l->next)             /* no memory: newest first, each by itself    */
+            perf_put_loop_(o, l, 1);
+    }
+    PERF_FREE(times);
     PERF_FREE(all);
 }
 

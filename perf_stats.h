@@ -1555,9 +1555,9 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 
 /* Are the sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
  * symmetric.  The signed ranks of the distances to the median are summed; 0.126 n^3 is the variance
- * for normal d.  1 above 1.4 standard errors: a false alarm costs width, a missed one may cost a
- * wrong answer (docs/statistics.md has the rates).                                               */
-PERF_FN int perf_lopsided_(const double *d, size_t n)
+ * for normal d.  1 above so many standard errors: 1.4 where it only costs width and a miss may cost
+ * a wrong answer (docs/statistics.md has the rates), 2.58 where it is said: 1 false word in 100. */
+PERF_FN int perf_lopsided_(const double *d, size_t n, double errors)
 {
     double m = perf_quantile(d, n, 0.5), rank = n % 2 ? 1.0 : 0.0, sum = 0.0, down, up;
     size_t low = n / 2, high = (n + 1) / 2;         /* what is left: below low, from high on      */
@@ -1578,7 +1578,7 @@ PERF_FN int perf_lopsided_(const double *d, size_t n)
             high++;
         }
     }
-    return sum * sum > 1.4 * 1.4 * 0.126 * rank * rank * rank;
+    return sum * sum > errors * errors * 0.126 * rank * rank * rank;
 }
 
 PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
@@ -1606,7 +1606,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
     } else if (d && typical) {
         r = perf_signed_rank_(d, na, tail, d + na);
-        shape = perf_lopsided_(d, na);
+        shape = perf_lopsided_(d, na, 1.4);
     }
     if (d && (shape || quantile)) {                 /* needs the pairs: before sorting            */
         double *s = d + na, qa, qb;

@@ -340,18 +340,18 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
         return ab_fail_at(s, start,
                           "a decimal comma? write 1.5, not 1,5; pairs need a header line 'a,b'",
                           s->text + start, len);
-    *comma = ',';
-    for (i = 0; i < len; i++)
-        if (s->text[start + i] == ',' || s->text[start + i] == ';' || s->text[start + i] == '\t') {
+    *comma = ',';                                   /* unless there are the others                */
+    for (i = 0; i < len && *comma == ','; i++)
+        if (s->text[start + i] == ';' || s->text[start + i] == '\t')
             *comma = s->text[start + i];
-            break;
-        }
     n = ab_fields_(s, at, *comma, f);
     if (n < 0)
         return -1;
     for (k = 0; k < COL_COUNT; k++)
         column[k] = -1;
     for (k = 0; k < n; k++) {
+        if (ab_is_decimal_comma_(s->text + f[k].at, f[k].len))
+            return ab_fail_at(s, f[k].at, ab_comma_, s->text + f[k].at, f[k].len);
         title = ab_field_text_(s, &f[k]);
         c = ab_column_of_(title, s->o->value);
         free(title);

@@ -448,7 +448,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
                     seq[k].tick < 50.0 ? seq[k].tick : PERF_INF_);
     perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
     perf_sort_values(log_ratio, n);
-    if (perf_lopsided_(log_ratio, n))
+    if (perf_lopsided_(log_ratio, n, 2.58))
         v.warnings |= PERF_WARN_SHAPE;
     free(log_ratio);
     v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"

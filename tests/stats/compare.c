@@ -699,10 +699,10 @@ static void shapes(void)
     }
     perf_sort_values(a, 100);
     perf_sort_values(b, 100);
-    CHECK(!perf_lopsided_(a, 100) && perf_lopsided_(b, 100), "lopsided");
+    CHECK(!perf_lopsided_(a, 100, 1.4) && perf_lopsided_(b, 100, 1.4), "lopsided");
     for (i = 0; i < 100; i++)
         a[i] = 1.0;
-    CHECK(!perf_lopsided_(a, 100) && !perf_lopsided_(a, 1) && !perf_lopsided_(a, 2), "all equal");
+    CHECK(!perf_lopsided_(a, 100, 1.4) && !perf_lopsided_(a, 1, 1.4) && !perf_lopsided_(a, 2, 1.4), "all equal");
 }
 
 /* The interval that goes with a decision excludes the threshold, whenever it was taken. */

@@ -7,7 +7,7 @@
 #include <stdint.h>
 static uint64_t sim_clock(void);
 static uint64_t sim_cpu(int whose);
-static int64_t  sim_waits(void);
+static int64_t  sim_waits(int64_t *forced);
 #include "perf.h"
 #include "check.h"
 
@@ -30,15 +30,16 @@ static uint64_t sim_clock(void)                 /* a reading costs 20 ns        
 }
 
 static uint64_t cpu_ns[3];                      /* all 0: this machine has no such clocks          */
-static int64_t  waits;
+static int64_t  waits, yields;
 
 static uint64_t sim_cpu(int whose)
 {
     return cpu_ns[whose];
 }
 
-static int64_t sim_waits(void)
+static int64_t sim_waits(int64_t *forced)
 {
+    *forced = yields;
     return waits;
 }
 
@@ -200,6 +201,41 @@ static void rates(void)
     CHECK(!*perf_result_text(NULL), "NULL");
 }
 
+/* Two modes, 1.5 apart: the verdict names unlike shares of the slow one, and what it then judges. */
+static perf_ab_result modes_of(double slow_a, double slow_b, double b)
+{
+    perf_ab_opts o = perf_ab_opts_default();
+    perf_ab      ab;
+    int          v, slow = 0;
+
+    o.min_pairs = 200;
+    o.control = -1;
+    ab = perf_ab_begin("modes", &o);
+    while ((v = perf_ab_next(&ab)) >= 0) {
+        if (perf_loop_slice_begins(&ab))
+            slow = uniform() < (v ? slow_b : slow_a);
+        spend((v ? b : 1e4) * (slow ? 1.5 : 1.0) * (1.0 + 0.01 * uniform()));
+    }
+    return perf_ab_end(&ab);
+}
+
+static void shapes(int part)
+{
+    perf_ab_result r;
+    int            i, named = 0, alike = 0, n = 200 / part;
+
+    for (i = 0; i < n; i++) {
+        r = modes_of(0.1, 0.5, 5e3);
+        named += (r.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT &&
+                 strstr(perf_verdict_text(&r.verdict), "the median of the pairs' ratios clears") &&
+                 strstr(r.verdict.text, "p95");
+        r = modes_of(0.3, 0.3, 5e3);
+        alike += (r.warnings & (uint32_t)PERF_WARN_SHAPE) != 0;
+    }
+    CHECK(100 * named >= 95 * n, "unlike shapes are named: %d of %d", named, n);
+    CHECK(100 * alike <= 5 * n, "like shapes are not: %d of %d", alike, n);
+}
+
 /* ---- a clock that cannot be trusted ---- */
 
 static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double noise)
@@ -214,6 +250,24 @@ static perf_ab_result ab_of(const perf_ab_opts *o, double a, double b, double no
             spend(v ? b : a);
     }
     return perf_ab_end(&ab);
+}
+
+/* A control can only have withheld what was decided. */
+static void nothing_withheld(void)
+{
+    perf_ab_opts   o = perf_ab_opts_default();
+    perf_ab_result r;
+    int            i, said = 0, failed = 0;
+
+    o.max_seconds = 0.5;
+    for (i = 0; i < 60; i++) {
+        o.accept.rule = perf_rule_speedup(1.0, i % 2 ? PERF_METRIC_MEAN : PERF_METRIC_P95);
+        r = ab_of(&o, 1e4, 1e4, 1.0);
+        failed += r.control_failed;
+        said += strstr(r.verdict.reason, "control") != NULL;
+        CHECK(r.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_verdict_text(&r.verdict));
+    }
+    CHECK(failed == said, "the control withheld %d verdicts, not %d", said, failed);
 }
 
 static void clocks(void)
@@ -684,6 +738,9 @@ static void options_of_bench(void)
     o = perf_bench_opts_default();
     r = slices_of(o, 4e8, 0, &some, &ns);       /* warm-up takes all the time there is             */
     CHECK(r.time.count == 3 && some - 3 >= 3, "three calls before the first sample: %d", some - 3);
+    o.max_seconds = 2.0;
+    r = slices_of(o, 5e8, 0, &some, &ns);       /* warm-up leaves room for what has to follow      */
+    CHECK(r.time.count == 3 && some == 6 && ns < 3.1e9, "%d calls in %g s", some, ns * 1e-9);
     for (i = 0; i < 4; i++) {
         o = perf_bench_opts_default();
         o.slice_ns = slice[i];
@@ -762,6 +819,15 @@ static void options_of_ab(void)
         r = ab_of(&o, 1e4, 2e4, 0.0);
         CHECK(r.verdict.pairs == (uint64_t)i && r.verdict.decision == PERF_REJECT && r.opts.min_pairs == i,
               "%d pairs, not %lu", i, (unsigned long)r.verdict.pairs);
+    }
+    for (i = 0; i < 2; i++) {                   /* 3 of 24, of 3 pairs                             */
+        o = perf_ab_opts_default();
+        o.min_pairs = i ? 3 : 0;
+        o.max_seconds = 1.6;
+        r = ab_of(&o, 2e8, 1.9e8, 0.0);
+        CHECK(r.verdict.pairs == 3 && r.verdict.decision == PERF_INCONCLUSIVE &&
+                  (strstr(r.verdict.reason, "max_seconds") == NULL) == i, "%lu pairs: %s",
+              (unsigned long)r.verdict.pairs, r.verdict.reason);
     }
     o = perf_ab_opts_default();
     o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
@@ -1130,6 +1196,30 @@ static void deciding(void)
     }
     one = perf_bench_end(&b);
     CHECK(one.decides == PERF_DECIDES_WALL && strstr(one.why, "by itself"), "%s", one.why);
+    for (i = 0; i < 2; i++) {                   /* taken from it four times a slice, or 24 times  */
+        b = perf_bench_begin("another process works for it", NULL);
+        while (perf_bench_next(&b)) {
+            spend(1e7);
+            cpu_ns[1] += 2000000;
+            cpu_ns[2] += 2000000;
+            yields += i ? 24 : 4;
+        }
+        one = perf_bench_end(&b);
+        CHECK(one.decides == (i ? PERF_DECIDES_WALL : PERF_DECIDES_CPU) &&
+                  (strstr(one.why, "yield") != NULL) == i,
+              "%s", one.why);
+    }
+    for (i = wrong = 0; i < 20; i++) {          /* so busy a machine that the baseline waits, too  */
+        ab = perf_ab_begin("another process works for the candidate", NULL);
+        while ((v = perf_ab_next(&ab)) >= 0) {
+            spend(v ? 8e6 : 2e6 + (uniform() < 0.3 ? 6e7 : 0.0));
+            cpu_ns[1] += v ? 100000 : 2000000;
+            cpu_ns[2] += v ? 100000 : 2000000;
+        }
+        r = perf_ab_end(&ab);
+        wrong += r.verdict.decision == PERF_ACCEPT;
+    }
+    CHECK(!wrong, "4 times as long by the wall: %d of 20 accepted: %s", wrong, perf_verdict_text(&r.verdict));
     cpu_ns[1] = cpu_ns[2] = 0;
     one = bench_of(NULL, 1e6, 0.0);
     CHECK(one.decides == PERF_DECIDES_WALL && !strstr(one.why, "short"), "there is no other: %s", one.why);
@@ -1152,8 +1242,17 @@ static perf_ab_result after_a_long_one(double extra, int runs)
 
 static void short_beside_long(void)
 {
-    perf_ab_result r = after_a_long_one(4e4, 1);
+    perf_ab_result   r = after_a_long_one(4e4, 1);
+    perf_race_result k;
+    perf_race        race = perf_race_begin("short beside long", 3, NULL);
+    int              v, cold = 0;
 
+    while ((v = perf_race_next(&race)) >= 0) {
+        spend(v == 1 ? 5e4 + (cold > 0 ? 4e4 : 0.0) : 2e6);
+        cold = v == 1 ? cold - 1 : 4;
+    }
+    k = perf_race_end(&race);
+    CHECK(k.best == 1 && (k.warnings & (uint32_t)PERF_WARN_TURNS), "a race says so, too: %x", k.warnings);
     CHECK(near_to(r.verdict.ratio.estimate, 0.025, 0.02), "alone it is 0.025, in turns %g",
           r.verdict.ratio.estimate);
     CHECK(!(r.warnings & (uint32_t)PERF_WARN_TURNS), "no note: %x", r.warnings);
@@ -1251,8 +1350,21 @@ static void said(void)
             perf_loop_pause(&ab);
     }
     CHECK(perf_ab_end(&ab).warnings & (uint32_t)PERF_WARN_PAUSED, "in an A/B loop");
+    b = perf_bench_begin("paused for good in each iteration", NULL);
+    while (perf_bench_next(&b)) {
+        spend(1000.0);
+        perf_loop_pause(&b);
+    }
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_ESTATE && r.time.count == 0 && (r.warnings & (uint32_t)PERF_WARN_PAUSED),
+          "nobody deleted that body: %s", perf_result_text(&r));
     for (i = 0; i < 2000; i++)
         (void)perf_bench_begin("abandoned", NULL);
+    for (i = 0; i < 20000; i++) {               /* with a look at all for each, that took seconds  */
+        char name[40];
+        (void)snprintf(name, sizeof name, "forgotten %d", i % 10000);
+        (void)perf_bench_begin(name, NULL);
+    }
     i = (int)perf_report_text(NULL, 0, NULL) + 1;
     text = malloc((size_t)i);
     if (!text)
@@ -1261,6 +1373,9 @@ static void said(void)
     for (at = text; (at = strstr(at, "abandoned")) != NULL; at++)
         rows++;
     CHECK(rows == 1 && strstr(text, "begun, but not ended, 2000 times"), "%d rows", rows);
+    for (rows = 0, at = text; (at = strstr(at, "\n  forgotten ")) != NULL; at++)
+        rows++;
+    CHECK(rows == 10000, "%d rows", rows);
     free(text);
 }
 
@@ -1277,6 +1392,8 @@ int main(int argc, char **argv)
     bad_options();
     nested();
     left_early();
+    shapes(part);
+    nothing_withheld();
     clocks();
     coarse_clock();
     verdicts(250 / part);

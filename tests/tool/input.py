@@ -38,6 +38,7 @@ BAD = [
     ("comma", "1,5\n2,5\n", "1:1", "a decimal comma? write 1.5, not 1,5"),
     ("comma later", "1.5\n2,5\n", "2:1", "a decimal comma: write 1.5, not 1,5: '2,5'"),
     ("comma in columns", "name;value\nx;2,5\n", "2:3", "a decimal comma: write 1.5"),
+    ("commas between semicolons", "1,5;2,4\n1,6;2,5\n", "1:1", "a decimal comma: write 1.5, not 1,5: '1,5'"),
     ("comma between commas", "name,value\nx,2,5\n", "2:1", "decimal commas? write 1.5"),
     ("empty", "", "1:1", "nothing to read"),
     ("comments only", "# one\n# two\n\n", "1:1", "nothing to read"),
