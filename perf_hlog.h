@@ -437,9 +437,10 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits, size
         z->content[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
 }
 
+/* Printed without an exponent; not NaN. */
 PERF_FN int perf_hlog_seconds_ok_(double x)
 {
-    return x < 1e15 && x > -1e15;               /* not NaN either                                 */
+    return x < 1e15 && x > -1e15;
 }
 
 PERF_FN size_t perf_hlog_header_text(char *out, size_t cap, const char *comment,
@@ -834,8 +835,8 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
     }
 }
 
-/* More bytes in the window, in which all has been read; 0: there are none, at a right end or because
- * the line is bad.                                                                               */
+/* More bytes in the window, in which all has been read; 0: there are none, at a right end or
+ * because the line is bad.                                                                       */
 PERF_FN int perf_inflate_more_(perf_hlog_source_ *s)
 {
     perf_hlog_bits_ *in = &s->in;
@@ -980,15 +981,9 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
 /* How many counts HdrHistogram keeps for these settings. */
 PERF_FN uint64_t perf_hlog_length_(unsigned bits, unsigned unit, uint64_t highest)
 {
-    uint64_t beyond = UINT64_C(2) << (bits + unit), buckets = 1;
+    unsigned top = perf_top_bit_(highest);
 
-    while (beyond <= highest) {
-        buckets++;
-        if (beyond >> 62)
-            break;
-        beyond <<= 1;
-    }
-    return (buckets + 1) << bits;
+    return (UINT64_C(2) + (top > bits + unit ? top - bits - unit : 0)) << bits;
 }
 
 /* All of the payload has been read but for 40 bytes: old versions of HdrHistogram_c counted the
@@ -1090,8 +1085,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     iv->ratio = perf_from_bits_(perf_hlog_get_be_(s, 8));
     if (version == 0)
         iv->ratio = 1.0;                        /* that was a total: we count ourselves           */
-    if (s->in.bad || (cookie & UINT32_C(0xffffff0f)) != plain[version] || digits > 5 || lowest == 0 ||
-        highest >> 63 || lowest > highest / 2 || left >> 31 == 1 ||
+    if (s->in.bad || (cookie & UINT32_C(0xffffff0f)) != plain[version] || digits > 5 ||
+        lowest == 0 || highest >> 63 || lowest > highest / 2 || left >> 31 == 1 ||
         (version < 2 && word != 2 && word != 4 && word != 8))
         return PERF_EFORMAT;
     t->from.bits = bits_of_digits[digits];
@@ -1448,8 +1443,8 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 
     if (!name)
         return 0;
-    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
-                         "\"metrics\":[{\"name\":", name);
+    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\""
+                         "perf.h\"},\"metrics\":[{\"name\":", name);
     perf_put_quoted_(&o, ",\"unit\":", unit ? unit : "");
     perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
                         "\"startTimeUnixNano\":\"", start_ns);
