@@ -352,34 +352,57 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     z->n = 0;
 }
 
-/* 7 bits a byte; the ninth byte is whole. */
-PERF_FN void perf_zip_number_(perf_zip_ *z, uint64_t v)
+/* v at p, 7 bits a byte, the ninth byte whole; returns the end of it. */
+PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
 {
-    unsigned char *p = z->content + z->n;
-    int            i;
+    int i;
 
     if (v < 1u << 14) {                         /* one byte or two is random: so, no branch       */
         p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
         p[1] = PERF_CAST_(unsigned char, v >> 7);
-        z->n += v > 127 ? 2 : 1;
-        return;
+        return p + 1 + (v > 127);
     }
     for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
-        p[i] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    p[i] = PERF_CAST_(unsigned char, v);
-    z->n += PERF_CAST_(size_t, i) + 1;
+        *p++ = PERF_CAST_(unsigned char, (v & 127) | 128);
+    *p = PERF_CAST_(unsigned char, v);
+    return p + 1;
 }
 
 /* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
  * Numbers are ZigZag: n is 2n, a run of k empty buckets 2k - 1, a single one 0.                  */
 PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64_t n)
 {
+    unsigned char *p;
+
     if (z->n > sizeof z->content - 18)
         perf_zip_flush_(z, 0);
+    p = z->content + z->n;
     if (index > *next)
-        perf_zip_number_(z, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
+        p = perf_zip_number_(p, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
     *next = index + 1;
-    perf_zip_number_(z, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    z->n = PERF_CAST_(size_t, p - z->content);
+}
+
+/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on.  Neighbours that are
+ * not empty go on in registers.                                                                  */
+PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
+                              size_t end, uint64_t skip, uint64_t *next)
+{
+    unsigned char *p, *full = z->content + sizeof z->content - 18;
+    uint64_t       n;
+
+    while ((i = perf_hist_occupied_(h, s, i, end)) < end) {
+        perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
+        for (p = z->content + z->n, i++; i < end && p < full; i++) {
+            n = perf_hist_cell_(h, s, i);
+            if (n == 0 && (i + 1 == end || perf_hist_cell_(h, s, i + 1) == 0))
+                break;
+            p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+        }
+        z->n = PERF_CAST_(size_t, p - z->content);
+        *next = i + skip;
+    }
 }
 
 /* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
@@ -390,18 +413,20 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
     const perf_hist_head_ *d = perf_hist_peek_(h);
     perf_hist_bucket       b = PERF_ZERO;
     uint64_t               next = 0, index = 0, held = 0, at, v, width;
+    size_t                 i, end, low = s.compact ? 0 : PERF_CAST_(size_t, bits) << bits;
 
     to.bits = bits;
     to.compact = 1;
     to.first = 0;
     if (s.bits == bits && d->over == 0 && (s.first == 0 || d->under == 0)) {
-        size_t i, end = perf_hist_touched_(h, &s, &i);
+        end = perf_hist_touched_(h, &s, &i);
         if (d->under)
             perf_hlog_put_(z, &next, 0, d->under);
-        while ((i = perf_hist_occupied_(h, &s, i, end)) < end) {
-            at = s.compact ? i + s.first : perf_hist_index_(&to, perf_hist_lower_(&s, i, &width));
-            perf_hlog_put_(z, &next, at, perf_hist_cell_(h, &s, i++));
-        }
+        for (; i < low && i < end; i++)         /* below 2^K the fixed form has gaps              */
+            if (perf_hist_cell_(h, &s, i))
+                perf_hlog_put_(z, &next, perf_hist_lower_(&s, i, &width),
+                               perf_hist_cell_(h, &s, i));
+        perf_hlog_cells_(z, h, &s, i, end, s.first - low + (low ? UINT64_C(1) << bits : 0), &next);
     } else {
         while (perf_hist_next(h, &b)) {
             v = b.lower > s.highest ? b.upper   /* outside the range: at the extremes             */
