@@ -221,7 +221,7 @@ PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
         z->bits[i] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
     }
-    for (quarters = 7; room; quarters -= quarters > 0)
+    for (quarters = 6; room; quarters = quarters > 4 ? 4 : 0)
         for (i = 0; i < PERF_ZIP_SYMBOLS_ && room; i++) {
             unsigned more = 1u << (PERF_ZIP_LONGEST_ - z->bits[i]);
             if (more <= room && z->bits[i] > 1 &&
@@ -596,7 +596,7 @@ enum { PERF_INFLATE_BLOCK_, PERF_INFLATE_STORED_, PERF_INFLATE_CODES_, PERF_INFL
 
 typedef struct perf_hlog_source_ {
     perf_hlog_bits_ in;
-    int             mode, last, fixed;          /* fixed: the tables hold the fixed codes         */
+    int             mode, last, fixed;          /* fixed: the block has deflate's fixed codes     */
     uint32_t        stored;                     /* bytes left in a stored block                   */
     uint32_t        adler;
     size_t          read, written;              /* in the window: the next byte, the first free   */
@@ -681,9 +681,7 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
     h->count[0] = 0;
     first[1] = 0;
     for (i = 1; i < 16; i++) {
-        room = 2 * room - h->count[i];
-        if (room < 0)
-            return 0;
+        room = 2 * room - h->count[i];          /* once below 0 it stays there                    */
         first[i + 1] = PERF_CAST_(uint16_t, first[i] + h->count[i]);
     }
     for (i = 0; i < n; i++)
@@ -736,8 +734,27 @@ PERF_FN unsigned perf_huffman_symbol_(perf_hlog_bits_ *in, const perf_huffman_ *
     return fast >> 4;
 }
 
-/* The tables of a block with fixed codes (type 1) or with codes of its own. */
-PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
+/* With deflate's fixed codes (RFC 1951, 3.2.6), of 7 to 9 bits: short lines have nothing else, and
+ * a table would cost more than they do.                                                          */
+PERF_FN unsigned perf_fixed_symbol_(perf_hlog_bits_ *in)
+{
+    unsigned code, length;
+
+    if (in->count < 9)
+        *in = perf_hlog_filled_(*in);
+    code = perf_reversed_(PERF_CAST_(unsigned, in->bits & 511), 9);
+    length = code < 96 ? 7 : code < 400 ? 8 : 9;
+    in->bad |= length > in->count;
+    if (in->bad)
+        return 0;
+    in->bits >>= length;
+    in->count -= length;
+    return code < 96 ? 256 + code / 4 : code < 384 ? code / 2 - 48 : code < 400 ? code / 2 + 88
+                                                                                : code - 256;
+}
+
+/* The tables of a block with codes of its own. */
+PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
 {
     static const unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -745,17 +762,6 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
     unsigned char    lengths[320];
     unsigned         i, literals, distances, coded;
 
-    if (type == 1) {
-        if (s->fixed)                           /* many small blocks must not cost a table each   */
-            return;
-        for (i = 0; i < 318; i++)
-            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
-        (void)perf_huffman_make_(&s->literal, lengths, 288);
-        (void)perf_huffman_make_(&s->distant, lengths + 288, 30);   /* two codes are never used   */
-        s->fixed = 1;
-        return;
-    }
-    s->fixed = 0;
     literals = perf_inflate_bits_(in, 5) + 257;
     distances = perf_inflate_bits_(in, 5) + 1;
     coded = perf_inflate_bits_(in, 4) + 4;
@@ -802,8 +808,9 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     }
     if (s->mode == PERF_INFLATE_CODES_) {
         in->bad |= type == 3;
-        if (!in->bad)
-            perf_inflate_tables_(s, type);
+        s->fixed = type == 1;
+        if (type == 2 && !in->bad)
+            perf_inflate_tables_(s);
         return;
     }
     in->bits >>= in->count % 8;                 /* on to the next whole byte                      */
@@ -822,7 +829,7 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
         perf_hlog_bits_ in = s->in;
         size_t          w = s->written;
         unsigned        fast, symbol, length, distance, extra;
-        for (; w + 258 < sizeof s->window; w++) {
+        for (; w + 258 < sizeof s->window && !s->fixed; w++) {
             if (in.count < 15)
                 in = perf_hlog_filled_(in);
             fast = s->literal.fast[in.bits & 511];
@@ -833,7 +840,7 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
             s->window[w] = PERF_CAST_(unsigned char, fast >> 4);
         }
         s->in = in;
-        symbol = perf_huffman_symbol_(&s->in, &s->literal);
+        symbol = s->fixed ? perf_fixed_symbol_(&s->in) : perf_huffman_symbol_(&s->in, &s->literal);
         if (symbol < 256)                       /* there is room: 258 bytes of it                 */
             s->window[w++] = PERF_CAST_(unsigned char, symbol);
         s->written = w;
@@ -846,7 +853,8 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
         extra = symbol < 8 || symbol >= 28 ? 0 : symbol / 4 - 1;
         length = symbol >= 28 ? 258 : symbol < 8 ? symbol + 3 : ((4 + symbol % 4) << extra) + 3;
         length += perf_inflate_bits_(&s->in, extra);
-        distance = perf_huffman_symbol_(&s->in, &s->distant);
+        distance = s->fixed ? perf_reversed_(perf_inflate_bits_(&s->in, 5), 5)
+                            : perf_huffman_symbol_(&s->in, &s->distant);
         extra = distance < 4 ? 0 : distance / 2 - 1;
         if (symbol > 28 || distance > 29 || s->in.bad) {
             s->in.bad = 1;
