@@ -69,17 +69,22 @@ static void lengths(unsigned n, const unsigned *pair, unsigned pairs)
     }
 }
 
-/* Inflates it with a right checksum of what is wanted, and `more` bytes behind. */
+/* Opens it, n bytes in all. */
+static void open_line(size_t n)
+{
+    line_be(line_be(raw, UINT32_C(0x1c849314), 4), n - 8, 4);
+    line_be(raw + 8, 0x7801, 2);
+    n = line_base64(text, raw, n);
+    CHECK(perf_hlog_open_(&s, text, 0, n) == 2, "head");
+}
+
+/* With a right checksum of what is wanted, and `more` bytes behind. */
 static void inflate(size_t more)
 {
     size_t n = HEAD + (bits + 7) / 8;
 
     line_be(raw + n, perf_adler32_(1, want, wanted), 4);
-    n += 4 + more;
-    line_be(line_be(raw, UINT32_C(0x1c849314), 4), n - 8, 4);
-    line_be(raw + 8, 0x7801, 2);
-    n = line_base64(text, raw, n);
-    CHECK(perf_hlog_open_(&s, text, 0, n) == 2, "head");
+    open_line(n + 4 + more);
 }
 
 static void good(const char *name)
@@ -157,28 +162,87 @@ static void matches(void)
     }
 }
 
+/* Ten symbols of a block with codes of its own: a to f have 3 bits, g, the end, 10 and 258 bytes 4;
+ * distances 1 and 7 have one bit.                                                                */
+static void seven_letters(void)
+{
+    static const unsigned pair[] = {'a', 3, 'b', 3, 'c', 3, 'd', 3, 'e', 3, 'f', 3, 'g', 4, 256, 4, 264, 4, 285, 4};
+    static const unsigned far[] = {0, 1, 5, 1};
+
+    dynamic(286, 6);
+    lengths(286, pair, 10);
+    lengths(6, far, 2);
+}
+
+static void one_of(unsigned symbol, int own)
+{
+    if (!own) {
+        fixed(symbol);
+        return;
+    }
+    if (symbol < 'g')
+        code(symbol - 'a', 3);
+    else
+        code(symbol == 'g' ? 12 : symbol == 256 ? 13 : symbol == 264 ? 14 : 15, 4);
+    if (symbol < 256)
+        expect(symbol, 1);
+}
+
 /* Matches that end everywhere around the end of the window. */
-static void window(void)
+static void window(int own)
 {
     unsigned k, i;
 
-    for (k = 0; k < 260; k++) {
+    for (k = 0; k < 270; k++) {
         begin();
-        put(3, 3);
+        if (own)
+            seven_letters();
+        else
+            put(3, 3);
         for (i = 0; i <= k; i++)
-            fixed('a' + i % 7);
-        for (i = 0; i < 200; i++) {             /* 7 back: the same seven letters                 */
+            one_of('a' + i % 7, own);
+        for (i = 0; i < 300; i++) {             /* 7 back: the same seven letters                 */
             size_t n;
-            fixed(i % 3 ? 285 : 264);
-            code(k < 6 ? 0 : 5, 5);
+            one_of(i % 3 ? 285 : 264, own);
+            code(k < 6 ? 0 : own ? 1 : 5, own ? 1 : 5);
             if (k >= 6)
                 put(0, 1);
             for (n = i % 3 ? 258 : 10; n; n--)
                 expect(k < 6 ? want[wanted - 1] : want[wanted - 7], 1);
+            if (own && i % 3 == 0)              /* a literal may be the one before                */
+                one_of('a', own);
         }
-        fixed(256);
+        one_of(256, own);
         good("window");
     }
+}
+
+/* The text ends inside a symbol, a table or a stored block: no end of block is read from nothing. */
+static void cut(void)
+{
+    unsigned n, i, kind;
+
+    for (kind = 0; kind < 3; kind++)
+        for (n = 1; n < 40; n++) {
+            begin();
+            if (kind == 1)
+                seven_letters();
+            else
+                put(kind ? 1 : 3, 3);
+            if (kind == 2) {
+                bits = 8;
+                put(1000, 16);
+                put(~1000u & 0xffff, 16);
+            }
+            for (i = 0; i < n && kind < 2; i++)
+                one_of('g', kind == 1);
+            for (i = 0; i < n; i++)             /* no end of block is in these                    */
+                put(kind ? 0 : 255, 8);
+            open_line(HEAD + (bits + 7) / 8);
+            (void)perf_inflate_more_(&s);
+            CHECK(s.in.bad && s.mode != PERF_INFLATE_END_ && s.written < 500, "cut: kind %u n %u: %zu", kind, n,
+                  s.written);
+        }
 }
 
 static void tables(void)
@@ -186,7 +250,7 @@ static void tables(void)
     static const unsigned two[] = {0, 1, 256, 1}, three[] = {0, 1, 1, 1, 256, 1}, few[] = {0, 2, 256, 2};
     static const unsigned no_end[] = {0, 1, 1, 1}, match[] = {0, 1, 256, 2, 257, 2};
     static const unsigned one[] = {0, 1}, pair[] = {0, 2, 1, 2};
-    unsigned k;
+    unsigned k, i;
 
     begin();
     dynamic(257, 1);
@@ -230,12 +294,11 @@ static void tables(void)
         dynamic(258, 2);
         lengths(258, match, 3);
         lengths(2, k == 3 ? pair : one, k == 0 ? 0 : k == 3 ? 2 : 1);
-        if (k < 3) {
-            code(0, 1);
+        code(0, 1);
+        if (k < 3)                              /* else the table is refused                      */
             expect(0, 1);
-        }
         code(3, 2);
-        code(k == 2 ? 1 : 0, 1);
+        code(k == 2 ? 1 : 0, k == 3 ? 2 : 1);
         if (k == 1)
             expect(0, 3);
         code(2, 2);
@@ -254,25 +317,51 @@ static void tables(void)
         put(k == 0 ? 0 : k == 1 ? 1 : 3, 3);
         bits += 14 * 3;
         put(1, 3);
-        if (k == 0)
-            code(1, 1);                         /* repeats the one before the first               */
-        if (k == 1) {                           /* 1, 255 zeros, 1, and more zeros than are left  */
+        for (i = 0; k == 0 && i < 43; i++) {    /* repeats the one before the first               */
+            code(1, 1);
+            put(3, 2);
+        }
+        if (k) {                                /* 1, 255 zeros, 1                                */
             code(0, 1);
-            code(1, 1);
+            code(k == 1 ? 1 : 4, k == 1 ? 1 : 3);
             put(127, 7);
-            code(1, 1);
+            code(k == 1 ? 1 : 4, k == 1 ? 1 : 3);
             put(255 - 138 - 11, 7);
             code(0, 1);
+        }
+        if (k == 1) {                           /* more zeros than are left                       */
             code(1, 1);
             put(0, 7);
-            code(1, 1);
+        } else if (k == 2) {
+            code(0, 1);
         }
+        code(1, 1);
         bad(k == 0 ? "nothing to repeat" : k == 1 ? "more lengths than symbols" : "code lengths' codes");
+    }
+}
+
+/* What is no base64 is not taken for an A, and a character alone is nothing. */
+static void base64(size_t n)
+{
+    size_t i;
+
+    for (i = 0; i <= n; i++) {
+        char was = text[i];
+        if (i < n && was != 'A')
+            continue;
+        text[i] = i < n ? '!' : 'A';
+        if (perf_hlog_open_(&s, text, 0, i < n ? n : n + 1) == 2)
+            while (perf_inflate_more_(&s))
+                continue;
+        CHECK(s.in.bad, "character %zu of %zu", i, n);
+        text[i] = was;
     }
 }
 
 static void blocks(void)
 {
+    size_t n, i;
+
     begin();
     put(1 | 3 << 1, 3);
     bad("type 3");
@@ -291,12 +380,27 @@ static void blocks(void)
     put('x', 8);
     expect('x', 1);
     put(3, 3);
+    fixed('y');
+    fixed('z');
     fixed(256);
     good("stored");
-    inflate(1);
-    while (perf_inflate_more_(&s))
-        continue;
-    CHECK(s.in.bad, "a byte more");
+    for (n = 1; n < 60; n++) {
+        inflate(n);
+        while (perf_inflate_more_(&s))
+            continue;
+        CHECK(s.in.bad, "%zu bytes more", n);
+    }
+    for (i = 0; i < 60; i++) {
+        begin();
+        put(3, 3);
+        for (n = 0; n < i; n++)
+            fixed('y');
+        fixed(256);
+        inflate(0);
+        n = HEAD + (bits + 7) / 8 + 4;
+        if (n % 3 == 0)
+            base64(n / 3 * 4);
+    }
     want[0] ^= 1;
     inflate(0);
     while (perf_inflate_more_(&s))
@@ -327,7 +431,9 @@ static void heads(void)
 int main(void)
 {
     matches();
-    window();
+    window(0);
+    window(1);
+    cut();
     tables();
     blocks();
     heads();
