@@ -960,13 +960,13 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
     return lower << t->unit;
 }
 
-/* Bucket `index` of the line holds n > 0 values.  0: that cannot be.  The first for which a counter
+/* Bucket `index` < length of the line holds n > 0 values.  0: that cannot be.  The first for which a counter
  * has no room ends the steps: the others are only counted.                                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
     uint64_t v, width;
 
-    if (index >= t->length || n >> 63 || (t->count + n) >> 63)
+    if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
