@@ -316,12 +316,16 @@ PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
     perf_zip_bits_(z, z->code[PERF_ZIP_END_] & 0xffff, z->code[PERF_ZIP_END_] >> 16);
 }
 
-/* A block, in the codes that make it shorter.  A short one is not worth the search. */
+/* A block, in the codes that make it shorter.  A short one is not worth the search, one of some
+ * hundred bytes when most of them are large: codes of their own then save less than their table. */
 PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
 {
-    size_t plain = 7, i;
-    int    coded = n > 128;
+    size_t plain = 7, few = 0, i;
+    int    coded;
 
+    for (i = 0; n > 128 && n <= 512 && i < n; i++)
+        few += p[i] < 16;
+    coded = n > 512 || 2 * few > n;
     if (coded) {
         memset(z->frequency, 0, sizeof z->frequency);
         z->frequency[PERF_ZIP_END_] = 1;
@@ -960,8 +964,8 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
     return lower << t->unit;
 }
 
-/* Bucket `index` < length of the line holds n > 0 values.  0: that cannot be.  The first for which a counter
- * has no room ends the steps: the others are only counted.                                       */
+/* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first for which
+ * a counter has no room ends the steps: the others are only counted.                             */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
     uint64_t v, width;
