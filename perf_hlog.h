@@ -222,7 +222,7 @@ PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
         z->bits[i] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
     }
-    for (quarters = 7; room; quarters -= quarters > 0)
+    for (quarters = 6; room; quarters = quarters > 4 ? 4 : 0)
         for (i = 0; i < PERF_ZIP_SYMBOLS_ && room; i++) {
             unsigned more = 1u << (PERF_ZIP_LONGEST_ - z->bits[i]);
             if (more <= room && z->bits[i] > 1 &&
@@ -317,12 +317,16 @@ PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
     perf_zip_bits_(z, z->code[PERF_ZIP_END_] & 0xffff, z->code[PERF_ZIP_END_] >> 16);
 }
 
-/* A block, in the codes that make it shorter.  A short one is not worth the search. */
+/* A block, in the codes that make it shorter.  A short one is not worth the search, one of some
+ * hundred bytes when most of them are large: codes of their own then save less than their table. */
 PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
 {
-    size_t plain = 7, i;
-    int    coded = n > 128;
+    size_t plain = 7, few = 0, i;
+    int    coded;
 
+    for (i = 0; n > 128 && n <= 512 && i < n; i++)
+        few += p[i] < 16;
+    coded = n > 512 || 2 * few > n;
     if (coded) {
         memset(z->frequency, 0, sizeof z->frequency);
         z->frequency[PERF_ZIP_END_] = 1;
@@ -353,34 +357,57 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     z->n = 0;
 }
 
-/* 7 bits a byte; the ninth byte is whole. */
-PERF_FN void perf_zip_number_(perf_zip_ *z, uint64_t v)
+/* v at p, 7 bits a byte, the ninth byte whole; returns the end of it. */
+PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
 {
-    unsigned char *p = z->content + z->n;
-    int            i;
+    int i;
 
     if (v < 1u << 14) {                         /* one byte or two is random: so, no branch       */
         p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
         p[1] = PERF_CAST_(unsigned char, v >> 7);
-        z->n += v > 127 ? 2 : 1;
-        return;
+        return p + 1 + (v > 127);
     }
     for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
-        p[i] = PERF_CAST_(unsigned char, (v & 127) | 128);
-    p[i] = PERF_CAST_(unsigned char, v);
-    z->n += PERF_CAST_(size_t, i) + 1;
+        *p++ = PERF_CAST_(unsigned char, (v & 127) | 128);
+    *p = PERF_CAST_(unsigned char, v);
+    return p + 1;
 }
 
 /* Bucket `index` of HdrHistogram's holds n values; *next is the one after the last so written.
  * Numbers are ZigZag: n is 2n, a run of k empty buckets 2k - 1, a single one 0.                  */
 PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64_t n)
 {
+    unsigned char *p;
+
     if (z->n > sizeof z->content - 18)
         perf_zip_flush_(z, 0);
+    p = z->content + z->n;
     if (index > *next)
-        perf_zip_number_(z, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
+        p = perf_zip_number_(p, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
     *next = index + 1;
-    perf_zip_number_(z, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    z->n = PERF_CAST_(size_t, p - z->content);
+}
+
+/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on.  Neighbours that are
+ * not empty go on in registers.                                                                  */
+PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
+                              size_t end, uint64_t skip, uint64_t *next)
+{
+    unsigned char *p, *full = z->content + sizeof z->content - 18;
+    uint64_t       n;
+
+    while ((i = perf_hist_occupied_(h, s, i, end)) < end) {
+        perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
+        for (p = z->content + z->n, i++; i < end && p < full; i++) {
+            n = perf_hist_cell_(h, s, i);
+            if (n == 0 && (i + 1 == end || perf_hist_cell_(h, s, i + 1) == 0))
+                break;
+            p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+        }
+        z->n = PERF_CAST_(size_t, p - z->content);
+        *next = i + skip;
+    }
 }
 
 /* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
@@ -391,18 +418,20 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
     const perf_hist_head_ *d = perf_hist_peek_(h);
     perf_hist_bucket       b = PERF_ZERO;
     uint64_t               next = 0, index = 0, held = 0, at, v, width;
+    size_t                 i, end, low = s.compact ? 0 : PERF_CAST_(size_t, bits) << bits;
 
     to.bits = bits;
     to.compact = 1;
     to.first = 0;
     if (s.bits == bits && d->over == 0 && (s.first == 0 || d->under == 0)) {
-        size_t i, end = perf_hist_touched_(h, &s, &i);
+        end = perf_hist_touched_(h, &s, &i);
         if (d->under)
             perf_hlog_put_(z, &next, 0, d->under);
-        while ((i = perf_hist_occupied_(h, &s, i, end)) < end) {
-            at = s.compact ? i + s.first : perf_hist_index_(&to, perf_hist_lower_(&s, i, &width));
-            perf_hlog_put_(z, &next, at, perf_hist_cell_(h, &s, i++));
-        }
+        for (; i < low && i < end; i++)         /* below 2^K the fixed form has gaps              */
+            if (perf_hist_cell_(h, &s, i))
+                perf_hlog_put_(z, &next, perf_hist_lower_(&s, i, &width),
+                               perf_hist_cell_(h, &s, i));
+        perf_hlog_cells_(z, h, &s, i, end, s.first - low + (low ? UINT64_C(1) << bits : 0), &next);
     } else {
         while (perf_hist_next(h, &b)) {
             v = b.lower > s.highest ? b.upper   /* outside the range: at the extremes             */
@@ -438,9 +467,10 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits, size
         z->content[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
 }
 
+/* Printed without an exponent; not NaN. */
 PERF_FN int perf_hlog_seconds_ok_(double x)
 {
-    return x < 1e15 && x > -1e15;               /* not NaN either                                 */
+    return x < 1e15 && x > -1e15;
 }
 
 PERF_FN size_t perf_hlog_header_text(char *out, size_t cap, const char *comment,
@@ -571,7 +601,7 @@ enum { PERF_INFLATE_BLOCK_, PERF_INFLATE_STORED_, PERF_INFLATE_CODES_, PERF_INFL
 
 typedef struct perf_hlog_source_ {
     perf_hlog_bits_ in;
-    int             mode, last, fixed;          /* fixed: the tables hold the fixed codes         */
+    int             mode, last, fixed;          /* fixed: the block has deflate's fixed codes     */
     uint32_t        stored;                     /* bytes left in a stored block                   */
     uint32_t        adler;
     size_t          read, written;              /* in the window: the next byte, the first free   */
@@ -656,9 +686,7 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
     h->count[0] = 0;
     first[1] = 0;
     for (i = 1; i < 16; i++) {
-        room = 2 * room - h->count[i];
-        if (room < 0)
-            return 0;
+        room = 2 * room - h->count[i];          /* once below 0 it stays there                    */
         first[i + 1] = PERF_CAST_(uint16_t, first[i] + h->count[i]);
     }
     for (i = 0; i < n; i++)
@@ -711,8 +739,27 @@ PERF_FN unsigned perf_huffman_symbol_(perf_hlog_bits_ *in, const perf_huffman_ *
     return fast >> 4;
 }
 
-/* The tables of a block with fixed codes (type 1) or with codes of its own. */
-PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
+/* With deflate's fixed codes (RFC 1951, 3.2.6), of 7 to 9 bits: short lines have nothing else, and
+ * a table would cost more than they do.                                                          */
+PERF_FN unsigned perf_fixed_symbol_(perf_hlog_bits_ *in)
+{
+    unsigned code, length;
+
+    if (in->count < 9)
+        *in = perf_hlog_filled_(*in);
+    code = perf_reversed_(PERF_CAST_(unsigned, in->bits & 511), 9);
+    length = code < 96 ? 7 : code < 400 ? 8 : 9;
+    in->bad |= length > in->count;
+    if (in->bad)
+        return 0;
+    in->bits >>= length;
+    in->count -= length;
+    return code < 96 ? 256 + code / 4 : code < 384 ? code / 2 - 48 : code < 400 ? code / 2 + 88
+                                                                                : code - 256;
+}
+
+/* The tables of a block with codes of its own. */
+PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
 {
     static const unsigned char order[19] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
@@ -720,17 +767,6 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s, unsigned type)
     unsigned char    lengths[320];
     unsigned         i, literals, distances, coded;
 
-    if (type == 1) {
-        if (s->fixed)                           /* many small blocks must not cost a table each   */
-            return;
-        for (i = 0; i < 318; i++)
-            lengths[i] = i < 144 ? 8 : i < 256 ? 9 : i < 280 ? 7 : i < 288 ? 8 : 5;
-        (void)perf_huffman_make_(&s->literal, lengths, 288);
-        (void)perf_huffman_make_(&s->distant, lengths + 288, 30);   /* two codes are never used   */
-        s->fixed = 1;
-        return;
-    }
-    s->fixed = 0;
     literals = perf_inflate_bits_(in, 5) + 257;
     distances = perf_inflate_bits_(in, 5) + 1;
     coded = perf_inflate_bits_(in, 4) + 4;
@@ -777,8 +813,9 @@ PERF_FN void perf_inflate_block_(perf_hlog_source_ *s)
     }
     if (s->mode == PERF_INFLATE_CODES_) {
         in->bad |= type == 3;
-        if (!in->bad)
-            perf_inflate_tables_(s, type);
+        s->fixed = type == 1;
+        if (type == 2 && !in->bad)
+            perf_inflate_tables_(s);
         return;
     }
     in->bits >>= in->count % 8;                 /* on to the next whole byte                      */
@@ -797,7 +834,7 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
         perf_hlog_bits_ in = s->in;
         size_t          w = s->written;
         unsigned        fast, symbol, length, distance, extra;
-        for (; w + 258 < sizeof s->window; w++) {
+        for (; w + 258 < sizeof s->window && !s->fixed; w++) {
             if (in.count < 15)
                 in = perf_hlog_filled_(in);
             fast = s->literal.fast[in.bits & 511];
@@ -808,7 +845,7 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
             s->window[w] = PERF_CAST_(unsigned char, fast >> 4);
         }
         s->in = in;
-        symbol = perf_huffman_symbol_(&s->in, &s->literal);
+        symbol = s->fixed ? perf_fixed_symbol_(&s->in) : perf_huffman_symbol_(&s->in, &s->literal);
         if (symbol < 256)                       /* there is room: 258 bytes of it                 */
             s->window[w++] = PERF_CAST_(unsigned char, symbol);
         s->written = w;
@@ -821,7 +858,8 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
         extra = symbol < 8 || symbol >= 28 ? 0 : symbol / 4 - 1;
         length = symbol >= 28 ? 258 : symbol < 8 ? symbol + 3 : ((4 + symbol % 4) << extra) + 3;
         length += perf_inflate_bits_(&s->in, extra);
-        distance = perf_huffman_symbol_(&s->in, &s->distant);
+        distance = s->fixed ? perf_reversed_(perf_inflate_bits_(&s->in, 5), 5)
+                            : perf_huffman_symbol_(&s->in, &s->distant);
         extra = distance < 4 ? 0 : distance / 2 - 1;
         if (symbol > 28 || distance > 29 || s->in.bad) {
             s->in.bad = 1;
@@ -835,8 +873,8 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
     }
 }
 
-/* More bytes in the window, in which all has been read; 0: there are none, at a right end or because
- * the line is bad.                                                                               */
+/* More bytes in the window, in which all has been read; 0: there are none, at a right end or
+ * because the line is bad.                                                                       */
 PERF_FN int perf_inflate_more_(perf_hlog_source_ *s)
 {
     perf_hlog_bits_ *in = &s->in;
@@ -927,13 +965,13 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
     return lower << t->unit;
 }
 
-/* Bucket `index` of the line holds n > 0 values.  0: that cannot be.  The first for which a counter
- * has no room ends the steps: the others are only counted.                                       */
+/* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first for which
+ * a counter has no room ends the steps: the others are only counted.                             */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
     uint64_t v, width;
 
-    if (index >= t->length || n >> 63 || (t->count + n) >> 63)
+    if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
@@ -981,15 +1019,9 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
 /* How many counts HdrHistogram keeps for these settings. */
 PERF_FN uint64_t perf_hlog_length_(unsigned bits, unsigned unit, uint64_t highest)
 {
-    uint64_t beyond = UINT64_C(2) << (bits + unit), buckets = 1;
+    unsigned top = perf_top_bit_(highest);
 
-    while (beyond <= highest) {
-        buckets++;
-        if (beyond >> 62)
-            break;
-        beyond <<= 1;
-    }
-    return (buckets + 1) << bits;
+    return (UINT64_C(2) + (top > bits + unit ? top - bits - unit : 0)) << bits;
 }
 
 /* All of the payload has been read but for 40 bytes: old versions of HdrHistogram_c counted the
@@ -1091,8 +1123,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     iv->ratio = perf_from_bits_(perf_hlog_get_be_(s, 8));
     if (version == 0)
         iv->ratio = 1.0;                        /* that was a total: we count ourselves           */
-    if (s->in.bad || (cookie & UINT32_C(0xffffff0f)) != plain[version] || digits > 5 || lowest == 0 ||
-        highest >> 63 || lowest > highest / 2 || left >> 31 == 1 ||
+    if (s->in.bad || (cookie & UINT32_C(0xffffff0f)) != plain[version] || digits > 5 ||
+        lowest == 0 || highest >> 63 || lowest > highest / 2 || left >> 31 == 1 ||
         (version < 2 && word != 2 && word != 4 && word != 8))
         return PERF_EFORMAT;
     t->from.bits = bits_of_digits[digits];
@@ -1449,8 +1481,8 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 
     if (!name)
         return 0;
-    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
-                         "\"metrics\":[{\"name\":", name);
+    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\""
+                         "perf.h\"},\"metrics\":[{\"name\":", name);
     perf_put_quoted_(&o, ",\"unit\":", unit ? unit : "");
     perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
                         "\"startTimeUnixNano\":\"", start_ns);

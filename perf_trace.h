@@ -9,7 +9,7 @@
  * Optional: only files that save such formats include it.  What is saved is what the rings
  * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages, folded
  * stacks and speedscope are in perf_export.h.
- * Sections (search for ">>"):  save  stream  merge  private
+ * Sections (search for ">>"):  save  stream  merge  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
@@ -102,6 +102,14 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * PERF_EIO, PERF_ENOMEM.                                                                         */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
+
+/* >>internal: what other headers may use -------------------------------------------------------
+ *   perf_pf_               a file being written from the rings, with its registry and clock
+ *   perf_pf_save_          writes it whole or not at all by go(pf); process 0: it gets no number
+ *   perf_pf_room_          room for n events of a thread, and for names; 0: no memory
+ *   perf_edge_, perf_edges_ begins and ends of a thread's scopes in order of time, after
+ *                          perf_pf_room_ for e->count of them
+ * None holds a lock: perf_events_each_, which go calls, takes it for the copy of each ring.      */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
@@ -1312,12 +1320,6 @@ PERF_FN uint64_t perf_merge_number_(const char **p)
     return *p == begin ? UINT64_MAX : v;
 }
 
-/* What may stand behind a number of ours. */
-PERF_FN int perf_merge_ended_(const char *p)
-{
-    return *p == ',' || *p == '}';
-}
-
 /* Between two records. */
 PERF_COLD_FN_ void perf_merge_comma_(perf_merge_ *m)
 {
@@ -1346,86 +1348,84 @@ PERF_COLD_FN_ void perf_merge_named_(perf_merge_ *m, uint32_t pid)
     }
 }
 
-/* The numbers of a record that change, and where they stand in it. */
+/* The numbers of a record that change, in the order in which they stand in it. */
+enum { PERF_MERGE_ID_, PERF_MERGE_TS_, PERF_MERGE_PID_, PERF_MERGE_CHANGES_ };
 typedef struct perf_merge_line_ {
-    const char *id, *id_end;    /* "12.34": the process that the span is of, which may be missing */
-    const char *ts, *ts_end;
-    const char *pid, *pid_end;
-    uint64_t    ns, process;
+    const char *at[PERF_MERGE_CHANGES_];        /* NULL: it has none                              */
+    const char *end[PERF_MERGE_CHANGES_];
+    uint64_t    value[PERF_MERGE_CHANGES_];     /* ts: ns                                         */
 } perf_merge_line_;
 
 /* 0: no record of ours. */
 PERF_COLD_FN_ int perf_merge_parse_(perf_merge_line_ *l, const char *line, const char *end)
 {
-    const char *q, *rest;
-    int         i;
+    static const char *const key[PERF_MERGE_CHANGES_] = {",\"id\":\"", ",\"ts\":", ",\"pid\":"};
+    const char *q, *before = end;
+    ptrdiff_t   rest = end - line;
+    int         k, i;
 
-    memset(l, 0, sizeof *l);
-    q = l->pid = perf_merge_key_(line, ",\"pid\":");
-    if (!q || !perf_merge_whole_(line, end))
+    if (!perf_merge_whole_(line, end))
         return 0;
-    l->process = perf_merge_number_(&q);
-    l->pid_end = q;
-    if (l->process >> 32 || !perf_merge_ended_(q))
-        return 0;
-    q = l->ts = perf_merge_key_(line, ",\"ts\":");
-    if (q) {
-        l->ns = perf_merge_number_(&q);
-        if (l->ns > UINT64_MAX / 2000 || l->ts > l->pid)
+    for (k = PERF_MERGE_PID_; k >= PERF_MERGE_ID_; k--) {
+        q = l->at[k] = l->end[k] = perf_merge_key_(line, key[k]);
+        l->value[k] = perf_merge_number_(&q);
+        if (!l->at[k] && k != PERF_MERGE_PID_)
+            continue;
+        if (l->at[k] > before || (k != PERF_MERGE_ID_ && l->value[k] >> 53) ||
+            (k == PERF_MERGE_PID_ && l->value[k] >> 32))
             return 0;
-        l->ns *= 1000;
-        if (*q == '.')
-            for (q++, i = 100; *q >= '0' && *q <= '9'; q++, i /= 10)
-                l->ns += PERF_CAST_(uint64_t, (*q - '0') * i);
-        l->ts_end = q;
-        if (!perf_merge_ended_(q))
+        before = l->at[k];
+        if (k == PERF_MERGE_TS_) {              /* us                                             */
+            l->value[k] *= 1000;
+            if (*q == '.')
+                for (q++, i = 100; *q >= '0' && *q <= '9'; q++, i /= 10)
+                    l->value[k] += PERF_CAST_(uint64_t, (*q - '0') * i);
+        }
+        if (k != PERF_MERGE_ID_ && *q != ',' && *q != '}')
             return 0;
+        if (k != PERF_MERGE_ID_)
+            l->end[k] = q;
+        else if (l->value[k] != UINT64_MAX && *q == '.')
+            l->end[k] = q + 1;                  /* "12.34": the process that the span is of       */
+        rest -= l->end[k] - l->at[k];
     }
-    rest = l->id = l->id_end = perf_merge_key_(line, ",\"id\":\"");
-    if (rest && perf_merge_number_(&rest) != UINT64_MAX && *rest == '.')
-        l->id_end = rest + 1;
-    if (l->id && l->id > (l->ts ? l->ts : l->pid))
-        return 0;
     /* without the numbers, so that what is accepted once is accepted when it was written again   */
-    return (end - line) - (l->id_end - l->id) - (l->ts_end - l->ts) - (l->pid_end - l->pid) <=
-           PERF_CAST_(ptrdiff_t, PERF_MERGE_PACKET_ - 128);
+    return rest <= PERF_CAST_(ptrdiff_t, PERF_MERGE_PACKET_ - 128);
 }
 
 /* One record: its process, its time and the ids of its spans change. */
 PERF_COLD_FN_ void perf_merge_record_(perf_merge_ *m, const char *line, const char *end)
 {
     perf_merge_line_ l;
-    uint32_t         pid;
-    int              fresh;
+    uint32_t         pid = 0;
+    int              fresh = 0, k;
 
-    if (!perf_merge_parse_(&l, line, end)) {
+    if (perf_merge_parse_(&l, line, end))
+        pid = perf_merge_pid_(m, l.value[PERF_MERGE_PID_], &fresh);
+    else
         m->status = PERF_EFORMAT;
-        return;
-    }
-    m->ours = 1;
-    pid = perf_merge_pid_(m, l.process, &fresh);
     if (m->status != PERF_OK)
         return;
+    m->ours = 1;
     if (fresh)
         perf_merge_named_(m, pid);
     if ((m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
         (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
         return;                                 /* an older name or label: viewers show the last  */
     perf_merge_comma_(m);
-    if (l.id) {                                 /* spans of two processes are not the same        */
-        perf_merge_raw_(m, line, l.id);
-        perf_file_number_(&m->file, pid);
-        *m->file.p++ = '.';
-        line = l.id_end;
+    for (k = PERF_MERGE_ID_; k < PERF_MERGE_CHANGES_; k++) {
+        if (!l.at[k])
+            continue;
+        perf_merge_raw_(m, line, l.at[k]);
+        if (k == PERF_MERGE_TS_)
+            m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, l.value[k]));
+        else
+            perf_file_number_(&m->file, pid);
+        if (k == PERF_MERGE_ID_)                /* spans of two processes are not the same        */
+            *m->file.p++ = '.';
+        line = l.end[k];
     }
-    if (l.ts) {
-        perf_merge_raw_(m, line, l.ts);
-        m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, l.ns));
-        line = l.ts_end;
-    }
-    perf_merge_raw_(m, line, l.pid);
-    perf_file_number_(&m->file, pid);
-    perf_merge_raw_(m, l.pid_end, end);
+    perf_merge_raw_(m, line, end);
 }
 
 /* What the head and the end of a file say was lost. */

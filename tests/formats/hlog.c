@@ -324,6 +324,89 @@ static void lengths(void)
     CHECK(read_plain(44, counts, 44) == PERF_OK && perf_hist_count(&one) == 12, "zeros at the end");
 }
 
+/* A line of one histogram whose front is all ours to choose. */
+static perf_status read_front(uint32_t outer, uint32_t cookie, size_t payload, uint64_t digits,
+                              uint64_t lowest, uint64_t highest, const unsigned char *counts, size_t n)
+{
+    static unsigned char content[300], raw[400];
+    perf_hlog_reader     r = PERF_ZERO;
+    perf_hlog_interval   iv;
+    unsigned char       *q = line_be(content, cookie, 4);
+
+    if (outer != UINT32_C(0x1c849309))
+        q = line_be(line_be(q, payload, 4), 0, 4);
+    q = line_be(q, digits, 4);
+    q = line_be(line_be(line_be(q, lowest, 8), highest, 8), perf_bits_(1.0), 8);
+    memcpy(q, counts, n);
+    memcpy(text, "1,1,1,", 6);
+    n = line_stored(raw, outer, content, PERF_CAST_(size_t, q + n - content));
+    r.text = text;
+    r.size = 6 + line_base64(text + 6, raw, n);
+    return perf_hlog_next(&r, &iv, &one);
+}
+
+/* Each field wrong alone; what is refused adds nothing. */
+static void fronts(void)
+{
+    static const unsigned char some[8] = {0, 0, 0, 2, 0, 0, 0, 3};
+    static const unsigned char huge[18] = {254, 255, 255, 255, 255, 255, 255, 255, 255,
+                                           254, 255, 255, 255, 255, 255, 255, 255, 255};
+    static const unsigned char least[9] = {255, 255, 255, 255, 255, 255, 255, 255, 255};
+    const uint32_t v1 = UINT32_C(0x1c849302), v2 = UINT32_C(0x1c849304), p1 = UINT32_C(0x1c849341);
+    const uint32_t p2 = UINT32_C(0x1c849313);
+    unsigned char  end[5] = {0, 0, 2, 0, 0}, run[3], wide[16];
+    int            i;
+
+    perf_hist_reset(&one);
+    perf_hist_add(&one, 777);
+    back = one;
+    for (i = 0; i < 22; i++) {
+        static const perf_status want[22] = {PERF_OK, PERF_OK, PERF_OK, PERF_OK, PERF_OK};
+        perf_status              st = PERF_OK;
+        switch (i) {
+        case 0: st = read_front(v1, p1, 8, 2, 1, 1000, some, 8); break;
+        case 1: st = read_front(v2, p2, 5, 2, 1, 1000, end, 5); break;
+        case 2: st = read_front(UINT32_C(0x1c849309), UINT32_C(0x1c849348), 0, 2, 1, 1000, some, 8); break;
+        case 3: st = read_front(v2, p2, 5, 2, 4, UINT64_C(1) << 62, end, 5); break;
+        case 4:                                 /* the last count that 2..255 can have: index 255  */
+            run[0] = 0xfd, run[1] = 3, run[2] = 2;
+            st = read_front(v2, p2, 3, 2, 1, 2, run, 3);
+            break;
+        case 5:                                 /* and one behind it                              */
+            run[0] = 0xff, run[1] = 3, run[2] = 2;
+            st = read_front(v2, p2, 3, 2, 1, 2, run, 3);
+            break;
+        case 6: st = read_front(v2, p2, 9, 2, 1, 1000, least, 9); break;   /* a run of 2^63       */
+        case 7: st = read_front(v2, p2 + 1, 5, 2, 1, 1000, end, 5); break;
+        case 8: st = read_front(v2, p1, 5, 2, 1, 1000, end, 5); break;
+        case 9: st = read_front(v2, p2, 5, 6, 1, 1000, end, 5); break;
+        case 10: st = read_front(v2, p2, 5, 2, 0, 1000, end, 5); break;
+        case 11: st = read_front(v2, p2, 5, 2, 1, UINT64_C(1) << 63, end, 5); break;
+        case 12: st = read_front(v2, p2, 5, 2, 501, 1000, end, 5); break;
+        case 13: st = read_front(v2, p2, 5, 5, UINT64_C(1) << 60, UINT64_C(1) << 62, end, 5); break;
+        case 14: st = read_front(v2, p2, 18, 2, 1, 1000, huge, 18); break; /* 2^63 - 1, twice     */
+        case 15: st = read_front(v1, p1, 7, 2, 1, 1000, some, 7); break;
+        case 16: st = read_front(v1, p1 - 0x10 * 4, 8, 2, 1, 1000, some, 8); break;
+        case 17: st = read_front(v1, p1 + 0x10 * 2, 8, 2, 1, 1000, some, 8); break;
+        case 18: st = read_front(v2, p2, UINT64_C(0x80000000), 2, 1, 1000, end, 5); break;
+        case 19: st = read_front(v2, p2, 5, 0, UINT64_C(1) << 61, UINT64_C(1) << 62, end, 5); break;
+        case 20:                                /* 1, then 2^64 - 1 of 8 bytes                    */
+            memset(wide, 255, 16);
+            memset(wide, 0, 7);
+            wide[7] = 1;
+            st = read_front(v1, UINT32_C(0x1c849381), 16, 2, 1, 1000, wide, 16);
+            break;
+        default: st = read_front(v2, p2, 6, 2, 1, 1000, end, 5); break;
+        }
+        CHECK(st == (i < 5 ? want[i] : PERF_EFORMAT), "front %d: %s", i, perf_status_text(st));
+        if (i >= 5)
+            CHECK(!memcmp(&one, &back, sizeof one), "front %d adds", i);
+        else
+            CHECK(perf_hist_count(&one) > 1, "front %d", i);
+        one = back;
+    }
+}
+
 /* 25 million empty blocks must not cost a table each; the line is 42 MB, a tenth will do. */
 static void many_blocks(void)
 {
@@ -470,6 +553,7 @@ int main(int argc, char **argv)
     refused(folder);
     java(folder);
     lengths();
+    fronts();
     many_blocks();
     saved();
     small_range();

@@ -30,7 +30,7 @@ static unsigned char *line_be(unsigned char *p, uint64_t v, int bytes)
 }
 
 /* A compressed stream of n <= 60000 bytes; `raw` has room for 24 more.  Returns its size. */
-static size_t line_stored(unsigned char *raw, uint32_t cookie, const unsigned char *content, size_t n)
+static inline size_t line_stored(unsigned char *raw, uint32_t cookie, const unsigned char *content, size_t n)
 {
     unsigned char *p = line_be(raw, cookie, 4);
 
