@@ -94,7 +94,7 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
     }
     if (!a->batch)
         a->batch = 1;
-    return a->time->count > 0 && perf_saved_count_(l) > 0;
+    return a->time->count > 0 && l->n > 0;
 }
 
 /* "name/suffix" as JSON, with `more` behind it. */
@@ -129,7 +129,7 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size
               aggregate ? aggregate : "", family);
     perf_put_arm_name_(o, a, "");
     perf_say_(o, ",'run_type':%j,'repetitions':%z", aggregate ? "aggregate" : "iteration",
-              perf_saved_count_(a->loop));
+              a->loop->n);
     if (!aggregate)
         perf_say_(o, ",'repetition_index':%z", i);
     perf_put_(o, ",\"threads\":1");
@@ -177,7 +177,7 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
                       some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
             continue;
         }
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+        for (i = 0; i < a.loop->n; i++) {
             if (!perf_saved_whole_(a.loop, i))
                 continue;
             perf_put_(o, some++ ? ",\n " : "\n ");
@@ -266,7 +266,7 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
 #endif
     perf_put_go_line_(o, "cpu: ", s->run.cpu);
     for (k = 0; perf_arm_next_(s, &k, &a);)
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+        for (i = 0; i < a.loop->n; i++) {
             double ns = perf_saved_value_(a.loop, a.arm, i);
             if (!perf_saved_whole_(a.loop, i))
                 continue;
@@ -297,7 +297,7 @@ PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
                   a.time->p50 * 1e-9, a.time->min * 1e-9, a.time->max * 1e-9);
         perf_put_samples_(o, ",'times':", a.loop, a.arm, 1e-9);
         perf_put_(o, ",\"exit_codes\":[");
-        for (i = n = 0; i < perf_saved_count_(a.loop); i++)
+        for (i = n = 0; i < a.loop->n; i++)
             if (perf_saved_whole_(a.loop, i))
                 perf_put_(o, n++ ? ",0" : "0");
         perf_put_(o, "]}");
@@ -392,11 +392,13 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_sc
     }
 }
 
-/* name{label="..." with the text escaped, and the sample's value behind `suffix`. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
-                                   const char *value, const char *suffix, double x)
+/* A sample of a series: name{label="text"} x.  `part`: "_sum" ... behind the name; `suffix`: behind
+ * the label's text, which is escaped.                                                            */
+PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *part,
+                                    const char *label, const char *value, const char *suffix,
+                                    double x)
 {
-    perf_say_(o, "%s{%s='", name, label);
+    perf_say_(o, "%s%s{%s='", name, part, label);
     while (*value) {
         unsigned char c = PERF_CAST_(unsigned char, *value);
         int           n = perf_utf8_(value);
@@ -439,7 +441,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
     uint64_t count[PERF_BOUNDS_ + 1], total;
     size_t   k, some = 0;
     int      i;
-    char     name[48], bound[32];
+    char     bound[32];
 
     for (k = 0; k < s->scopes; k++) {
         const perf_saved_scope_ *p = &s->scope[k];
@@ -448,8 +450,6 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
         if (!some++)
             perf_put_family_(o, family, "histogram", "seconds", help);
         perf_bound_counts_(s, p, tick, count);
-        perf_copy_text_(name, sizeof name - 8, family);
-        memcpy(name + strlen(name), "_bucket", 8);
         for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
             perf_out_ b = perf_out_open_(bound, sizeof bound);
             double    x = perf_metric_bound_(i);
@@ -458,13 +458,13 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
                 perf_say_(&b, "',le='+Inf");
             else                                /* bounds want a point or an exponent             */
                 perf_say_(&b, "',le='%r%s", x, x >= 1.0 ? ".0" : "");
-            perf_put_label_(o, name, "scope", p->row.name, bound, PERF_CAST_(double, total));
+            perf_put_sample_(o, family, "_bucket", "scope", p->row.name, bound,
+                             PERF_CAST_(double, total));
         }
-        memcpy(name + strlen(family), "_count", 7);
-        perf_put_label_(o, name, "scope", p->row.name, "", PERF_CAST_(double, total));
-        memcpy(name + strlen(family), "_sum", 5);
-        perf_put_label_(o, name, "scope", p->row.name, "",
-                        PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+        perf_put_sample_(o, family, "_count", "scope", p->row.name, "",
+                         PERF_CAST_(double, total));
+        perf_put_sample_(o, family, "_sum", "scope", p->row.name, "",
+                         PERF_CAST_(double, p->row.sum) * tick * 1e-9);
     }
 }
 
@@ -484,7 +484,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
             continue;
         if (!some++)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
-        perf_put_label_(o, "perf_value", "counter", p->row.name, "", p->row.last);
+        perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
     }
     for (k = some = 0; perf_arm_next_(s, &k, &a);) {
         if (perf_named_before_(s, &a))
@@ -492,8 +492,8 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
         if (!some++)
             perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
                              "Median time of one iteration.");
-        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix,
-                        a.time->p50 * 1e-9);
+        perf_put_sample_(o, "perf_benchmark_seconds", "", "benchmark", a.name, a.suffix,
+                         a.time->p50 * 1e-9);
     }
     perf_put_(o, "# EOF\n");
 }
@@ -857,7 +857,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!path || !*path || !row.name)
         return PERF_EINVAL;
     if (row.put)
-        return perf_saving_save_(path, row.put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
+        return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
     return row.save(path, opts && opts->run ? opts->run : "perf.h");
 }
 

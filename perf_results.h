@@ -12,7 +12,7 @@
  * Optional: only files that save or check results include it.  Files appear whole or not at all
  * (written beside, then renamed).  docs/results.md has the rules of a check.
  * Everything here allocates and may do I/O; nothing here is for a hot path.
- * Sections (search for ">>"):  results  baseline  private
+ * Sections (search for ">>"):  results  baseline  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
 #ifndef PERF_RESULTS_H
 #define PERF_RESULTS_H
@@ -130,14 +130,24 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++
  * baseline gives a status and the byte.  Free it, whatever the status.                           */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
-/* The same for a text in memory, which need not end with NUL. */
-PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
-                                               const perf_baseline_opts *opts);
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
 /* The verdicts as a table for people, to an open stream, which stays open.  PERF_EIO, PERF_ENOMEM,
  * PERF_EINVAL: NULL.                                                                             */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_say_              writes text, JSON and numbers by a format
+ *   perf_put_date_         writes a time as "2026-11-21T12:00:00" and an end
+ *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
+ *   perf_first_line_       the first line of a small file; 0: there is none
+ *   PERF_SANITIZED_        1: compiled with a sanitizer
+ *   perf_saving_, perf_saved_, perf_saved_scope_  what there is to write; pointers into the core,
+ *                          which finished loops never leave
+ *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_, perf_put_samples_  a loop's arm by
+ *                          the clock that decides; 0 for a value that is none
+ *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
+ *                          take the registry's lock for a moment; status as perf_results_save  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -299,44 +309,35 @@ typedef struct perf_run_ {
 #define PERF_SANITIZED_ 0
 #endif
 
-/* What the compiler's macros tell about its options. */
-#define PERF_BUILD_ PERF_ARCH_NAME_ PERF_BUILD_OPT_ PERF_BUILD_CPU_ PERF_BUILD_REST_
+/* The processor, and what the compiler's macros tell about its options. */
+PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
+{
 #if defined(__OPTIMIZE_SIZE__)
-#define PERF_BUILD_OPT_ ", optimised for size"
+    perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
 #elif defined(__OPTIMIZE__)
-#define PERF_BUILD_OPT_ ", optimised"
+    perf_put_(o, PERF_ARCH_NAME_ ", optimised");
 #elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-#define PERF_BUILD_OPT_ ", release"
+    perf_put_(o, PERF_ARCH_NAME_ ", release");
 #else
-#define PERF_BUILD_OPT_ ", not optimised"
+    perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
 #endif
 #if defined(__AVX512F__)
-#define PERF_BUILD_CPU_ ", AVX-512"
+    perf_put_(o, ", AVX-512");
 #elif defined(__AVX2__)
-#define PERF_BUILD_CPU_ ", AVX2"
+    perf_put_(o, ", AVX2");
 #elif defined(__AVX__)
-#define PERF_BUILD_CPU_ ", AVX"
+    perf_put_(o, ", AVX");
 #elif defined(__ARM_FEATURE_SVE)
-#define PERF_BUILD_CPU_ ", SVE"
-#else
-#define PERF_BUILD_CPU_ ""
+    perf_put_(o, ", SVE");
 #endif
 #if defined(__FAST_MATH__)
-#define PERF_BUILD_MATH_ ", fast-math"
-#else
-#define PERF_BUILD_MATH_ ""
+    perf_put_(o, ", fast-math");
 #endif
 #if defined(NDEBUG)
-#define PERF_BUILD_DEBUG_ ", NDEBUG"
-#else
-#define PERF_BUILD_DEBUG_ ""
+    perf_put_(o, ", NDEBUG");
 #endif
-#if PERF_SANITIZED_
-#define PERF_BUILD_SAN_ ", sanitizer"
-#else
-#define PERF_BUILD_SAN_ ""
-#endif
-#define PERF_BUILD_REST_ PERF_BUILD_MATH_ PERF_BUILD_DEBUG_ PERF_BUILD_SAN_
+    perf_put_(o, PERF_SANITIZED_ ? ", sanitizer" : "");
+}
 
 /* The first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
@@ -406,7 +407,8 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
         machine = line;
     perf_copy_text_(r.machine, sizeof r.machine, machine && *machine ? machine : "unknown");
     perf_copy_text_(r.compiler, sizeof r.compiler, PERF_COMPILER_);
-    perf_copy_text_(r.build, sizeof r.build, PERF_BUILD_);
+    o = perf_out_open_(r.build, sizeof r.build);
+    perf_put_build_(&o);
     if (opts->run) {
         perf_copy_text_(r.id, sizeof r.id, opts->run);
     } else {
@@ -470,13 +472,17 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     return 1;
 }
 
-PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, const perf_saved_ *loop)
+/* A bench without slices has its median as the only one. */
+PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, perf_saved_ loop)
 {
-    if (!perf_more_(&s->loop, &s->loop_room, s->loops, sizeof *s->loop)) {
-        s->status = PERF_ENOMEM;
-        return;
+    if (!loop.n && loop.bench && loop.bench->time.count) {
+        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.n = 1;
     }
-    s->loop[s->loops++] = *loop;
+    if (!perf_more_(&s->loop, &s->loop_room, s->loops, sizeof *s->loop))
+        s->status = PERF_ENOMEM;
+    else
+        s->loop[s->loops++] = loop;
 }
 
 /* The finished loops of the process, oldest first. */
@@ -506,7 +512,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.n = a->arm[0].count < a->arm[1].count ? a->arm[0].count : a->arm[1].count;
             one.n = a->result.baseline.count ? one.n : 0;
         }
-        perf_saving_loop_(s, &one);
+        perf_saving_loop_(s, one);
     }
     for (i = 0; i < s->loops / 2; i++) {
         one = s->loop[i];
@@ -575,7 +581,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
         one.x[0] = o.items[i].samples;
         one.n = o.items[i].samples ? o.items[i].count : 0;
         if (one.bench)
-            perf_saving_loop_(&s, &one);
+            perf_saving_loop_(&s, one);
     }
     r = perf_registry_read_();
     if (o.items || !r)
@@ -598,21 +604,12 @@ PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *l, int arm)
     return arm ? &l->ab->candidate : &l->ab->baseline;
 }
 
-/* Value i of a bench, by slice; without slices its median, as the only one.  0: none such. */
+/* Value i of an arm, by slice; 0: none such. */
 PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
 {
-    double x = 0.0;
+    double x = i < l->n ? l->x[arm][i] : 0.0;
 
-    if (l->n)
-        x = i < l->n ? l->x[arm][i] : 0.0;
-    else if (i == 0 && l->bench && l->bench->time.count)
-        x = perf_result_main_(l->bench)->p50;
     return perf_is_duration_(x) && x > 1e-200 && x < 1e200 ? x : 0.0;
-}
-
-PERF_FN size_t perf_saved_count_(const perf_saved_ *l)
-{
-    return l->n ? l->n : l->bench && l->bench->time.count;
 }
 
 /* Pairs count only whole. */
@@ -627,7 +624,7 @@ PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const char *key, const perf_s
     size_t i, written = 0;
 
     perf_say_(o, key);
-    for (i = 0; i < perf_saved_count_(l); i++)
+    for (i = 0; i < l->n; i++)
         if (perf_saved_whole_(l, i))
             perf_say_(o, "%s%r", written++ ? "," : "[", perf_saved_value_(l, arm, i) * unit);
     perf_put_(o, written ? "]" : "[]");
@@ -1442,37 +1439,32 @@ PERF_FN perf_results_opts perf_results_opts_default(void)
     return o;
 }
 
-/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made twice, to
- * measure and to keep; should the second be longer, as when a thread writes into samples meanwhile,
- * it is made again.  NULL: *status says why, PERF_ESTATE when it never kept still.               */
+/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again when
+ * it does not fit, and when a thread that writes into the samples made it grow meanwhile.  NULL:
+ * *status says why, PERF_ESTATE when it kept growing.                                            */
 PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
                                     size_t *len, perf_status *status)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o;
+    size_t    room = 65536;
     int       turn;
 
     *len = 0;
-    put(&o, with);
-    for (turn = 0; turn < 4; turn++) {
-        o.cap = o.len + 1;
-        o.len = 0;
-        o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
-        if (!o.p) {
-            *status = PERF_ENOMEM;
+    for (turn = 0; turn < 5; turn++) {
+        o = perf_out_open_(PERF_CAST_(char *, PERF_MALLOC(room)), room);
+        *status = o.p ? PERF_OK : PERF_ENOMEM;
+        if (!o.p)
             return o.p;
-        }
-        o.p[0] = '\0';
         put(&o, with);
         if (o.len < o.cap) {
-            *status = PERF_OK;
             *len = o.len;
             return o.p;
         }
         PERF_FREE(o.p);
-        o.p = PERF_CAST_(char *, PERF_NULL_);
+        room = o.len + 1;
     }
     *status = PERF_ESTATE;
-    return o.p;
+    return PERF_CAST_(char *, PERF_NULL_);
 }
 
 /* Gives back a text of our own that our reader refuses: no file may hold it. */
@@ -1587,15 +1579,14 @@ PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, c
 
     if (!file)
         return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), &len, &status);
+    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
     return perf_text_to_(file, text, len, status);
 }
 
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
 {
     return PERF_DISABLE ? PERF_EDISABLED
-                        : perf_saving_save_(path, perf_put_own_, opts,
-                                            PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
+                        : perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
 }
 
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
@@ -1629,8 +1620,7 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     if (status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT)
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts,
-                                   keep ? &r : PERF_CAST_(perf_read_ *, PERF_NULL_), 1);
+        status = perf_saving_save_(path, perf_put_own_, opts, keep ? &r : PERF_NULL_, 1);
     perf_read_free_(&r);
     PERF_FREE(old);
     return status;
@@ -1993,6 +1983,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
     }
 }
 
+/* The text need not end with NUL. */
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t size,
                                       const perf_baseline_opts *opts)
 {
@@ -2015,8 +2006,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, PERF_EINVAL, 0);
         return;
     }
-    now = perf_saving_make_(perf_put_own_, &o.now, PERF_CAST_(perf_read_ *, PERF_NULL_), &len,
-                            &status);
+    now = perf_saving_make_(perf_put_own_, &o.now, PERF_NULL_, &len, &status);
     if (!now) {
         perf_baseline_fail_(b, status, 0);
         return;
@@ -2045,35 +2035,21 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
     PERF_FREE(now);
 }
 
-PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
-                                               const perf_baseline_opts *opts)
-{
-    perf_baseline b;
-
-    memset(&b, 0, sizeof b);
-    if (PERF_DISABLE)
-        perf_baseline_fail_(&b, PERF_EDISABLED, 0);
-    else if (!text)
-        perf_baseline_fail_(&b, PERF_EINVAL, 0);
-    else
-        perf_baseline_run_(&b, text, size, opts);
-    return b;
-}
-
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
 {
     perf_baseline b;
-    perf_status   status;
+    perf_status   status = PERF_EDISABLED;
     size_t        size;
-    char         *text = perf_read_file_(path, &size, &status);
+    char         *text = PERF_CAST_(char *, PERF_NULL_);
 
-    if (text) {
-        b = perf_baseline_check_text(text, size, opts);
-        PERF_FREE(text);
-        return b;
-    }
     memset(&b, 0, sizeof b);
-    perf_baseline_fail_(&b, PERF_DISABLE ? PERF_EDISABLED : status, 0);
+    if (!PERF_DISABLE)
+        text = perf_read_file_(path, &size, &status);
+    if (text)
+        perf_baseline_run_(&b, text, size, opts);
+    else
+        perf_baseline_fail_(&b, status, 0);
+    PERF_FREE(text);
     return b;
 }
 
