@@ -448,6 +448,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
+    double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
 
 /* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
@@ -574,6 +575,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     memset(&s, 0, sizeof s);
     s.run = perf_run_here_(&o);
     s.clock = perf_clock();
+    s.step_ns = o.items ? 0.0 : s.clock.resolution_ns;
     for (i = 0; o.items && i < o.count; i++) {
         memset(&one, 0, sizeof one);
         one.name = o.items[i].name ? o.items[i].name : "(unnamed)";
@@ -646,6 +648,7 @@ typedef struct perf_read_entry_ {
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* its part of the numbers; pairs: as many again behind   */
     double      min, max, mean;         /* scopes                                                 */
+    double      step;                   /* of the clock, in ns; 0: the file does not say          */
 } perf_read_entry_;
 
 typedef struct perf_read_run_ {
@@ -1038,7 +1041,7 @@ PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_
 
 PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
 {
-    static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate",
+    static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                           PERF_NULL_};
     static const char *const of_scope[] = {"name", "run", "kind", "buckets", "min", "max", "mean",
                                            PERF_NULL_};
@@ -1055,7 +1058,7 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     e.run = "";
     e.of_run = -1;
     while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
-        switch (scope && k > 1 ? k + 3 : k) {
+        switch (scope && k > 1 ? k + 4 : k) {
         case 0: e.name = perf_read_string_(r); break;
         case 1: e.run = perf_read_string_(r); break;
         case 2:
@@ -1067,8 +1070,9 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
             candidate = r->values;
             candidates = perf_read_times_(r);
             break;
-        case 5: kind = perf_read_string_(r); break;
-        case 6:
+        case 5: e.step = perf_read_figure_(r); break;
+        case 6: kind = perf_read_string_(r); break;
+        case 7:
             e.value = r->values;
             e.values = perf_read_buckets_(r);
             break;
@@ -1296,7 +1300,19 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_stat
     perf_put_char_(o, ']');
 }
 
-PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
+/* The step of the clock, in ns an iteration; left out where it is not known. */
+PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_decides decides,
+                                  uint64_t batch)
+{
+    double step = s->step_ns;
+
+    if (step > 0.0 && step < 1.0 && decides == PERF_DECIDES_CPU)
+        step = 1.0;                             /* those are in whole ns                          */
+    if (step > 0.0 && batch)
+        perf_say_(o, ",'step':%r", step / PERF_CAST_(double, batch));
+}
+
+PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
 {
     const perf_result     *r = l->bench;
     const perf_bench_opts *p = &r->opts;
@@ -1307,6 +1323,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
                  "'items':%r}",
               r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
               p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
+    perf_put_step_(o, s, r->decides, r->batch);
     if (r->cpu.count)
         perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->time.count)
@@ -1314,7 +1331,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
     perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
 }
 
-PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
+PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
 {
     const perf_ab_result *r = l->ab;
     const perf_verdict   *v = &r->verdict;
@@ -1330,6 +1347,8 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
               r->opts.max_seconds, r->opts.slice_ns, perf_decision_text(v->decision), text,
               v->reason ? v->reason : "", v->confidence, v->ratio.low, v->ratio.estimate,
               v->ratio.high, v->speedup.low, v->speedup.estimate, v->speedup.high);
+    perf_put_step_(o, s, r->decides, r->batch_baseline < r->batch_candidate ? r->batch_baseline
+                                                                            : r->batch_candidate);
     if (r->baseline_cpu.count)
         perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->baseline.count) {
@@ -1405,9 +1424,9 @@ PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int sc
         if (scopes)
             perf_put_scope_json_(o, s, &s->scope[i]);
         else if (s->loop[i].ab)
-            perf_put_ab_json_(o, &s->loop[i]);
+            perf_put_ab_json_(o, s, &s->loop[i]);
         else
-            perf_put_bench_json_(o, &s->loop[i]);
+            perf_put_bench_json_(o, s, &s->loop[i]);
         perf_put_char_(o, '}');
     }
 }
@@ -1688,10 +1707,26 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
     return perf_is_duration_(x) ? x : 0.0;
 }
 
-/* How far two figures may differ for reasons of resolution alone, as a log. */
-PERF_FN double perf_baseline_tick_(int kind, perf_metric metric)
+/* The step of the clock over the least of the values; 0: the file does not say. */
+PERF_COLD_FN_ double perf_baseline_step_(const perf_read_ *r, const perf_read_entry_ *e)
 {
-    return kind == PERF_BASELINE_SCOPE && metric != PERF_METRIC_MEAN ? 1.0 / 32 : 0.001;
+    double least = PERF_INF_;
+    size_t i, n = e->kind == PERF_BASELINE_AB ? 2 * e->values : e->values;
+
+    for (i = 0; i < n && e->step > 0.0; i++)
+        least = r->value[e->value + i] < least ? r->value[e->value + i] : least;
+    return e->step > 0.0 ? e->step / least : 0.0;
+}
+
+/* How far two figures may differ for reasons of resolution alone, as a log.  a, b: steps of both, as
+ * above; a ratio is read with the steps of both its sides.                                       */
+PERF_FN double perf_baseline_tick_(int kind, perf_metric metric, double a, double b)
+{
+    double log_step = perf_step_log_(a, b) * (kind == PERF_BASELINE_AB ? 2.0 : 1.0);
+
+    if (kind == PERF_BASELINE_SCOPE)
+        return metric == PERF_METRIC_MEAN ? 0.001 : 1.0 / 32;
+    return log_step > 0.001 ? log_step : 0.001;
 }
 
 /* The geometric mean: what the change is measured from. */
@@ -1742,6 +1777,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     perf_verdict_finish_(&v, perf_widen_(i, tick), n, o);
     if (v.decision == PERF_INCONCLUSIVE)
         v.pairs_needed = PERF_INF_;             /* one new run stays one, however many were saved */
+    if (v.warnings & PERF_WARN_OUTPUTS)         /* wrong outputs: no number of runs mends that    */
+        return v;
     if (k < PERF_BASELINE_RUNS_) {
         v.decision = PERF_INCONCLUSIVE;
         v.pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - k);
@@ -1915,15 +1952,20 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
         return;
     }
     if (k == 1 && e->kind == PERF_BASELINE_BENCH) {     /* the slices of two runs                 */
-        const double *a = c->old.value + was->value, *b = c->now.value + is->value;
-        n->verdict = perf_compare(a, was->values, b, is->values, &c->o);
-        if (c->o.design == PERF_DESIGN_RANDOM)
-            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &c->o);
-        else
+        const double     *a = c->old.value + was->value, *b = c->now.value + is->value;
+        perf_compare_opts o = c->o;
+        if (!(o.tick > 0.0))                    /* 0: found in the values                         */
+            o.tick = was->step > is->step ? was->step : is->step;
+        n->verdict = perf_compare(a, was->values, b, is->values, &o);
+        if (o.design == PERF_DESIGN_RANDOM)
+            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &o);
+        else if (!(n->verdict.warnings & PERF_WARN_OUTPUTS))
             n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
     } else {
         n->verdict = perf_baseline_judge_(before, k, n->now,
-                                          perf_baseline_tick_(e->kind, c->o.rule.metric),
+                                          perf_baseline_tick_(e->kind, c->o.rule.metric,
+                                                              perf_baseline_step_(&c->old, was),
+                                                              perf_baseline_step_(&c->now, is)),
                                           perf_baseline_walk_(c, k),
                                           &c->o, &n->p);
     }
@@ -1948,7 +1990,8 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *b)
     for (i = n = 0; i < b->entries && b->status == PERF_OK; i++) {
         perf_baseline_entry *e = &b->entry[i];
         e->decision = PERF_INCONCLUSIVE;
-        if (e->runs && p[n++] <= 1.0 - b->confidence)
+        if (e->runs &&
+            (p[n++] <= 1.0 - b->confidence || (e->verdict.warnings & PERF_WARN_OUTPUTS)))
             e->decision = e->verdict.decision;
         b->accepted += e->decision == PERF_ACCEPT;
         b->rejected += e->decision == PERF_REJECT;
@@ -2039,7 +2082,7 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
 {
     perf_baseline b;
     perf_status   status = PERF_EDISABLED;
-    size_t        size;
+    size_t        size = 0;
     char         *text = PERF_CAST_(char *, PERF_NULL_);
 
     memset(&b, 0, sizeof b);

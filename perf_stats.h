@@ -184,7 +184,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_is_duration_      1: finite and above 0
  *   perf_random_           64 random bits (splitmix64) from a state of the caller's
  *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
- *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval made wider by it
+ *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
