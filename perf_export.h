@@ -15,7 +15,6 @@
 #define PERF_EXPORT_H
 
 #include "perf_results.h"
-#include "perf_trace.h"
 
 PERF_BEGIN_DECLS
 
@@ -28,11 +27,9 @@ typedef enum perf_export_format {
     PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
     PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians: Prometheus            */
     PERF_EXPORT_OTLP,           /* the same as OpenTelemetry's metrics in JSON                    */
-    PERF_EXPORT_SPEEDSCOPE,     /* https://www.speedscope.app: a profile a thread, begins and ends
-                                   in ns since the first scope; no counters, instants, spans      */
-    PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno: "main;load;decode 1200", a line a path of
-                                   scopes, self time in ns.  Names lose ';', newlines and bytes that
-                                   are not UTF-8                                                  */
+    PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
+                                   line a path of scopes, self time in ns.  Names lose ';', newlines
+                                   and bytes that are not UTF-8                                   */
     PERF_EXPORT_FLAME,          /* a page of HTML that shows the same as boxes, widest first; click
                                    to zoom.  Paths of less than 1/5000 of the time are left out.
                                    Its title is `run` of the options                              */
@@ -40,12 +37,12 @@ typedef enum perf_export_format {
 } perf_export_format;
 
 /* To a file, whole or not at all.  The first six write what perf_results_save writes, the last
- * three what the trace still holds, and of the options only `run`.  PERF_EINVAL: no path or no such
- * format, PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                               */
+ * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
+ * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first six to an open stream, which stays open; PERF_EINVAL for the last three. */
+/* The first six to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
@@ -574,91 +571,6 @@ PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const void *saving)
     perf_put_(o, "]}}\n]}]}]}\n");
 }
 
-/* ---- speedscope ---- */
-
-PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    perf_edge_ *edge, *end, *open = w->room;
-    size_t      top = 0;
-    uint64_t    ns = 0;
-    char        comma = '[';
-
-    if (!e->count)
-        return;
-    if (!perf_pf_room_(w, PERF_CAST_(size_t, e->count))) {
-        w->no_memory = 1;
-        return;
-    }
-    open = w->room;                             /* the stack there is done with                   */
-    end = w->room + 3 * e->count;
-    edge = perf_edges_(w, e, 0);
-    if (edge == end)
-        return;
-    if (w->process++)
-        perf_file_put_(f, ",");
-    perf_file_put_(f, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,"
-                      "\"name\":");
-    if (e->name[0]) {
-        perf_file_json_(f, e->name);
-    } else {
-        perf_file_put_(f, "\"thread ");
-        perf_file_number_(f, e->thread);
-        perf_file_put_(f, "\"");
-    }
-    perf_file_put_(f, ",\"events\":");
-    for (; edge < end; edge++) {
-        uint64_t at = perf_epoch_ns_(&w->epoch, edge->ticks) - w->epoch.ns;
-        if (f->p > f->limit)
-            perf_file_flush_(f);
-        ns = at > ns && !(at >> 63) ? at : ns;
-        *f->p++ = comma;
-        comma = ',';
-        memcpy(f->p, "\n{\"type\":\"", 10);
-        f->p[10] = edge->name ? 'O' : 'C';
-        memcpy(f->p + 11, "\",\"frame\":", 10);
-        f->p += 21;
-        if (edge->name)
-            open[top++].name = edge->name;
-        else if (top)
-            top--;
-        f->p = perf_digits_(f->p, open[top - (edge->name ? 1 : 0)].name);
-        memcpy(f->p, ",\"at\":", 6);
-        f->p = perf_digits_(f->p + 6, ns);
-        *f->p++ = '}';
-    }
-    perf_file_put_(f, "],\"endValue\":");
-    perf_file_number_(f, ns);
-    perf_file_put_(f, "}");
-}
-
-PERF_COLD_FN_ void perf_ss_go_(void *with)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-
-    perf_file_put_(f, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-                      "\"exporter\":\"perf.h\",\"shared\":{\"frames\":[{\"name\":\"\"}");
-    for (id = 1; id < names; id++) {            /* frame number = id                              */
-        perf_file_put_(f, ",\n{\"name\":");
-        perf_file_json_(f, PERF_ACQ_(&w->registry->names)[id]->site.name);
-        perf_file_put_(f, "}");
-    }
-    perf_file_put_(f, "]},\"profiles\":[");
-    if (!perf_events_each_(w->registry, perf_ss_thread_, w) || w->no_memory)
-        f->failed = 1;
-    perf_file_put_(f, "]}\n");
-    perf_file_flush_(f);
-}
-
-PERF_COLD_FN_ perf_status perf_ss_save_(const char *path, const char *title)
-{
-    (void)title;
-    return perf_pf_save_(path, perf_ss_go_, 0);
-}
-
 /* ---- folded stacks and the flame page ---- */
 
 typedef struct perf_flame_ {
@@ -807,22 +719,12 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     return status;
 }
 
-PERF_COLD_FN_ perf_status perf_folded_save_(const char *path, const char *title)
-{
-    return perf_tree_save_(path, title, perf_folded_go_);
-}
-
-PERF_COLD_FN_ perf_status perf_flame_save_(const char *path, const char *title)
-{
-    return perf_tree_save_(path, title, perf_flame_go_);
-}
-
 /* ---- the formats by number ---- */
 
 typedef struct perf_export_row_ {
     const char *name;
     void (*put)(perf_out_ *, const void *);     /* of results                                     */
-    perf_status (*save)(const char *, const char *);    /* of the trace: path, title              */
+    void (*go)(void *);                         /* of the call tree                               */
 } perf_export_row_;
 
 PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
@@ -834,9 +736,8 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
         {"pyperf", perf_put_pyperf_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"otlp", perf_put_otlp_, PERF_NULL_},
-        {"speedscope", PERF_NULL_, perf_ss_save_},
-        {"folded", PERF_NULL_, perf_folded_save_},
-        {"flame", PERF_NULL_, perf_flame_save_},
+        {"folded", PERF_NULL_, perf_folded_go_},
+        {"flame", PERF_NULL_, perf_flame_go_},
         {PERF_NULL_, PERF_NULL_, PERF_NULL_}};
 
     return row[PERF_CAST_(unsigned, format) < PERF_EXPORT_FORMATS_ ? format : PERF_EXPORT_FORMATS_];
@@ -858,7 +759,7 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
         return PERF_EINVAL;
     if (row.put)
         return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
-    return row.save(path, opts && opts->run ? opts->run : "perf.h");
+    return perf_tree_save_(path, opts && opts->run ? opts->run : "perf.h", row.go);
 }
 
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
