@@ -681,6 +681,16 @@ PERF_COLD_FN_ int perf_read_fail_(perf_read_ *r, perf_status why)
     return 0;
 }
 
+/* Fails at that place unless `ok`.  Returns 1 as long as nothing has failed. */
+PERF_COLD_FN_ int perf_read_need_(perf_read_ *r, int ok, size_t at, perf_status why)
+{
+    if (!ok && r->status == PERF_OK) {
+        r->at = at;
+        (void)perf_read_fail_(r, why);
+    }
+    return r->status == PERF_OK;
+}
+
 /* The next character that is no blank; 0 at the end or after a failure. */
 PERF_FN char perf_read_peek_(perf_read_ *r)
 {
@@ -885,10 +895,7 @@ PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
     (void)perf_read_peek_(r);
     at = r->at;
     x = perf_read_number_(r);
-    if (perf_is_finite_(x))
-        return x;
-    r->at = at;
-    return perf_read_fail_(r, PERF_ERANGE);
+    return perf_read_need_(r, perf_is_finite_(x), at, PERF_ERANGE) ? x : 0.0;
 }
 
 /* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
@@ -988,13 +995,8 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
     while (perf_read_element_(r, &n)) {
         at = r->at;
         x = perf_read_figure_(r);
-        if (r->status != PERF_OK)
+        if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE))
             return 0;
-        if (!(x > 1e-290)) {
-            r->at = at;
-            (void)perf_read_fail_(r, PERF_ERANGE);
-            return 0;
-        }
         perf_read_push_(r, x);
         count++;
     }
@@ -1014,11 +1016,7 @@ PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
                 x[pair - 1] = perf_read_figure_(r);
             else
                 perf_read_skip_(r, 0);
-        if (r->status == PERF_OK && (pair < 2 || !(x[0] > last) || !(x[1] >= 1.0))) {
-            r->at = at;
-            (void)perf_read_fail_(r, PERF_ERANGE);
-        }
-        if (r->status != PERF_OK)
+        if (!perf_read_need_(r, pair >= 2 && x[0] > last && x[1] >= 1.0, at, PERF_ERANGE))
             return 0;
         last = x[0];
         perf_read_push_(r, x[0]);
@@ -1048,7 +1046,7 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     perf_read_entry_ e;
     const char      *kind = "";
     double           figure[3] = {0.0, 0.0, 0.0};
-    size_t           n = 0, candidates = 0, candidate = 0;
+    size_t           n = 0, at[2] = {0, 0}, count[2] = {0, 0};  /* the values; the candidate's    */
     uint32_t         seen = 0;
     int              k, wrong;
 
@@ -1063,39 +1061,34 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
         case 1: e.run = perf_read_string_(r); break;
         case 2:
         case 3:
-            e.value = r->values;
-            e.values = perf_read_times_(r);
-            break;
         case 4:
-            candidate = r->values;
-            candidates = perf_read_times_(r);
+            at[k == 4] = r->values;
+            count[k == 4] = perf_read_times_(r);
             break;
         case 5: e.step = perf_read_figure_(r); break;
         case 6: kind = perf_read_string_(r); break;
         case 7:
-            e.value = r->values;
-            e.values = perf_read_buckets_(r);
+            at[0] = r->values;
+            count[0] = perf_read_buckets_(r);
             break;
         default: figure[k - 4] = perf_read_any_(r); break;
         }
     e.to = r->at;
+    e.value = at[0];
+    e.values = count[0];
     e.min = figure[0];
     e.max = figure[1];
     e.mean = figure[2];
     if (e.values && scope && strcmp(kind, "counter") && strcmp(kind, "instant"))
         e.kind = PERF_BASELINE_SCOPE;
-    else if (e.values && !scope)
-        e.kind = seen & 16 ? PERF_BASELINE_AB : PERF_BASELINE_BENCH;
+    else if (e.values && !scope)                /* a baseline without a candidate is nothing      */
+        e.kind = seen & 16 ? PERF_BASELINE_AB : seen & 8 ? 0 : PERF_BASELINE_BENCH;
     wrong = !e.name || (!scope && (seen & 12) == 12);
     if (!scope && seen & 16)                    /* pairs: the candidate's directly behind         */
-        wrong |= candidates != e.values || candidate != e.value + e.values;
-    else if (!scope && seen & 8)
-        e.kind = 0;                             /* a baseline without a candidate                 */
-    if (r->status == PERF_OK && (wrong || (e.kind == PERF_BASELINE_SCOPE &&
-                                           !perf_is_finite_(e.min + e.max + e.mean)))) {
-        r->at = e.from;
-        (void)perf_read_fail_(r, wrong ? PERF_EFORMAT : PERF_ERANGE);
-    }
+        wrong |= count[1] != e.values || at[1] != e.value + e.values;
+    (void)perf_read_need_(r, !wrong, e.from, PERF_EFORMAT);
+    if (e.kind == PERF_BASELINE_SCOPE)          /* a counter may hold any number                  */
+        (void)perf_read_need_(r, perf_is_finite_(e.min + e.max + e.mean), e.from, PERF_ERANGE);
     if (perf_read_room_(r, &r->entry, &r->entry_room, r->entries, sizeof e, PERF_READ_ENTRIES_))
         r->entry[r->entries++] = e;
 }
@@ -1192,8 +1185,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
     while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0) {
         if (!k) {
             version = perf_read_figure_(r);
-            if (r->status == PERF_OK && !(version >= 1.0 && version < 2.0))
-                (void)perf_read_fail_(r, PERF_EFORMAT);
+            (void)perf_read_need_(r, version >= 1.0 && version < 2.0, r->at, PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_element_(r, &element);)
@@ -1202,13 +1194,9 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
             else
                 perf_read_entry_of_(r, k == 3);
     }
-    if (r->status == PERF_OK && perf_read_peek_(r))
-        (void)perf_read_fail_(r, PERF_EFORMAT); /* something behind the end                       */
-    if (r->status == PERF_OK && !(seen & 1)) {
-        r->at = 0;
+    if (perf_read_peek_(r))                     /* something behind the end                       */
         (void)perf_read_fail_(r, PERF_EFORMAT);
-    }
-    if (r->status == PERF_OK)
+    if (perf_read_need_(r, PERF_CAST_(int, seen & 1u), 0, PERF_EFORMAT))
         perf_read_link_(r);
 }
 
@@ -1718,8 +1706,8 @@ PERF_COLD_FN_ double perf_baseline_step_(const perf_read_ *r, const perf_read_en
     return e->step > 0.0 ? e->step / least : 0.0;
 }
 
-/* How far two figures may differ for reasons of resolution alone, as a log.  a, b: steps of both, as
- * above; a ratio is read with the steps of both its sides.                                       */
+/* How far two figures may differ for reasons of resolution alone, as a log.  a, b: steps of both,
+ * as above; a ratio is read with the steps of both its sides.                                    */
 PERF_FN double perf_baseline_tick_(int kind, perf_metric metric, double a, double b)
 {
     double log_step = perf_step_log_(a, b) * (kind == PERF_BASELINE_AB ? 2.0 : 1.0);
