@@ -658,6 +658,8 @@ static void reader(void)
                   (unsigned long)len, perf_status_text(b.status));
             perf_baseline_free(&b);
         }
+        snprintf(path, sizeof path, "%s/broken.json.damaged", dir);
+        (void)remove(path);
         snprintf(path, sizeof path, "%s/broken.json", dir);
         f = fopen(path, "wb");
         (void)fwrite(text, 1, len / 2, f);
