@@ -15,7 +15,6 @@
 #define PERF_EXPORT_H
 
 #include "perf_results.h"
-#include "perf_trace.h"
 
 PERF_BEGIN_DECLS
 
@@ -28,11 +27,9 @@ typedef enum perf_export_format {
     PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
     PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians: Prometheus            */
     PERF_EXPORT_OTLP,           /* the same as OpenTelemetry's metrics in JSON                    */
-    PERF_EXPORT_SPEEDSCOPE,     /* https://www.speedscope.app: a profile a thread, begins and ends
-                                   in ns since the first scope; no counters, instants, spans      */
-    PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno: "main;load;decode 1200", a line a path of
-                                   scopes, self time in ns.  Names lose ';', newlines and bytes that
-                                   are not UTF-8                                                  */
+    PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
+                                   line a path of scopes, self time in ns.  Names lose ';', newlines
+                                   and bytes that are not UTF-8                                   */
     PERF_EXPORT_FLAME,          /* a page of HTML that shows the same as boxes, widest first; click
                                    to zoom.  Paths of less than 1/5000 of the time are left out.
                                    Its title is `run` of the options                              */
@@ -40,12 +37,12 @@ typedef enum perf_export_format {
 } perf_export_format;
 
 /* To a file, whole or not at all.  The first six write what perf_results_save writes, the last
- * three what the trace still holds, and of the options only `run`.  PERF_EINVAL: no path or no such
- * format, PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                               */
+ * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
+ * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first six to an open stream, which stays open; PERF_EINVAL for the last three. */
+/* The first six to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
@@ -94,7 +91,7 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
     }
     if (!a->batch)
         a->batch = 1;
-    return a->time->count > 0 && perf_saved_count_(l) > 0;
+    return a->time->count > 0 && l->n > 0;
 }
 
 /* "name/suffix" as JSON, with `more` behind it. */
@@ -129,7 +126,7 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size
               aggregate ? aggregate : "", family);
     perf_put_arm_name_(o, a, "");
     perf_say_(o, ",'run_type':%j,'repetitions':%z", aggregate ? "aggregate" : "iteration",
-              perf_saved_count_(a->loop));
+              a->loop->n);
     if (!aggregate)
         perf_say_(o, ",'repetition_index':%z", i);
     perf_put_(o, ",\"threads\":1");
@@ -177,7 +174,7 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
                       some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
             continue;
         }
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+        for (i = 0; i < a.loop->n; i++) {
             if (!perf_saved_whole_(a.loop, i))
                 continue;
             perf_put_(o, some++ ? ",\n " : "\n ");
@@ -266,7 +263,7 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
 #endif
     perf_put_go_line_(o, "cpu: ", s->run.cpu);
     for (k = 0; perf_arm_next_(s, &k, &a);)
-        for (i = 0; i < perf_saved_count_(a.loop); i++) {
+        for (i = 0; i < a.loop->n; i++) {
             double ns = perf_saved_value_(a.loop, a.arm, i);
             if (!perf_saved_whole_(a.loop, i))
                 continue;
@@ -297,7 +294,7 @@ PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
                   a.time->p50 * 1e-9, a.time->min * 1e-9, a.time->max * 1e-9);
         perf_put_samples_(o, ",'times':", a.loop, a.arm, 1e-9);
         perf_put_(o, ",\"exit_codes\":[");
-        for (i = n = 0; i < perf_saved_count_(a.loop); i++)
+        for (i = n = 0; i < a.loop->n; i++)
             if (perf_saved_whole_(a.loop, i))
                 perf_put_(o, n++ ? ",0" : "0");
         perf_put_(o, "]}");
@@ -392,11 +389,13 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_sc
     }
 }
 
-/* name{label="..." with the text escaped, and the sample's value behind `suffix`. */
-PERF_COLD_FN_ void perf_put_label_(perf_out_ *o, const char *name, const char *label,
-                                   const char *value, const char *suffix, double x)
+/* A sample of a series: name{label="text"} x.  `part`: "_sum" ... behind the name; `suffix`: behind
+ * the label's text, which is escaped.                                                            */
+PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *part,
+                                    const char *label, const char *value, const char *suffix,
+                                    double x)
 {
-    perf_say_(o, "%s{%s='", name, label);
+    perf_say_(o, "%s%s{%s='", name, part, label);
     while (*value) {
         unsigned char c = PERF_CAST_(unsigned char, *value);
         int           n = perf_utf8_(value);
@@ -439,7 +438,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
     uint64_t count[PERF_BOUNDS_ + 1], total;
     size_t   k, some = 0;
     int      i;
-    char     name[48], bound[32];
+    char     bound[32];
 
     for (k = 0; k < s->scopes; k++) {
         const perf_saved_scope_ *p = &s->scope[k];
@@ -448,8 +447,6 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
         if (!some++)
             perf_put_family_(o, family, "histogram", "seconds", help);
         perf_bound_counts_(s, p, tick, count);
-        perf_copy_text_(name, sizeof name - 8, family);
-        memcpy(name + strlen(name), "_bucket", 8);
         for (i = 0, total = 0; i <= PERF_BOUNDS_; i++) {
             perf_out_ b = perf_out_open_(bound, sizeof bound);
             double    x = perf_metric_bound_(i);
@@ -458,13 +455,13 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
                 perf_say_(&b, "',le='+Inf");
             else                                /* bounds want a point or an exponent             */
                 perf_say_(&b, "',le='%r%s", x, x >= 1.0 ? ".0" : "");
-            perf_put_label_(o, name, "scope", p->row.name, bound, PERF_CAST_(double, total));
+            perf_put_sample_(o, family, "_bucket", "scope", p->row.name, bound,
+                             PERF_CAST_(double, total));
         }
-        memcpy(name + strlen(family), "_count", 7);
-        perf_put_label_(o, name, "scope", p->row.name, "", PERF_CAST_(double, total));
-        memcpy(name + strlen(family), "_sum", 5);
-        perf_put_label_(o, name, "scope", p->row.name, "",
-                        PERF_CAST_(double, p->row.sum) * tick * 1e-9);
+        perf_put_sample_(o, family, "_count", "scope", p->row.name, "",
+                         PERF_CAST_(double, total));
+        perf_put_sample_(o, family, "_sum", "scope", p->row.name, "",
+                         PERF_CAST_(double, p->row.sum) * tick * 1e-9);
     }
 }
 
@@ -484,7 +481,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
             continue;
         if (!some++)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
-        perf_put_label_(o, "perf_value", "counter", p->row.name, "", p->row.last);
+        perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
     }
     for (k = some = 0; perf_arm_next_(s, &k, &a);) {
         if (perf_named_before_(s, &a))
@@ -492,8 +489,8 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
         if (!some++)
             perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
                              "Median time of one iteration.");
-        perf_put_label_(o, "perf_benchmark_seconds", "benchmark", a.name, a.suffix,
-                        a.time->p50 * 1e-9);
+        perf_put_sample_(o, "perf_benchmark_seconds", "", "benchmark", a.name, a.suffix,
+                         a.time->p50 * 1e-9);
     }
     perf_put_(o, "# EOF\n");
 }
@@ -572,91 +569,6 @@ PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const void *saving)
         perf_say_(o, ",'asDouble':%r}", a.time->p50 * 1e-9);
     }
     perf_put_(o, "]}}\n]}]}]}\n");
-}
-
-/* ---- speedscope ---- */
-
-PERF_HOT_FN_ void perf_ss_thread_(void *with, const perf_events_ *e)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    perf_edge_ *edge, *end, *open = w->room;
-    size_t      top = 0;
-    uint64_t    ns = 0;
-    char        comma = '[';
-
-    if (!e->count)
-        return;
-    if (!perf_pf_room_(w, PERF_CAST_(size_t, e->count))) {
-        w->no_memory = 1;
-        return;
-    }
-    open = w->room;                             /* the stack there is done with                   */
-    end = w->room + 3 * e->count;
-    edge = perf_edges_(w, e, 0);
-    if (edge == end)
-        return;
-    if (w->process++)
-        perf_file_put_(f, ",");
-    perf_file_put_(f, "\n{\"type\":\"evented\",\"unit\":\"nanoseconds\",\"startValue\":0,"
-                      "\"name\":");
-    if (e->name[0]) {
-        perf_file_json_(f, e->name);
-    } else {
-        perf_file_put_(f, "\"thread ");
-        perf_file_number_(f, e->thread);
-        perf_file_put_(f, "\"");
-    }
-    perf_file_put_(f, ",\"events\":");
-    for (; edge < end; edge++) {
-        uint64_t at = perf_epoch_ns_(&w->epoch, edge->ticks) - w->epoch.ns;
-        if (f->p > f->limit)
-            perf_file_flush_(f);
-        ns = at > ns && !(at >> 63) ? at : ns;
-        *f->p++ = comma;
-        comma = ',';
-        memcpy(f->p, "\n{\"type\":\"", 10);
-        f->p[10] = edge->name ? 'O' : 'C';
-        memcpy(f->p + 11, "\",\"frame\":", 10);
-        f->p += 21;
-        if (edge->name)
-            open[top++].name = edge->name;
-        else if (top)
-            top--;
-        f->p = perf_digits_(f->p, open[top - (edge->name ? 1 : 0)].name);
-        memcpy(f->p, ",\"at\":", 6);
-        f->p = perf_digits_(f->p + 6, ns);
-        *f->p++ = '}';
-    }
-    perf_file_put_(f, "],\"endValue\":");
-    perf_file_number_(f, ns);
-    perf_file_put_(f, "}");
-}
-
-PERF_COLD_FN_ void perf_ss_go_(void *with)
-{
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
-    perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count);
-
-    perf_file_put_(f, "{\"$schema\":\"https://www.speedscope.app/file-format-schema.json\","
-                      "\"exporter\":\"perf.h\",\"shared\":{\"frames\":[{\"name\":\"\"}");
-    for (id = 1; id < names; id++) {            /* frame number = id                              */
-        perf_file_put_(f, ",\n{\"name\":");
-        perf_file_json_(f, PERF_ACQ_(&w->registry->names)[id]->site.name);
-        perf_file_put_(f, "}");
-    }
-    perf_file_put_(f, "]},\"profiles\":[");
-    if (!perf_events_each_(w->registry, perf_ss_thread_, w) || w->no_memory)
-        f->failed = 1;
-    perf_file_put_(f, "]}\n");
-    perf_file_flush_(f);
-}
-
-PERF_COLD_FN_ perf_status perf_ss_save_(const char *path, const char *title)
-{
-    (void)title;
-    return perf_pf_save_(path, perf_ss_go_, 0);
 }
 
 /* ---- folded stacks and the flame page ---- */
@@ -807,22 +719,12 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     return status;
 }
 
-PERF_COLD_FN_ perf_status perf_folded_save_(const char *path, const char *title)
-{
-    return perf_tree_save_(path, title, perf_folded_go_);
-}
-
-PERF_COLD_FN_ perf_status perf_flame_save_(const char *path, const char *title)
-{
-    return perf_tree_save_(path, title, perf_flame_go_);
-}
-
 /* ---- the formats by number ---- */
 
 typedef struct perf_export_row_ {
     const char *name;
     void (*put)(perf_out_ *, const void *);     /* of results                                     */
-    perf_status (*save)(const char *, const char *);    /* of the trace: path, title              */
+    void (*go)(void *);                         /* of the call tree                               */
 } perf_export_row_;
 
 PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
@@ -834,9 +736,8 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
         {"pyperf", perf_put_pyperf_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"otlp", perf_put_otlp_, PERF_NULL_},
-        {"speedscope", PERF_NULL_, perf_ss_save_},
-        {"folded", PERF_NULL_, perf_folded_save_},
-        {"flame", PERF_NULL_, perf_flame_save_},
+        {"folded", PERF_NULL_, perf_folded_go_},
+        {"flame", PERF_NULL_, perf_flame_go_},
         {PERF_NULL_, PERF_NULL_, PERF_NULL_}};
 
     return row[PERF_CAST_(unsigned, format) < PERF_EXPORT_FORMATS_ ? format : PERF_EXPORT_FORMATS_];
@@ -857,8 +758,8 @@ PERF_FN perf_status perf_export_save(const char *path, perf_export_format format
     if (!path || !*path || !row.name)
         return PERF_EINVAL;
     if (row.put)
-        return perf_saving_save_(path, row.put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
-    return row.save(path, opts && opts->run ? opts->run : "perf.h");
+        return perf_saving_save_(path, row.put, opts, PERF_NULL_, 0);
+    return perf_tree_save_(path, opts && opts->run ? opts->run : "perf.h", row.go);
 }
 
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,

@@ -319,7 +319,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
         "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp; of the\n"
-        "                     trace, to a file, also speedscope, folded or flame\n"
+        "                     trace, to a file, also folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"

@@ -12,7 +12,7 @@
  * Optional: only files that save or check results include it.  Files appear whole or not at all
  * (written beside, then renamed).  docs/results.md has the rules of a check.
  * Everything here allocates and may do I/O; nothing here is for a hot path.
- * Sections (search for ">>"):  results  baseline  private
+ * Sections (search for ">>"):  results  baseline  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_RESULTS_H
 #define PERF_RESULTS_H
@@ -130,14 +130,24 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++
  * baseline gives a status and the byte.  Free it, whatever the status.                           */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
-/* The same for a text in memory, which need not end with NUL. */
-PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
-                                               const perf_baseline_opts *opts);
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
 /* The verdicts as a table for people, to an open stream, which stays open.  PERF_EIO, PERF_ENOMEM,
  * PERF_EINVAL: NULL.                                                                             */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_say_              writes text, JSON and numbers by a format
+ *   perf_put_date_         writes a time as "2026-11-21T12:00:00" and an end
+ *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
+ *   perf_first_line_       the first line of a small file; 0: there is none
+ *   PERF_SANITIZED_        1: compiled with a sanitizer
+ *   perf_saving_, perf_saved_, perf_saved_scope_  what there is to write; pointers into the core,
+ *                          which finished loops never leave
+ *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_, perf_put_samples_  a loop's arm by
+ *                          the clock that decides; 0 for a value that is none
+ *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
+ *                          take the registry's lock for a moment; status as perf_results_save  */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -299,44 +309,35 @@ typedef struct perf_run_ {
 #define PERF_SANITIZED_ 0
 #endif
 
-/* What the compiler's macros tell about its options. */
-#define PERF_BUILD_ PERF_ARCH_NAME_ PERF_BUILD_OPT_ PERF_BUILD_CPU_ PERF_BUILD_REST_
+/* The processor, and what the compiler's macros tell about its options. */
+PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
+{
 #if defined(__OPTIMIZE_SIZE__)
-#define PERF_BUILD_OPT_ ", optimised for size"
+    perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
 #elif defined(__OPTIMIZE__)
-#define PERF_BUILD_OPT_ ", optimised"
+    perf_put_(o, PERF_ARCH_NAME_ ", optimised");
 #elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-#define PERF_BUILD_OPT_ ", release"
+    perf_put_(o, PERF_ARCH_NAME_ ", release");
 #else
-#define PERF_BUILD_OPT_ ", not optimised"
+    perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
 #endif
 #if defined(__AVX512F__)
-#define PERF_BUILD_CPU_ ", AVX-512"
+    perf_put_(o, ", AVX-512");
 #elif defined(__AVX2__)
-#define PERF_BUILD_CPU_ ", AVX2"
+    perf_put_(o, ", AVX2");
 #elif defined(__AVX__)
-#define PERF_BUILD_CPU_ ", AVX"
+    perf_put_(o, ", AVX");
 #elif defined(__ARM_FEATURE_SVE)
-#define PERF_BUILD_CPU_ ", SVE"
-#else
-#define PERF_BUILD_CPU_ ""
+    perf_put_(o, ", SVE");
 #endif
 #if defined(__FAST_MATH__)
-#define PERF_BUILD_MATH_ ", fast-math"
-#else
-#define PERF_BUILD_MATH_ ""
+    perf_put_(o, ", fast-math");
 #endif
 #if defined(NDEBUG)
-#define PERF_BUILD_DEBUG_ ", NDEBUG"
-#else
-#define PERF_BUILD_DEBUG_ ""
+    perf_put_(o, ", NDEBUG");
 #endif
-#if PERF_SANITIZED_
-#define PERF_BUILD_SAN_ ", sanitizer"
-#else
-#define PERF_BUILD_SAN_ ""
-#endif
-#define PERF_BUILD_REST_ PERF_BUILD_MATH_ PERF_BUILD_DEBUG_ PERF_BUILD_SAN_
+    perf_put_(o, PERF_SANITIZED_ ? ", sanitizer" : "");
+}
 
 /* The first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
@@ -406,7 +407,8 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
         machine = line;
     perf_copy_text_(r.machine, sizeof r.machine, machine && *machine ? machine : "unknown");
     perf_copy_text_(r.compiler, sizeof r.compiler, PERF_COMPILER_);
-    perf_copy_text_(r.build, sizeof r.build, PERF_BUILD_);
+    o = perf_out_open_(r.build, sizeof r.build);
+    perf_put_build_(&o);
     if (opts->run) {
         perf_copy_text_(r.id, sizeof r.id, opts->run);
     } else {
@@ -446,6 +448,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
+    double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
 
 /* Room for one more element of a list that doubles; 0: no memory, and the list is as it was. */
@@ -470,13 +473,17 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     return 1;
 }
 
-PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, const perf_saved_ *loop)
+/* A bench without slices has its median as the only one. */
+PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, perf_saved_ loop)
 {
-    if (!perf_more_(&s->loop, &s->loop_room, s->loops, sizeof *s->loop)) {
-        s->status = PERF_ENOMEM;
-        return;
+    if (!loop.n && loop.bench && loop.bench->time.count) {
+        loop.x[0] = &perf_result_main_(loop.bench)->p50;
+        loop.n = 1;
     }
-    s->loop[s->loops++] = *loop;
+    if (!perf_more_(&s->loop, &s->loop_room, s->loops, sizeof *s->loop))
+        s->status = PERF_ENOMEM;
+    else
+        s->loop[s->loops++] = loop;
 }
 
 /* The finished loops of the process, oldest first. */
@@ -506,7 +513,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.n = a->arm[0].count < a->arm[1].count ? a->arm[0].count : a->arm[1].count;
             one.n = a->ab.baseline.count ? one.n : 0;
         }
-        perf_saving_loop_(s, &one);
+        perf_saving_loop_(s, one);
     }
     for (i = 0; i < s->loops / 2; i++) {
         one = s->loop[i];
@@ -568,6 +575,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     memset(&s, 0, sizeof s);
     s.run = perf_run_here_(&o);
     s.clock = perf_clock();
+    s.step_ns = o.items ? 0.0 : s.clock.resolution_ns;
     for (i = 0; o.items && i < o.count; i++) {
         memset(&one, 0, sizeof one);
         one.name = o.items[i].name ? o.items[i].name : "(unnamed)";
@@ -575,7 +583,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
         one.x[0] = o.items[i].samples;
         one.n = o.items[i].samples ? o.items[i].count : 0;
         if (one.bench)
-            perf_saving_loop_(&s, &one);
+            perf_saving_loop_(&s, one);
     }
     r = perf_registry_read_();
     if (o.items || !r)
@@ -598,21 +606,12 @@ PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *l, int arm)
     return arm ? &l->ab->candidate : &l->ab->baseline;
 }
 
-/* Value i of a bench, by slice; without slices its median, as the only one.  0: none such. */
+/* Value i of an arm, by slice; 0: none such. */
 PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
 {
-    double x = 0.0;
+    double x = i < l->n ? l->x[arm][i] : 0.0;
 
-    if (l->n)
-        x = i < l->n ? l->x[arm][i] : 0.0;
-    else if (i == 0 && l->bench && l->bench->time.count)
-        x = perf_result_main_(l->bench)->p50;
     return perf_is_duration_(x) && x > 1e-200 && x < 1e200 ? x : 0.0;
-}
-
-PERF_FN size_t perf_saved_count_(const perf_saved_ *l)
-{
-    return l->n ? l->n : l->bench && l->bench->time.count;
 }
 
 /* Pairs count only whole. */
@@ -627,7 +626,7 @@ PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const char *key, const perf_s
     size_t i, written = 0;
 
     perf_say_(o, key);
-    for (i = 0; i < perf_saved_count_(l); i++)
+    for (i = 0; i < l->n; i++)
         if (perf_saved_whole_(l, i))
             perf_say_(o, "%s%r", written++ ? "," : "[", perf_saved_value_(l, arm, i) * unit);
     perf_put_(o, written ? "]" : "[]");
@@ -649,6 +648,7 @@ typedef struct perf_read_entry_ {
     size_t      from, to;               /* its text                                               */
     size_t      value, values;          /* its part of the numbers; pairs: as many again behind   */
     double      min, max, mean;         /* scopes                                                 */
+    double      step;                   /* of the clock, in ns; 0: the file does not say          */
 } perf_read_entry_;
 
 typedef struct perf_read_run_ {
@@ -679,6 +679,16 @@ PERF_COLD_FN_ int perf_read_fail_(perf_read_ *r, perf_status why)
     }
     r->at = r->size;
     return 0;
+}
+
+/* Fails at that place unless `ok`.  Returns 1 as long as nothing has failed. */
+PERF_COLD_FN_ int perf_read_need_(perf_read_ *r, int ok, size_t at, perf_status why)
+{
+    if (!ok && r->status == PERF_OK) {
+        r->at = at;
+        (void)perf_read_fail_(r, why);
+    }
+    return r->status == PERF_OK;
 }
 
 /* The next character that is no blank; 0 at the end or after a failure. */
@@ -885,10 +895,7 @@ PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
     (void)perf_read_peek_(r);
     at = r->at;
     x = perf_read_number_(r);
-    if (perf_is_finite_(x))
-        return x;
-    r->at = at;
-    return perf_read_fail_(r, PERF_ERANGE);
+    return perf_read_need_(r, perf_is_finite_(x), at, PERF_ERANGE) ? x : 0.0;
 }
 
 /* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
@@ -988,13 +995,8 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
     while (perf_read_element_(r, &n)) {
         at = r->at;
         x = perf_read_figure_(r);
-        if (r->status != PERF_OK)
+        if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE))
             return 0;
-        if (!(x > 1e-290)) {
-            r->at = at;
-            (void)perf_read_fail_(r, PERF_ERANGE);
-            return 0;
-        }
         perf_read_push_(r, x);
         count++;
     }
@@ -1014,11 +1016,7 @@ PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
                 x[pair - 1] = perf_read_figure_(r);
             else
                 perf_read_skip_(r, 0);
-        if (r->status == PERF_OK && (pair < 2 || !(x[0] > last) || !(x[1] >= 1.0))) {
-            r->at = at;
-            (void)perf_read_fail_(r, PERF_ERANGE);
-        }
-        if (r->status != PERF_OK)
+        if (!perf_read_need_(r, pair >= 2 && x[0] > last && x[1] >= 1.0, at, PERF_ERANGE))
             return 0;
         last = x[0];
         perf_read_push_(r, x[0]);
@@ -1041,14 +1039,14 @@ PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_
 
 PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
 {
-    static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate",
+    static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                           PERF_NULL_};
     static const char *const of_scope[] = {"name", "run", "kind", "buckets", "min", "max", "mean",
                                            PERF_NULL_};
     perf_read_entry_ e;
     const char      *kind = "";
     double           figure[3] = {0.0, 0.0, 0.0};
-    size_t           n = 0, candidates = 0, candidate = 0;
+    size_t           n = 0, at[2] = {0, 0}, count[2] = {0, 0};  /* the values; the candidate's    */
     uint32_t         seen = 0;
     int              k, wrong;
 
@@ -1058,43 +1056,39 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     e.run = "";
     e.of_run = -1;
     while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
-        switch (scope && k > 1 ? k + 3 : k) {
+        switch (scope && k > 1 ? k + 4 : k) {
         case 0: e.name = perf_read_string_(r); break;
         case 1: e.run = perf_read_string_(r); break;
         case 2:
         case 3:
-            e.value = r->values;
-            e.values = perf_read_times_(r);
-            break;
         case 4:
-            candidate = r->values;
-            candidates = perf_read_times_(r);
+            at[k == 4] = r->values;
+            count[k == 4] = perf_read_times_(r);
             break;
-        case 5: kind = perf_read_string_(r); break;
-        case 6:
-            e.value = r->values;
-            e.values = perf_read_buckets_(r);
+        case 5: e.step = perf_read_figure_(r); break;
+        case 6: kind = perf_read_string_(r); break;
+        case 7:
+            at[0] = r->values;
+            count[0] = perf_read_buckets_(r);
             break;
         default: figure[k - 4] = perf_read_any_(r); break;
         }
     e.to = r->at;
+    e.value = at[0];
+    e.values = count[0];
     e.min = figure[0];
     e.max = figure[1];
     e.mean = figure[2];
     if (e.values && scope && strcmp(kind, "counter") && strcmp(kind, "instant"))
         e.kind = PERF_BASELINE_SCOPE;
-    else if (e.values && !scope)
-        e.kind = seen & 16 ? PERF_BASELINE_AB : PERF_BASELINE_BENCH;
+    else if (e.values && !scope)                /* a baseline without a candidate is nothing      */
+        e.kind = seen & 16 ? PERF_BASELINE_AB : seen & 8 ? 0 : PERF_BASELINE_BENCH;
     wrong = !e.name || (!scope && (seen & 12) == 12);
     if (!scope && seen & 16)                    /* pairs: the candidate's directly behind         */
-        wrong |= candidates != e.values || candidate != e.value + e.values;
-    else if (!scope && seen & 8)
-        e.kind = 0;                             /* a baseline without a candidate                 */
-    if (r->status == PERF_OK && (wrong || (e.kind == PERF_BASELINE_SCOPE &&
-                                           !perf_is_finite_(e.min + e.max + e.mean)))) {
-        r->at = e.from;
-        (void)perf_read_fail_(r, wrong ? PERF_EFORMAT : PERF_ERANGE);
-    }
+        wrong |= count[1] != e.values || at[1] != e.value + e.values;
+    (void)perf_read_need_(r, !wrong, e.from, PERF_EFORMAT);
+    if (e.kind == PERF_BASELINE_SCOPE)          /* a counter may hold any number                  */
+        (void)perf_read_need_(r, perf_is_finite_(e.min + e.max + e.mean), e.from, PERF_ERANGE);
     if (perf_read_room_(r, &r->entry, &r->entry_room, r->entries, sizeof e, PERF_READ_ENTRIES_))
         r->entry[r->entries++] = e;
 }
@@ -1191,8 +1185,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
     while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0) {
         if (!k) {
             version = perf_read_figure_(r);
-            if (r->status == PERF_OK && !(version >= 1.0 && version < 2.0))
-                (void)perf_read_fail_(r, PERF_EFORMAT);
+            (void)perf_read_need_(r, version >= 1.0 && version < 2.0, r->at, PERF_EFORMAT);
             continue;
         }
         for (element = 0; perf_read_element_(r, &element);)
@@ -1201,13 +1194,9 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
             else
                 perf_read_entry_of_(r, k == 3);
     }
-    if (r->status == PERF_OK && perf_read_peek_(r))
-        (void)perf_read_fail_(r, PERF_EFORMAT); /* something behind the end                       */
-    if (r->status == PERF_OK && !(seen & 1)) {
-        r->at = 0;
+    if (perf_read_peek_(r))                     /* something behind the end                       */
         (void)perf_read_fail_(r, PERF_EFORMAT);
-    }
-    if (r->status == PERF_OK)
+    if (perf_read_need_(r, PERF_CAST_(int, seen & 1u), 0, PERF_EFORMAT))
         perf_read_link_(r);
 }
 
@@ -1299,7 +1288,19 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_stat
     perf_put_char_(o, ']');
 }
 
-PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
+/* The step of the clock, in ns an iteration; left out where it is not known. */
+PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_decides decides,
+                                  uint64_t batch)
+{
+    double step = s->step_ns;
+
+    if (step > 0.0 && step < 1.0 && decides == PERF_DECIDES_CPU)
+        step = 1.0;                             /* those are in whole ns                          */
+    if (step > 0.0 && batch)
+        perf_say_(o, ",'step':%r", step / PERF_CAST_(double, batch));
+}
+
+PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
 {
     const perf_result     *r = l->bench;
     const perf_bench_opts *p = &r->opts;
@@ -1310,6 +1311,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
                  "'items':%r}",
               r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
               p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
+    perf_put_step_(o, s, r->decides, r->batch);
     if (r->cpu.count)
         perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->time.count)
@@ -1317,7 +1319,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saved_ *l)
     perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
 }
 
-PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
+PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
 {
     const perf_ab_result *r = l->ab;
     const perf_verdict   *v = &r->verdict;
@@ -1333,6 +1335,8 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saved_ *l)
               r->opts.max_seconds, r->opts.slice_ns, perf_decision_text(v->decision), text,
               v->reason ? v->reason : "", v->confidence, v->ratio.low, v->ratio.estimate,
               v->ratio.high, v->speedup.low, v->speedup.estimate, v->speedup.high);
+    perf_put_step_(o, s, r->decides, r->batch_baseline < r->batch_candidate ? r->batch_baseline
+                                                                            : r->batch_candidate);
     if (r->baseline_cpu.count)
         perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
     if (r->baseline.count) {
@@ -1408,9 +1412,9 @@ PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int sc
         if (scopes)
             perf_put_scope_json_(o, s, &s->scope[i]);
         else if (s->loop[i].ab)
-            perf_put_ab_json_(o, &s->loop[i]);
+            perf_put_ab_json_(o, s, &s->loop[i]);
         else
-            perf_put_bench_json_(o, &s->loop[i]);
+            perf_put_bench_json_(o, s, &s->loop[i]);
         perf_put_char_(o, '}');
     }
 }
@@ -1442,37 +1446,32 @@ PERF_FN perf_results_opts perf_results_opts_default(void)
     return o;
 }
 
-/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made twice, to
- * measure and to keep; should the second be longer, as when a thread writes into samples meanwhile,
- * it is made again.  NULL: *status says why, PERF_ESTATE when it never kept still.               */
+/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again when
+ * it does not fit, and when a thread that writes into the samples made it grow meanwhile.  NULL:
+ * *status says why, PERF_ESTATE when it kept growing.                                            */
 PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
                                     size_t *len, perf_status *status)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o;
+    size_t    room = 65536;
     int       turn;
 
     *len = 0;
-    put(&o, with);
-    for (turn = 0; turn < 4; turn++) {
-        o.cap = o.len + 1;
-        o.len = 0;
-        o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
-        if (!o.p) {
-            *status = PERF_ENOMEM;
+    for (turn = 0; turn < 5; turn++) {
+        o = perf_out_open_(PERF_CAST_(char *, PERF_MALLOC(room)), room);
+        *status = o.p ? PERF_OK : PERF_ENOMEM;
+        if (!o.p)
             return o.p;
-        }
-        o.p[0] = '\0';
         put(&o, with);
         if (o.len < o.cap) {
-            *status = PERF_OK;
             *len = o.len;
             return o.p;
         }
         PERF_FREE(o.p);
-        o.p = PERF_CAST_(char *, PERF_NULL_);
+        room = o.len + 1;
     }
     *status = PERF_ESTATE;
-    return o.p;
+    return PERF_CAST_(char *, PERF_NULL_);
 }
 
 /* Gives back a text of our own that our reader refuses: no file may hold it. */
@@ -1587,15 +1586,14 @@ PERF_COLD_FN_ perf_status perf_saving_to_(FILE *file, void (*put)(perf_out_ *, c
 
     if (!file)
         return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, PERF_CAST_(perf_read_ *, PERF_NULL_), &len, &status);
+    text = perf_saving_make_(put, opts, PERF_NULL_, &len, &status);
     return perf_text_to_(file, text, len, status);
 }
 
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts)
 {
     return PERF_DISABLE ? PERF_EDISABLED
-                        : perf_saving_save_(path, perf_put_own_, opts,
-                                            PERF_CAST_(perf_read_ *, PERF_NULL_), 0);
+                        : perf_saving_save_(path, perf_put_own_, opts, PERF_NULL_, 0);
 }
 
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
@@ -1629,8 +1627,7 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     if (status == PERF_EFORMAT || status == PERF_ERANGE || status == PERF_ELIMIT)
         status = perf_file_aside_(path) ? PERF_OK : PERF_EIO;
     if (status == PERF_OK || status == PERF_ENODATA)
-        status = perf_saving_save_(path, perf_put_own_, opts,
-                                   keep ? &r : PERF_CAST_(perf_read_ *, PERF_NULL_), 1);
+        status = perf_saving_save_(path, perf_put_own_, opts, keep ? &r : PERF_NULL_, 1);
     perf_read_free_(&r);
     PERF_FREE(old);
     return status;
@@ -1698,10 +1695,26 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
     return perf_is_duration_(x) ? x : 0.0;
 }
 
-/* How far two figures may differ for reasons of resolution alone, as a log. */
-PERF_FN double perf_baseline_tick_(int kind, perf_metric metric)
+/* The step of the clock over the least of the values; 0: the file does not say. */
+PERF_COLD_FN_ double perf_baseline_step_(const perf_read_ *r, const perf_read_entry_ *e)
 {
-    return kind == PERF_BASELINE_SCOPE && metric != PERF_METRIC_MEAN ? 1.0 / 32 : 0.001;
+    double least = PERF_INF_;
+    size_t i, n = e->kind == PERF_BASELINE_AB ? 2 * e->values : e->values;
+
+    for (i = 0; i < n && e->step > 0.0; i++)
+        least = r->value[e->value + i] < least ? r->value[e->value + i] : least;
+    return e->step > 0.0 ? e->step / least : 0.0;
+}
+
+/* How far two figures may differ for reasons of resolution alone, as a log.  a, b: steps of both,
+ * as above; a ratio is read with the steps of both its sides.                                    */
+PERF_FN double perf_baseline_tick_(int kind, perf_metric metric, double a, double b)
+{
+    double log_step = perf_step_log_(a, b) * (kind == PERF_BASELINE_AB ? 2.0 : 1.0);
+
+    if (kind == PERF_BASELINE_SCOPE)
+        return metric == PERF_METRIC_MEAN ? 0.001 : 1.0 / 32;
+    return log_step > 0.001 ? log_step : 0.001;
 }
 
 /* The geometric mean: what the change is measured from. */
@@ -1752,6 +1765,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     perf_verdict_finish_(&v, perf_widen_(i, tick), n, o);
     if (v.decision == PERF_INCONCLUSIVE)
         v.pairs_needed = PERF_INF_;             /* one new run stays one, however many were saved */
+    if (v.warnings & PERF_WARN_OUTPUTS)         /* wrong outputs: no number of runs mends that    */
+        return v;
     if (k < PERF_BASELINE_RUNS_) {
         v.decision = PERF_INCONCLUSIVE;
         v.pairs_needed = PERF_CAST_(double, PERF_BASELINE_RUNS_ - k);
@@ -1925,15 +1940,20 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
         return;
     }
     if (k == 1 && e->kind == PERF_BASELINE_BENCH) {     /* the slices of two runs                 */
-        const double *a = c->old.value + was->value, *b = c->now.value + is->value;
-        n->verdict = perf_compare(a, was->values, b, is->values, &c->o);
-        if (c->o.design == PERF_DESIGN_RANDOM)
-            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &c->o);
-        else
+        const double     *a = c->old.value + was->value, *b = c->now.value + is->value;
+        perf_compare_opts o = c->o;
+        if (!(o.tick > 0.0))                    /* 0: found in the values                         */
+            o.tick = was->step > is->step ? was->step : is->step;
+        n->verdict = perf_compare(a, was->values, b, is->values, &o);
+        if (o.design == PERF_DESIGN_RANDOM)
+            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &o);
+        else if (!(n->verdict.warnings & PERF_WARN_OUTPUTS))
             n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
     } else {
         n->verdict = perf_baseline_judge_(before, k, n->now,
-                                          perf_baseline_tick_(e->kind, c->o.rule.metric),
+                                          perf_baseline_tick_(e->kind, c->o.rule.metric,
+                                                              perf_baseline_step_(&c->old, was),
+                                                              perf_baseline_step_(&c->now, is)),
                                           perf_baseline_walk_(c, k),
                                           &c->o, &n->p);
     }
@@ -1958,7 +1978,8 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *b)
     for (i = n = 0; i < b->entries && b->status == PERF_OK; i++) {
         perf_baseline_entry *e = &b->entry[i];
         e->decision = PERF_INCONCLUSIVE;
-        if (e->runs && p[n++] <= 1.0 - b->confidence)
+        if (e->runs &&
+            (p[n++] <= 1.0 - b->confidence || (e->verdict.warnings & PERF_WARN_OUTPUTS)))
             e->decision = e->verdict.decision;
         b->accepted += e->decision == PERF_ACCEPT;
         b->rejected += e->decision == PERF_REJECT;
@@ -1993,6 +2014,7 @@ PERF_COLD_FN_ void perf_checking_entries_(perf_checking_ *c)
     }
 }
 
+/* The text need not end with NUL. */
 PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t size,
                                       const perf_baseline_opts *opts)
 {
@@ -2015,8 +2037,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, PERF_EINVAL, 0);
         return;
     }
-    now = perf_saving_make_(perf_put_own_, &o.now, PERF_CAST_(perf_read_ *, PERF_NULL_), &len,
-                            &status);
+    now = perf_saving_make_(perf_put_own_, &o.now, PERF_NULL_, &len, &status);
     if (!now) {
         perf_baseline_fail_(b, status, 0);
         return;
@@ -2045,35 +2066,21 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
     PERF_FREE(now);
 }
 
-PERF_FN perf_baseline perf_baseline_check_text(const char *text, size_t size,
-                                               const perf_baseline_opts *opts)
-{
-    perf_baseline b;
-
-    memset(&b, 0, sizeof b);
-    if (PERF_DISABLE)
-        perf_baseline_fail_(&b, PERF_EDISABLED, 0);
-    else if (!text)
-        perf_baseline_fail_(&b, PERF_EINVAL, 0);
-    else
-        perf_baseline_run_(&b, text, size, opts);
-    return b;
-}
-
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
 {
     perf_baseline b;
-    perf_status   status;
-    size_t        size;
-    char         *text = perf_read_file_(path, &size, &status);
+    perf_status   status = PERF_EDISABLED;
+    size_t        size = 0;
+    char         *text = PERF_CAST_(char *, PERF_NULL_);
 
-    if (text) {
-        b = perf_baseline_check_text(text, size, opts);
-        PERF_FREE(text);
-        return b;
-    }
     memset(&b, 0, sizeof b);
-    perf_baseline_fail_(&b, PERF_DISABLE ? PERF_EDISABLED : status, 0);
+    if (!PERF_DISABLE)
+        text = perf_read_file_(path, &size, &status);
+    if (text)
+        perf_baseline_run_(&b, text, size, opts);
+    else
+        perf_baseline_fail_(&b, status, 0);
+    PERF_FREE(text);
     return b;
 }
 

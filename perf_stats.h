@@ -7,7 +7,7 @@
  *
  * C99, C++11, CUDA, Cython.  libc only, no -lm, no global state, no clock, no thread.
  * It does not measure anything: perf.h does, and feeds what it measured in here.
- * Sections (search for ">>"):  math  summary  compare  sequential  private
+ * Sections (search for ">>"):  math  summary  compare  sequential  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_STATS_H
 #define PERF_STATS_H
@@ -61,8 +61,8 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
                                                     double confidence);
 
-/* Mean with Student's interval.  Wide open to rare spikes: prefer quantiles for durations.  n = 1
- * or a non-finite value gives an infinite interval; n = 0 gives NaN.                             */
+/* Mean with Student's interval.  One rare spike moves it far: prefer quantiles for durations.
+ * n = 1 or a non-finite value gives an infinite interval; n = 0 gives NaN.                       */
 PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence);
 
 /* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
@@ -178,6 +178,20 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
  * median comes back over it, the interval follows.  Unbounded below 7 pairs (95 %), and when there
  * is no memory above 256.  About 2 log2(n) passes over the data.                                 */
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_scratch_, perf_scratch_free_  the caller's array, or a larger one; NULL: no memory
+ *   perf_middle_           quantile of an array that it sorts
+ *   perf_is_duration_      1: finite and above 0
+ *   perf_random_           64 random bits (splitmix64) from a state of the caller's
+ *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
+ *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
+ *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
+ *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
+ *                          decision from a log interval, and what withholds one; never a guard's
+ *   perf_compare_p_        the p-value of perf_compare_pairs, or of perf_compare
+ *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
+ *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
@@ -1112,9 +1126,9 @@ PERF_FN double perf_step_common_(double a, double b)
     return a;
 }
 
-/* How far a log ratio may be off when its sides are read in steps of these shares of their size:
- * each rounded to the nearest step, log((1 + s/2) / (1 - s/2)) at worst, which also covers one
- * side read a whole step too short, log(1 + s).                                                  */
+/* How far the log of a ratio may be off when both sides are read in steps; a and b are the step
+ * over the value of each side.  Each is rounded to the nearest step: log((1 + s/2) / (1 - s/2)) at
+ * worst, which also covers one side read a whole step too short, log(1 + s).                     */
 PERF_FN double perf_step_log_(double a, double b)
 {
     double s = a > b ? a : b;
@@ -1542,7 +1556,7 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
     return perf_quantile(x, n, p);
 }
 
-/* 1 when one value carries so much of the sum that the mean is its hostage. */
+/* 1 when one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
     double sum = 0.0;

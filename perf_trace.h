@@ -7,8 +7,8 @@
  *     perf_trace_stream("run.pftrace", NULL);       // from now on; readable after a kill -9
  *
  * Optional: only files that save such formats include it.  What is saved is what the rings
- * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages, folded
- * stacks and speedscope are in perf_export.h.
+ * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages
+ * and folded stacks are in perf_export.h.
  * Sections (search for ">>"):  save  stream  merge  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TRACE_H

@@ -12,7 +12,6 @@ from perfh.perf_report cimport *
 from perfh.perf_results cimport *
 from perfh.perf_scope cimport *
 from perfh.perf_stats cimport *
-from perfh.perf_trace cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_export.h" nogil:
@@ -23,7 +22,6 @@ cdef extern from "perf_export.h" nogil:
         PERF_EXPORT_PYPERF
         PERF_EXPORT_OPENMETRICS
         PERF_EXPORT_OTLP
-        PERF_EXPORT_SPEEDSCOPE
         PERF_EXPORT_FOLDED
         PERF_EXPORT_FLAME
 

@@ -60,7 +60,5 @@ cdef extern from "perf_results.h" nogil:
 
     perf_baseline_opts perf_baseline_opts_default() noexcept
     perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts) noexcept
-    perf_baseline perf_baseline_check_text(const char *text, size_t size,
-            const perf_baseline_opts *opts) noexcept
     void perf_baseline_free(perf_baseline *b) noexcept
     perf_status perf_baseline_to(FILE *file, const perf_baseline *b) noexcept

@@ -34,6 +34,15 @@ static double uniform(void)             /* xoshiro256++ (Blackman and Vigna 2021
     return ((double)(r >> 11) + 0.5) / 9007199254740992.0;
 }
 
+static perf_baseline check_text(const char *text, size_t size, const perf_baseline_opts *opts)
+{
+    perf_baseline b;
+
+    memset(&b, 0, sizeof b);
+    perf_baseline_run_(&b, text, size, opts);
+    return b;
+}
+
 /* What perf_results_to or perf_baseline_to writes, as a text; returns its length. */
 static size_t text_of(char *text, size_t cap, const perf_results_opts *o, const perf_baseline *b)
 {
@@ -309,6 +318,15 @@ static void cases(void)
     perf_baseline_free(&b);
 }
 
+/* "parse" without luck and spikes: what is asked of it then hangs on no seed. */
+static void steady(double level)
+{
+    int k;
+
+    for (k = 0; k < SLICES; k++)
+        values[0][k] = 100.0 * perf_exp(level) * (1.0 + 0.001 * (k % 5 - 2));
+}
+
 /* Runs that do not hold an entry say nothing about its age; more repeats than are kept have the same
  * middle.                                                                                          */
 static void gaps_and_repeats(void)
@@ -357,10 +375,12 @@ static void gaps_and_repeats(void)
         for (j = 0; j < 6; j++) {
             level[0] = 0.005 * (j % 3 - 1);     /* the same spread in any case                    */
             r = run(j, 1000 + j / 5.0, level, 0);
+            steady(level[0]);
             CHECK(perf_baseline_add(path, &r) == PERF_OK, "add");
         }
         level[0] = perf_log(by);
         r = run(20, 1001 + old, level, 0);
+        steady(level[0]);
         b = check_now(&r, NULL);
         CHECK(b.entries == NAMES && !strcmp(b.entry[0].name, "parse"), "parse");
         width = b.entry[0].verdict.ratio.high / b.entry[0].verdict.ratio.low;
@@ -396,6 +416,74 @@ static void gaps_and_repeats(void)
     CHECK(b.entries == 1 && b.entry[0].now > 97 && b.entry[0].now < 103, "middle of 1,024 repeats: %g",
           b.entries ? b.entry[0].now : 0);
     perf_baseline_free(&b);
+}
+
+/* A file with `runs` saved runs of one entry, eight times `before` each, and the clock's step. */
+static size_t stepped(char *text, size_t cap, int runs, double before, double step)
+{
+    size_t n = (size_t)snprintf(text, cap, "{\"perf_results\":1,\"runs\":[");
+    int    k, i;
+
+    for (k = 0; k < runs; k++)
+        n += (size_t)snprintf(text + n, cap - n, "%s{\"run\":\"%d\",\"time\":%d}", k ? "," : "", k,
+                              1000 + k);
+    n += (size_t)snprintf(text + n, cap - n, "],\"benchmarks\":[");
+    for (k = 0; k < runs; k++) {
+        n += (size_t)snprintf(text + n, cap - n, "%s{\"name\":\"x\",\"run\":\"%d\"", k ? "," : "", k);
+        if (step > 0)
+            n += (size_t)snprintf(text + n, cap - n, ",\"step\":%g", step);
+        for (i = 0; i < 8; i++)
+            n += (size_t)snprintf(text + n, cap - n, "%s%g", i ? "," : ",\"samples\":[", before);
+        n += (size_t)snprintf(text + n, cap - n, "]}");
+    }
+    return n + (size_t)snprintf(text + n, cap - n, "]}");
+}
+
+/* Eight times 0.12 before and eight times 0.11 now: a step of 0.01 in the file allows for no answer
+ * to "down by 5 %", one of 0.0001 does.  Wrong outputs are REJECTed whatever the runs say.        */
+static void steps_and_guards(void)
+{
+    static const double now[8] = {0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11, 0.11};
+    perf_result         result;
+    perf_results_item   item = {"x", NULL, NULL, 8};
+    perf_baseline_opts  o = perf_baseline_opts_default();
+    perf_baseline       b;
+    char                text[8192];
+    int                 runs, coarse, k;
+
+    memset(&result, 0, sizeof result);
+    result.time.count = 8;
+    item.result = &result;
+    item.samples = now;
+    o.now.items = &item;
+    o.now.count = 1;
+    o.now.run = "now";
+    o.now.time_s = 1007;
+    o.any_machine = 1;
+    CHECK(perf_rule_parse("down >= 5 %", &o.accept.rule) == PERF_OK, "rule");
+    for (runs = 1; runs < 9; runs += 7)
+        for (coarse = 0; coarse < 2; coarse++) {
+            size_t n = stepped(text, sizeof text, runs, 0.12, coarse ? 0.01 : 0.0001);
+            o.accept.design = runs == 1 ? PERF_DESIGN_RANDOM : PERF_DESIGN_UNKNOWN;
+            b = check_text(text, n, &o);
+            CHECK(b.status == PERF_OK && b.entries == 1 && b.entry[0].runs == (size_t)runs, "%s",
+                  perf_status_text(b.status));
+            CHECK(b.decision == (coarse ? PERF_INCONCLUSIVE : PERF_ACCEPT), "%d runs, step %d: %s", runs,
+                  coarse, perf_decision_text(b.decision));
+            perf_baseline_free(&b);
+        }
+    memset(&o.accept, 0, sizeof o.accept);
+    o.accept.guard.limit.abs = 0.1;             /* outputs that differ by 1                        */
+    o.accept.guard.seen.max_abs = o.accept.guard.seen.max_rel = o.accept.guard.seen.max_ulp = 1.0;
+    o.accept.guard.seen.compared = 10;
+    for (k = 0; k < 4; k++) {
+        size_t n = stepped(text, sizeof text, k == 3 ? 8 : 1 + k, 0.12, 0.0);
+        b = check_text(text, n, &o);
+        CHECK(b.entries == 1 && b.decision == PERF_REJECT && b.entry[0].verdict.decision == PERF_REJECT &&
+                  strstr(b.entry[0].verdict.reason, "outputs"), "%d: %s", k,
+              b.entries ? b.entry[0].verdict.reason : "");
+        perf_baseline_free(&b);
+    }
 }
 
 /* Scopes and A/B loops of this process, by the fake clock; medians of repeats. */
@@ -525,7 +613,7 @@ static void reader(void)
         char         *exact = (char *)malloc(size + !size);
         perf_baseline b;
         memcpy(exact, c[i].text, size);
-        b = perf_baseline_check_text(exact, size, NULL);
+        b = check_text(exact, size, NULL);
         CHECK(b.status == c[i].status && b.error_at == c[i].at, "%s: %s at %lu, want %s at %lu",
               c[i].text, perf_status_text(b.status), (unsigned long)b.error_at,
               perf_status_text(c[i].status), (unsigned long)c[i].at);
@@ -540,7 +628,7 @@ static void reader(void)
         memset(deep + 22, '[', n);
         memset(deep + 22 + n, ']', n);
         deep[22 + 2 * n] = '}';
-        b = perf_baseline_check_text(deep, 23 + 2 * n, NULL);
+        b = check_text(deep, 23 + 2 * n, NULL);
         CHECK(b.status == (n <= 64 ? PERF_OK : PERF_ELIMIT), "%lu: %s", (unsigned long)n,
               perf_status_text(b.status));
         CHECK(b.status == PERF_OK || b.error_at == 22 + 64, "%lu", (unsigned long)b.error_at);
@@ -548,9 +636,7 @@ static void reader(void)
         free(deep);
     }
     {
-        perf_baseline b = perf_baseline_check_text(NULL, 5, NULL);
-        CHECK(b.status == PERF_EINVAL, "NULL");
-        b = perf_baseline_check(NULL, NULL);
+        perf_baseline b = perf_baseline_check(NULL, NULL);
         CHECK(b.status == PERF_EINVAL, "NULL");
         b = perf_baseline_check(dir, NULL);
         CHECK(b.status == PERF_EIO, "a folder: %s", perf_status_text(b.status));
@@ -567,11 +653,13 @@ static void reader(void)
         while (len && text[len - 1] != '}')
             len--;
         for (n = 0; n < len; n++) {
-            b = perf_baseline_check_text(text, n, &(perf_baseline_opts){.now = o});
+            b = check_text(text, n, &(perf_baseline_opts){.now = o});
             CHECK(b.status == PERF_EFORMAT && b.error_at <= n, "%lu of %lu: %s", (unsigned long)n,
                   (unsigned long)len, perf_status_text(b.status));
             perf_baseline_free(&b);
         }
+        snprintf(path, sizeof path, "%s/broken.json.damaged", dir);
+        (void)remove(path);
         snprintf(path, sizeof path, "%s/broken.json", dir);
         f = fopen(path, "wb");
         (void)fwrite(text, 1, len / 2, f);
@@ -607,6 +695,7 @@ int main(int argc, char **argv)
     reader();
     cases();
     gaps_and_repeats();
+    steps_and_guards();
     process();
     statistics();
     return check_done();

@@ -12,6 +12,7 @@
 #define PERF_TRACE_EVENTS 1024
 #include "perf.h"
 #include "perf_export.h"
+#include "perf_trace.h"
 
 #include "check.h"
 

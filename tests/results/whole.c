@@ -90,7 +90,7 @@ static void check_rate(const char *text)
 }
 
 /* Format 0 is our own JSON, the others those of perf_export.h. */
-enum { FORMATS = 1 + PERF_EXPORT_SPEEDSCOPE };
+enum { FORMATS = 1 + PERF_EXPORT_FOLDED };
 
 static const char *format_name(int f)
 {

@@ -101,7 +101,7 @@ static const char *in(const char *name)
 }
 
 /* Format 0 is our own JSON, the others those of perf_export.h. */
-enum { TEXTS = 1 + PERF_EXPORT_SPEEDSCOPE, FORMATS = 1 + PERF_EXPORT_FORMATS_ };
+enum { TEXTS = 1 + PERF_EXPORT_FOLDED, FORMATS = 1 + PERF_EXPORT_FORMATS_ };
 
 static const char *format_name(int f)
 {

@@ -9,6 +9,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #include "rows.h"
 #include "perf_export.h"
+#include "perf_trace.h"
 
 static uint64_t varint(const unsigned char **p)
 {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Traces as their viewers see them: protobuf decoded with Perfetto's own schema, not a field unknown,
-times and names resolved as its trace processor does; Chrome JSON; speedscope by its schema.
+times and names resolved as its trace processor does; Chrome JSON.
 
     viewers.py WRITER          the program built from writer.c
 """
@@ -16,7 +16,6 @@ import tempfile
 from collections import Counter
 
 try:
-    import jsonschema
     from google.protobuf.unknown_fields import UnknownFieldSet
     from perfetto.protos.perfetto.trace import perfetto_trace_pb2
 except ImportError as error:
@@ -130,54 +129,6 @@ def chrome(path):
     return found, kinds, trace
 
 
-SPEEDSCOPE = {
-    "type": "object", "required": ["$schema", "shared", "profiles"], "additionalProperties": False,
-    "properties": {
-        "$schema": {"const": "https://www.speedscope.app/file-format-schema.json"},
-        "exporter": {"type": "string"}, "name": {"type": "string"},
-        "activeProfileIndex": {"type": "number"},
-        "shared": {"type": "object", "required": ["frames"], "properties": {
-            "frames": {"type": "array", "items": {
-                "type": "object", "required": ["name"], "additionalProperties": False,
-                "properties": {"name": {"type": "string"}, "file": {"type": "string"},
-                               "line": {"type": "number"}, "col": {"type": "number"}}}}}},
-        "profiles": {"type": "array", "items": {
-            "type": "object", "additionalProperties": False,
-            "required": ["type", "name", "unit", "startValue", "endValue", "events"],
-            "properties": {
-                "type": {"const": "evented"}, "name": {"type": "string"},
-                "unit": {"enum": ["bytes", "microseconds", "milliseconds", "nanoseconds", "none",
-                                  "seconds"]},
-                "startValue": {"type": "number"}, "endValue": {"type": "number"},
-                "events": {"type": "array", "items": {
-                    "type": "object", "required": ["type", "frame", "at"],
-                    "additionalProperties": False,
-                    "properties": {"type": {"enum": ["O", "C"]}, "frame": {"type": "integer"},
-                                   "at": {"type": "number"}}}}}}}}}
-
-
-def speedscope(path):
-    """Counter of (name, length), after the checks that speedscope itself does when it loads."""
-    with open(path, encoding="utf-8") as file:
-        trace = json.load(file)
-    jsonschema.validate(trace, SPEEDSCOPE)
-    frames = [frame["name"] for frame in trace["shared"]["frames"]]
-    found = Counter()
-    for profile in trace["profiles"]:
-        stack, last = [], profile["startValue"]
-        for event in profile["events"]:
-            check(last <= event["at"] <= profile["endValue"], f"{path}: out of order")
-            last = event["at"]
-            if event["type"] == "O":
-                stack.append((event["frame"], last))
-            else:
-                frame, start = stack.pop()
-                check(frame == event["frame"], f"{path}: closes {event['frame']} inside {frame}")
-                found[frames[frame], last - start] += 1
-        check(not stack, f"{path}: {stack} open")
-    return found
-
-
 # The clock is calibrated anew while the program gets older: two files written one after the other agree
 # to what it knew at the first, after some milliseconds 12 ppm, and each rounds from a start of its own.
 def near(a, b):
@@ -240,12 +191,6 @@ def main():
     check(sum(saved.values()) > 300 and alike(saved, json_saved),
           f"protobuf and JSON differ: {list((saved - json_saved).items())[:3]} {list((json_saved - saved).items())[:3]}")
     check(kinds[4] == json_kinds["C"] > 0 and kinds[3] == json_kinds["i"] > 0, f"{kinds} {json_kinds}")
-    flat = Counter()
-    for (_, _, name, _, length), n in saved.items():
-        flat[name, length] += n
-    theirs, ours = (sorted(c.elements()) for c in (speedscope("saved.speedscope.json"), flat))
-    check(len(theirs) == len(ours) and all(a[0] == b[0] and near(a[1], b[1]) for a, b in zip(theirs, ours)),
-          "speedscope has other scopes")
 
     folded("saved.folded", saved)
 

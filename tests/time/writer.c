@@ -73,7 +73,6 @@ int main(int argc, char **argv)
     work(&few);
     TRY(perf_trace_save(in(folder, "saved.json")));
     TRY(perf_trace_save_perfetto(in(folder, "saved.pftrace")));
-    TRY(perf_export_save(in(folder, "saved.speedscope.json"), PERF_EXPORT_SPEEDSCOPE, NULL));
     TRY(perf_export_save(in(folder, "saved.folded"), PERF_EXPORT_FOLDED, NULL));
     perf_reset();
     TRY(perf_trace_stream(in(folder, kill ? "killed.pftrace" : "streamed.pftrace"), NULL));
