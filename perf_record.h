@@ -43,15 +43,15 @@ typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
     double      hz;             /* ticks a second                                                 */
     double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* smallest difference seen of two readings */
+    double      resolution_ns;  /* usual step from one reading to the next that differs           */
     double      cost_ns;        /* one reading                                                    */
     double      error_ppm;      /* bound on the error of tick_ns                                  */
     uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
 } perf_clock_info;
 
 /* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
- * scope starts the calibration, which gets better by itself: the rate is good to 0.2 % at once,
- * 100 ppm after 100 us, 1 ppm after 10 ms; perf_clock().error_ppm is the bound.                  */
+ * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
+ * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
 PERF_FN double perf_ticks_to_ns(uint64_t ticks);
 
 /* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
@@ -755,10 +755,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->open = &t->root;                         /* the tree, empty                                */
-    t->blank.bucket = PERF_PTR_(uintptr_t, &t->waste) -
-                      8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(1u));
-    t->late_cell = &t->blank;
-    t->late = 1;
+    t->late = &t->waste;
     t->home = r;
     t->number = ++r->threads;
     t->foreign_track = !thread;
@@ -832,7 +829,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_lost = t->ring_more = t->ring_sent = 0;
+    t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
 }
@@ -947,8 +944,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     for (c = t->open; c->parent; c = c->parent)
         c->held = 1;
     PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->late_cell, &t->blank);
-    PERF_SET_(&t->late, UINT64_C(1));
+    PERF_SET_(&t->late, &t->waste);
 }
 
 /* What other threads have asked for, done by the owner when it next begins a scope. */
@@ -1179,8 +1175,11 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
         return 0;
     b->first = first;
     b->room = room;
-    for (i = 0; old && i < old->room; i++)
+    for (i = 0; old && i < old->room; i++) {
         b->n[old->first - first + i] = old->n[i];
+        if (t->late == &old->n[i])
+            PERF_SET_(&t->late, &b->n[old->first - first + i]);
+    }
     PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
     PERF_REL_(&c->buckets, b);
     return 1;
@@ -1274,11 +1273,11 @@ PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t w
         perf_ring_due_(t);
 }
 
-/* The event of the scope in `late` where the ring is off or due; that way the hot path need not
- * make up the arguments. */
-PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start)
+/* The event of a scope where the ring is due, or was switched off just now. */
+PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                   uint64_t d)
 {
-    perf_event_add_(t, start, t->late | (t->late_cell->tag + t->extra_tag));
+    perf_event_add_(t, start, d | (c->tag + t->extra_tag));
 }
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -1383,7 +1382,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
 PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->cell, *outer = s->outer, *late = t->late_cell;
+    perf_cell_     *c = s->cell, *outer = s->outer;
     uint64_t        d = end - s->start, within;
 
     if (!c->again_open || outer != t->open || outer == c->parent || !t->cells ||
@@ -1399,9 +1398,7 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
     PERF_ADD_(c->within, within);
     PERF_ADD_(outer->inside, d - within);
-    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
-    PERF_SET_(&t->late, d);
-    PERF_SET_(&t->late_cell, c);
+    perf_bucket_add_(t, c, d);
     perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
     return 1;
 }
@@ -1773,13 +1770,14 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ int perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
+PERF_COLD_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
 {
     perf_registry_ *r = perf_registry_get_();
 
     if (r)
         perf_clock_agrees_(r, counter);
-    return perf_begin_slow_(s, site) != PERF_NULL_;
+    (void)perf_begin_slow_(s, site);
+    return s->rec;
 }
 
 #if PERF_ONE_CORE_
@@ -1795,7 +1793,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_last_,
+        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
@@ -1955,32 +1953,38 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
 #endif
 
-/* Smallest step between successive readings, and the cost of one, of what scopes use. */
+/* Step between successive readings, and the cost of one, of what scopes use: sixteen runs of 32.  A
+ * counter that a hypervisor makes up takes a tick where its step is 25, now and then: so the middle
+ * one of the smallest steps of all runs, which stand sorted in `step`.                           */
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_clock_info c;
-    uint64_t        first, last, step = ~UINT64_C(0), best = ~UINT64_C(0);
-    int             i, k, counter = r ? !r->clock : PERF_COUNTER_;
+    uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
+    int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
 
     PERF_LIBC_(memset)(&c, 0, sizeof c);
     for (k = 0; k < 16; k++) {
         first = last = counter ? perf_ticks() : perf_now();
+        least = ~UINT64_C(0);
         for (i = 0; i < 32; i++) {
-            uint64_t t = counter ? perf_ticks() : perf_now();
-            if (t != last && t - last < step)
-                step = t - last;
+            t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < least)
+                least = t - last;
             if (t < last)
                 c.warnings |= PERF_CLOCK_BACKWARDS;
             last = t;
         }
         if (last - first < best)
             best = last - first;
+        for (at = k; at && step[at - 1] > least; at--)
+            step[at] = step[at - 1];
+        step[at] = least;
     }
     c.tick_ns = counter ? perf_tick_ns_() : 1.0;
     c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
     c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = step == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step) * c.tick_ns;
+    c.resolution_ns = step[8] == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step[8]) * c.tick_ns;
     c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
     if (c.error_ppm > 1000)
         c.warnings |= PERF_CLOCK_ROUGH;

@@ -220,6 +220,7 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
+    uint64_t      *late = PERF_GET_(&t->late);
     uint32_t       i, at;
 
     if (!b)
@@ -227,10 +228,8 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
     for (i = 0; i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += PERF_GET_(&b->n[i]);
+            sum->bucket[at] += PERF_GET_(&b->n[i]) + (late == &b->n[i]);
     }
-    if (PERF_GET_(&t->late_cell) == c)
-        sum->bucket[PERF_BUCKET_INDEX_(PERF_GET_(&t->late)) - PERF_CELL_BIAS_]++;
 }
 
 PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
@@ -436,7 +435,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 {
     uint32_t bit;
 
-    perf_putf_(o, "clock %s: readings at least %g apart, %g each, ", c->name, c->resolution_ns,
+    perf_putf_(o, "clock %s: readings %g apart, %g each, ", c->name, c->resolution_ns,
                c->cost_ns);
     perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
     perf_put_(o, " MHz within ");
