@@ -994,7 +994,15 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 PERF_END_DECLS
 
 #ifdef __cplusplus
+/* Members that a compiler leaves out of line are merged by the linker, those of files with and without
+ * PERF_DISABLE too: so each mode has names of its own.                                           */
+#if PERF_DISABLE
+#define PERF_MODE_ off_
+#else
+#define PERF_MODE_ on_
+#endif
 namespace perf {
+inline namespace PERF_MODE_ {
 
 #if PERF_SCOPE_EMPTY_ && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -1020,6 +1028,7 @@ public:
 #pragma GCC diagnostic pop
 #endif
 
+} /* namespace PERF_MODE_ */
 } /* namespace perf */
 #endif
 
