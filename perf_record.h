@@ -89,7 +89,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
  *   perf_depth_  scopes that are open in a thread
  *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
- *   perf_event_more_, perf_ring_dropped_, perf_retired_  parts of events, lost ones, kept ones
+ *   perf_event_more_, perf_retired_  an entry that belongs to the event after it; kept events
+ *   perf_ring_dropped_, perf_ring_unsent_  events overwritten since, not in the streamed file
  *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
  *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
  *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
@@ -781,9 +782,11 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
     uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
 
+    if (from != PERF_GET_(&t->ring_lost))
+        more -= PERF_GET_(&t->sent_more);
     if (written <= r->ring_events)
         return 0;
-    if (!more || from != PERF_GET_(&t->ring_lost))
+    if (!more)
         return written - r->ring_events;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
@@ -796,6 +799,13 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
 
+/* Events of a ring that are not in the streamed file. */
+PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
+{
+    return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+}
+
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
@@ -806,7 +816,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     int            sent = perf_stream_flush_(r, t);
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
+        r->stream->unsent += perf_ring_unsent_(t);
     if (bytes > size) {
         if (!sent)
             r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
@@ -829,7 +839,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
+    t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
 }
@@ -962,6 +972,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->ring_lost, t->ring_head);
             PERF_SET_(&t->ring_more, UINT64_C(0));
             PERF_SET_(&t->ring_sent, t->ring_head);
+            PERF_SET_(&t->sent_more, UINT64_C(0));
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&t->losses[i], UINT64_C(0));
             t->birth = perf_scope_ticks_(r);

@@ -318,11 +318,11 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
     l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost);
+        uint64_t from = PERF_GET_(&t->ring_lost);
         if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
             continue;                           /* forgotten, though its thread sleeps or is gone */
         if (failed)
-            l.n[PERF_LOSS_UNSENT_] += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
             from = PERF_GET_(&t->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)

@@ -384,6 +384,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
     uint64_t     ring_more;     /* entries since then that belong to the event after them         */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
     uint64_t     losses[PERF_LOSSES_];
@@ -994,7 +995,7 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 PERF_END_DECLS
 
 #ifdef __cplusplus
-/* Members that a compiler leaves out of line are merged by the linker, those of files with and without
+/* The linker merges members that a compiler leaves out of line, those of files with and without
  * PERF_DISABLE too: so each mode has names of its own.                                           */
 #if PERF_DISABLE
 #define PERF_MODE_ off_
