@@ -95,7 +95,8 @@ PERF_FN perf_status perf_error(void);
  *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
  *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
  *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
- *   perf_mark_  one perf_memory_mark()
+ *   perf_mark_, perf_spent_, perf_spent_since_  one perf_memory_mark(); processor time of it all
+ *   perf_usage_ns_  the same of a struct rusage, where Linux tells more
  *   perf_core_get_  the core, where every file carries one
  *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
  *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
@@ -276,6 +277,42 @@ typedef struct perf_sink_ {
     void     (*thread)(const char *name);
 } perf_sink_;
 
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
+    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
+};
+extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+
+PERF_FN uint64_t perf_usage_ns_(const struct perf_usage_ *u)
+{
+    return PERF_CAST_(uint64_t, u->user_s + u->system_s) * 1000000000u +
+           PERF_CAST_(uint64_t, u->user_us + u->system_us) * 1000u;
+}
+#endif
+
+typedef struct perf_spent_ {    /* time, that of processors, and how often one was taken away     */
+    uint64_t ns, cpu_ns, switches;
+} perf_spent_;
+
+/* What the process has used since `from`, NULL: its start; zeros where the system does not say. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(0, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) - (from ? from->ns : 0);
+        now.cpu_ns = perf_usage_ns_(&u) - (from ? from->cpu_ns : 0);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw) - (from ? from->switches : 0);
+    }
+#endif
+    (void)from;
+    return now;
+}
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -304,6 +341,7 @@ typedef struct perf_registry_ {
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
+    perf_spent_     spent;      /* by the process, at the start or the last reset                 */
     perf_pair_      made;       /* when that was: the origin of the trace                         */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
@@ -473,6 +511,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
     PERF_SET_(&r->lock, 0u);
@@ -517,6 +556,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->made = perf_anchor_v1_.clock.first;
+    r->spent = perf_spent_since_(PERF_NULL_);
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
@@ -1933,6 +1973,7 @@ PERF_FN void perf_reset(void)
         r->retired = PERF_NULL_;
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
+    r->spent = perf_spent_since_(PERF_NULL_);
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
