@@ -2074,6 +2074,8 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
 {
     perf_source_ *s;
 
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);

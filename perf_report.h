@@ -1522,7 +1522,6 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
     perf_snapshot_ s;
@@ -1534,8 +1533,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     s.registry = perf_registry_read_();          /* this image may not have recorded anything     */
     s.tick = s.clock.tick_ns;
     if (s.registry) {
-        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
-            perf_unlock_(s.registry);
         perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
         s.spent = perf_spent_since_(&s.registry->spent);
@@ -1683,8 +1680,6 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
         return PERF_ENOMEM;
     out->parts = 1;
     out->most = out->least = part;
-    if (r && perf_lock_(r))                     /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
     if (r)
         perf_sources_collect_(r);
     count = r ? PERF_ACQ_(&r->count) : 0;
@@ -1756,46 +1751,19 @@ PERF_FN double perf_tally_imbalance(const perf_tally *t)
 
 /* ---- trace ---- */
 
-/* The two digits of 0 .. 99. */
-PERF_FN char *perf_digits2_(char *p, uint64_t v)
-{
-    static const char pair[] = "00010203040506070809101112131415161718192021222324"
-                               "25262728293031323334353637383940414243444546474849"
-                               "50515253545556575859606162636465666768697071727374"
-                               "75767778798081828384858687888990919293949596979899";
-
-    memcpy(p, pair + v * 2, 2);
-    return p + 2;
-}
-
-/* Decimal, two digits at a time from the last: 20 characters at most. */
+/* Decimal: 20 characters at most. */
 PERF_FN char *perf_digits_(char *p, uint64_t v)
 {
     char   text[20], *q = text + 20;
     size_t n;
 
-    if (v < 10) {
-        *p = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
-        return p + 1;
-    }
-    while (v >= 10) {
-        q -= 2;
-        (void)perf_digits2_(q, v % 100);
-        v /= 100;
-    }
-    if (v)
-        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
+    do {
+        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        v /= 10;
+    } while (v);
     n = PERF_CAST_(size_t, text + 20 - q);
     memcpy(p, q, n);
     return p + n;
-}
-
-/* ".123": what is left of a microsecond. */
-PERF_FN char *perf_digits_rest_(char *p, uint64_t ns)
-{
-    p[0] = '.';
-    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(int, ns / 100));
-    return perf_digits2_(p + 2, ns % 100);
 }
 
 /* Nanoseconds as microseconds with three decimals, exact. */
@@ -1803,7 +1771,10 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
     uint64_t us = ns / 1000;
 
-    return perf_digits_rest_(perf_digits_(p, us), ns - us * 1000);
+    p = perf_digits_(p, us);
+    (void)perf_digits_(p, 1000 + (ns - us * 1000));     /* "1" and the three digits behind it     */
+    *p = '.';
+    return p + 4;
 }
 
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
@@ -1982,8 +1953,6 @@ PERF_FN perf_status perf_trace_save(const char *path)
     j.registry = perf_registry_read_();
     if (!j.registry)
         return PERF_ENOMEM;
-    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
-        perf_unlock_(j.registry);
     perf_sources_collect_(j.registry);
     j.epoch = perf_epoch_of_(j.registry);
     j.names = PERF_ACQ_(&j.registry->count);
