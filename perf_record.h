@@ -216,7 +216,7 @@ PERF_FN int perf_counter_invariant_(void)
 }
 #endif
 
-typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
+typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
     perf_site_         site;
     struct perf_name_ *next_same;
     uint32_t           hash;
@@ -1087,8 +1087,8 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
     return 1;
 }
 
-/* An entry of the table of cells: what `id` is when `caller` is open.  A name that is open further
- * out has an entry too, with that cell, which is no child of the caller.                         */
+/* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
+ * already, further out, that is the open cell, which is not a child of the caller.               */
 typedef struct perf_slot_ {
     perf_cell_ *caller, *cell;
 } perf_slot_;
@@ -1254,14 +1254,14 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-/* What an image has found out about sinks does not hold any more either. */
+/* Switches an image on or off.  It must also ask again whether a sink listens. */
 PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
     PERF_SET_(&a->deaf, 0u);
 }
 
-/* Changes the sink from `old` to `now`, NULL for none; PERF_ESTATE: it is not `old` any more. */
+/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -1374,7 +1374,7 @@ PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, 
     }
 }
 
-/* The same for what took from `start` to `end`; returns its length. */
+/* The same for the time from `start` to `end`; returns that time. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end, uint64_t weight)
 {
@@ -1399,8 +1399,8 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uin
                                   PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
 }
 
-/* Leaves the cell of a scope that ends: `outer` is what was open before.  0: it is not open any
- * more, the scope around it has ended first.                                                     */
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when it
+ * is not open any more, because the scope around it has ended first.                             */
 PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
 {
     perf_cell_ *p = t->open;
@@ -1436,7 +1436,7 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     perf_cell_     *c = s->cell, *outer = s->outer;
     uint64_t        d = end - s->start, within;
 
-    if (!c->again_open || outer != t->open || outer == c->parent || !t->cells ||
+    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->cells) ||
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
         return 0;
     c->again_open--;
@@ -1454,10 +1454,10 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     return 1;
 }
 
-/* Everything that is not the common case of a scope's end. */
+/* The end of a scope where perf_end_at_() cannot do it. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
-    perf_recorder_ *t;                          /* who counts it                                  */
+    perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
     const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
@@ -1517,7 +1517,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     perf_event_scope_(t, c, s->start, d, depth);
 }
 
-/* Everything that is not the common case of a begin. */
+/* The begin of a scope where perf_begin_at_() cannot do it. */
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
@@ -1561,8 +1561,8 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     return s;
 }
 
-/* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
- * no other scope's self time. */
+/* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
+ * and is not counted as another scope's self time.                                               */
 PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
 {
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
@@ -1969,7 +1969,7 @@ PERF_FN void perf_reset(void)
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));
-    if (r->reading)                             /* stays as it is, for ever                       */
+    if (r->reading)                             /* its reader keeps it; a new one is made         */
         r->retired = PERF_NULL_;
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
@@ -2005,9 +2005,9 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
 #endif
 
-/* Step between successive readings, and the cost of one, of what scopes use: sixteen runs of 32.  A
- * counter that a hypervisor makes up takes a tick where its step is 25, now and then: so the middle
- * one of the smallest steps of all runs, which stand sorted in `step`.                           */
+/* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
+ * virtual machines step by 25 ticks and now and then by one, so the step is the median over the runs
+ * of the smallest step in each; `step` holds them sorted.                                        */
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);

@@ -967,6 +967,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
         double            around = PERF_CAST_(double, s->tree->node[n->parent].total);
+        around = around < total ? total : around;               /* the caller is still open       */
         if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
             break;
         perf_putf_(o, "%6.1f %%%10.1f %% %10g %10g%10.0f  %-*s%.40s\n", total / all * 100,
@@ -1867,8 +1868,8 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const ch
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
- * nest equal times in that order.  Hot, for else gcc finds that only cold functions call it,
- * and divides by 100 with a division, five times slower. */
+ * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
+ * functions call it, and would use slow divisions to save space.                                 */
 PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
     perf_json_ *j = PERF_CAST_(perf_json_ *, with);

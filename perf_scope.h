@@ -536,8 +536,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
     return s.core;
 }
 
-/* Not marked cold: gcc takes a function that is bound to call a cold one for cold, and would
- * compile the user's loop around it for size.                                                    */
+/* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then
+ * optimise the user's loop around it for size.                                                   */
 PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
