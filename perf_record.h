@@ -1399,8 +1399,8 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uin
                                   PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
 }
 
-/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when it
- * is not open any more, because the scope around it has ended first.                             */
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
+ * it is not open any more, because the scope around it has ended first.                          */
 PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
 {
     perf_cell_ *p = t->open;
@@ -2006,8 +2006,8 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #endif
 
 /* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
- * virtual machines step by 25 ticks and now and then by one, so the step is the median over the runs
- * of the smallest step in each; `step` holds them sorted.                                        */
+ * virtual machines step by 25 ticks and now and then by one, so the step is the median, over the
+ * runs, of the smallest step in each; `step` holds them sorted.                                  */
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
