@@ -1182,22 +1182,25 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     PERF_SET_(&c->span, UINT64_C(0));
 }
 
-/* For a scope that begins in thread t, where neither a clock nor a sink is to be asked: its cell,
- * whose parent is what is open, or which is open itself: then `s` has all but its start.  NULL:
- * it is not as simple as that.                                                                   */
-PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
+/* Begins a scope in thread t, where neither a clock nor a sink is to be asked; `s` then has all but
+ * its start.  0: perf_begin_slow_ must do it.                                                    */
+PERF_HOT_FN_ int perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ *c;
 
     if (!t || id >= PERF_PEEK_(t->cells))
-        return PERF_NULL_;
+        return 0;
     c = perf_cell_under_(t, t->open, id);
-    if (PERF_UNLIKELY_(c && c->parent != t->open)) {
+    if (PERF_UNLIKELY_(!c))
+        return 0;
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        perf_opened_(s, t, c);
+    } else {
         s->outer = t->open;
         s->inside = t->open->inside;
         perf_cell_again_(s, t, c);
     }
-    return c;
+    return 1;
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */

@@ -502,7 +502,7 @@ typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
     perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, int counter);  /* NULL: not recording    */
-    perf_cell_ *(*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
+    int         (*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
     void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
     void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
     void        (*event)(perf_recorder_ *, const perf_cell_ *, uint64_t start, uint64_t d);
@@ -686,14 +686,10 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
     perf_recorder_   *t = PERF_SELF_;
-    perf_cell_       *c;
 
     if (!core)
         return PERF_NULL_;
-    c = core->cell(s, t, PERF_GET_(&site->id));
-    if (c) {
-        if (c->parent == t->open)
-            perf_opened_(s, t, c);
+    if (core->cell(s, t, PERF_GET_(&site->id))) {
         s->start = perf_ticks();
         return s;
     }
