@@ -43,15 +43,15 @@ typedef struct perf_clock_info {
     const char *name;           /* "tsc", "cntvct", "rdtime", "clock_gettime", "qpc", "custom"    */
     double      hz;             /* ticks a second                                                 */
     double      tick_ns;        /* nanoseconds a tick                                             */
-    double      resolution_ns;  /* smallest difference seen of two readings */
+    double      resolution_ns;  /* usual step from one reading to the next that differs           */
     double      cost_ns;        /* one reading                                                    */
     double      error_ppm;      /* bound on the error of tick_ns                                  */
     uint32_t    warnings;       /* PERF_CLOCK_... bits                                            */
 } perf_clock_info;
 
 /* A difference of two perf_ticks() in nanoseconds.  The first call of this, of perf_clock() or of a
- * scope starts the calibration, which gets better by itself: the rate is good to 0.2 % at once,
- * 100 ppm after 100 us, 1 ppm after 10 ms; perf_clock().error_ppm is the bound.                  */
+ * scope starts the calibration, which gets better by itself: perf_clock().error_ppm is the
+ * bound.  The rate is good to some 1 % at once, 100 ppm after 100 us, 1 ppm after 10 ms.         */
 PERF_FN double perf_ticks_to_ns(uint64_t ticks);
 
 /* What the scopes are timed with; measures resolution and cost anew (some 20 us). */
@@ -89,12 +89,14 @@ PERF_FN perf_status perf_error(void);
  *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
  *   perf_depth_  scopes that are open in a thread
  *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
- *   perf_event_more_, perf_ring_dropped_, perf_retired_  parts of events, lost ones, kept ones
+ *   perf_event_more_, perf_retired_  an entry that belongs to the event after it; kept events
+ *   perf_ring_dropped_, perf_ring_unsent_  events overwritten since, not in the streamed file
  *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
  *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
  *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
  *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
- *   perf_mark_  one perf_memory_mark()
+ *   perf_mark_, perf_spent_, perf_spent_since_  one perf_memory_mark(); processor time of it all
+ *   perf_usage_ns_  the same of a struct rusage, where Linux tells more
  *   perf_core_get_  the core, where every file carries one
  *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
  *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
@@ -214,7 +216,7 @@ PERF_FN int perf_counter_invariant_(void)
 }
 #endif
 
-typedef struct perf_name_ {     /* one name, for ever; `site` is what dynamic scopes point to     */
+typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
     perf_site_         site;
     struct perf_name_ *next_same;
     uint32_t           hash;
@@ -275,6 +277,42 @@ typedef struct perf_sink_ {
     void     (*thread)(const char *name);
 } perf_sink_;
 
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_usage_ {            /* struct rusage                                                  */
+    long user_s, user_us, system_s, system_us;
+    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock;
+    long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
+};
+extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
+
+PERF_FN uint64_t perf_usage_ns_(const struct perf_usage_ *u)
+{
+    return PERF_CAST_(uint64_t, u->user_s + u->system_s) * 1000000000u +
+           PERF_CAST_(uint64_t, u->user_us + u->system_us) * 1000u;
+}
+#endif
+
+typedef struct perf_spent_ {    /* time, that of processors, and how often one was taken away     */
+    uint64_t ns, cpu_ns, switches;
+} perf_spent_;
+
+/* What the process has used since `from`, NULL: its start; zeros where the system does not say. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
+{
+    perf_spent_ now = PERF_ZERO;
+#if defined(__linux__) && PERF_LP64_UNIX_
+    struct perf_usage_ u;
+
+    if (!perf_getrusage_(0, &u)) {
+        now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) - (from ? from->ns : 0);
+        now.cpu_ns = perf_usage_ns_(&u) - (from ? from->cpu_ns : 0);
+        now.switches = PERF_CAST_(uint64_t, u.nivcsw) - (from ? from->switches : 0);
+    }
+#endif
+    (void)from;
+    return now;
+}
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -303,6 +341,7 @@ typedef struct perf_registry_ {
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
+    perf_spent_     spent;      /* by the process, at the start or the last reset                 */
     perf_pair_      made;       /* when that was: the origin of the trace                         */
     struct perf_stream_ *stream;        /* atomic; NULL: never streamed                           */
     uint32_t        forked;     /* the process whose clean-up after a fork was begun              */
@@ -472,6 +511,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
+    r->spent = perf_spent_since_(PERF_NULL_);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
     PERF_SET_(&r->lock, 0u);
@@ -516,6 +556,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->made = perf_anchor_v1_.clock.first;
+    r->spent = perf_spent_since_(PERF_NULL_);
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
@@ -755,10 +796,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->open = &t->root;                         /* the tree, empty                                */
-    t->blank.bucket = PERF_PTR_(uintptr_t, &t->waste) -
-                      8 * PERF_CAST_(uintptr_t, PERF_BUCKET_INDEX_(1u));
-    t->late_cell = &t->blank;
-    t->late = 1;
+    t->late = &t->waste;
     t->home = r;
     t->number = ++r->threads;
     t->foreign_track = !thread;
@@ -784,9 +822,11 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     uint64_t head = PERF_ACQ_(&t->ring_head), written = (head - from) / sizeof(perf_event_);
     uint64_t more = PERF_GET_(&t->ring_more), i = 0, entries, what, whole = 0;
 
+    if (from != PERF_GET_(&t->ring_lost))
+        more -= PERF_GET_(&t->sent_more);
     if (written <= r->ring_events)
         return 0;
-    if (!more || from != PERF_GET_(&t->ring_lost))
+    if (!more)
         return written - r->ring_events;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
@@ -799,6 +839,13 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
 
+/* Events of a ring that are not in the streamed file. */
+PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
+{
+    return (PERF_GET_(&t->ring_head) - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_) -
+           (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
+}
+
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
@@ -809,7 +856,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     int            sent = perf_stream_flush_(r, t);
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        r->stream->unsent += (t->ring_head - t->ring_sent) / sizeof(perf_event_);
+        r->stream->unsent += perf_ring_unsent_(t);
     if (bytes > size) {
         if (!sent)
             r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
@@ -832,7 +879,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
         r->retired_lost += bytes / sizeof(perf_event_);
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
-    t->ring_lost = t->ring_more = t->ring_sent = 0;
+    t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
     if (t->ring_limit)
         perf_ring_set_(r, t);
 }
@@ -947,8 +994,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     for (c = t->open; c->parent; c = c->parent)
         c->held = 1;
     PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->late_cell, &t->blank);
-    PERF_SET_(&t->late, UINT64_C(1));
+    PERF_SET_(&t->late, &t->waste);
 }
 
 /* What other threads have asked for, done by the owner when it next begins a scope. */
@@ -966,6 +1012,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->ring_lost, t->ring_head);
             PERF_SET_(&t->ring_more, UINT64_C(0));
             PERF_SET_(&t->ring_sent, t->ring_head);
+            PERF_SET_(&t->sent_more, UINT64_C(0));
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&t->losses[i], UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
@@ -1040,8 +1087,8 @@ PERF_COLD_FN_ int perf_cells_room_(perf_recorder_ *t, uint32_t id)
     return 1;
 }
 
-/* An entry of the table of cells: what `id` is when `caller` is open.  A name that is open further
- * out has an entry too, with that cell, which is no child of the caller.                         */
+/* An entry of the table of cells: the cell of `id` while `caller` is open.  For a name that is open
+ * already, further out, that is the open cell, which is not a child of the caller.               */
 typedef struct perf_slot_ {
     perf_cell_ *caller, *cell;
 } perf_slot_;
@@ -1135,22 +1182,25 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     PERF_SET_(&c->span, UINT64_C(0));
 }
 
-/* For a scope that begins in thread t, where neither a clock nor a sink is to be asked: its cell,
- * whose parent is what is open, or which is open itself: then `s` has all but its start.  NULL:
- * it is not as simple as that.                                                                   */
-PERF_HOT_FN_ perf_cell_ *perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
+/* Begins a scope in thread t, where neither a clock nor a sink is to be asked; `s` then has all but
+ * its start.  0: perf_begin_slow_ must do it.                                                    */
+PERF_HOT_FN_ int perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ *c;
 
     if (!t || id >= PERF_PEEK_(t->cells))
-        return PERF_NULL_;
+        return 0;
     c = perf_cell_under_(t, t->open, id);
-    if (PERF_UNLIKELY_(c && c->parent != t->open)) {
+    if (PERF_UNLIKELY_(!c))
+        return 0;
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        perf_opened_(s, t, c);
+    } else {
         s->outer = t->open;
         s->inside = t->open->inside;
         perf_cell_again_(s, t, c);
     }
-    return c;
+    return 1;
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
@@ -1179,8 +1229,11 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
         return 0;
     b->first = first;
     b->room = room;
-    for (i = 0; old && i < old->room; i++)
+    for (i = 0; old && i < old->room; i++) {
         b->n[old->first - first + i] = old->n[i];
+        if (t->late == &old->n[i])
+            PERF_SET_(&t->late, &b->n[old->first - first + i]);
+    }
     PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
     PERF_REL_(&c->buckets, b);
     return 1;
@@ -1204,14 +1257,14 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-/* What an image has found out about sinks does not hold any more either. */
+/* Switches an image on or off.  It must also ask again whether a sink listens. */
 PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
     PERF_SET_(&a->deaf, 0u);
 }
 
-/* Changes the sink from `old` to `now`, NULL for none; PERF_ESTATE: it is not `old` any more. */
+/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -1274,11 +1327,11 @@ PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t w
         perf_ring_due_(t);
 }
 
-/* The event of the scope in `late` where the ring is off or due; that way the hot path need not
- * make up the arguments. */
-PERF_COLD_FN_ void perf_event_last_(perf_recorder_ *t, uint64_t start)
+/* The event of a scope where the ring is due, or was switched off just now. */
+PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
+                                   uint64_t d)
 {
-    perf_event_add_(t, start, t->late | (t->late_cell->tag + t->extra_tag));
+    perf_event_add_(t, start, d | (c->tag + t->extra_tag));
 }
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -1324,7 +1377,7 @@ PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, 
     }
 }
 
-/* The same for what took from `start` to `end`; returns its length. */
+/* The same for the time from `start` to `end`; returns that time. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end, uint64_t weight)
 {
@@ -1349,8 +1402,8 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uin
                                   PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
 }
 
-/* Leaves the cell of a scope that ends: `outer` is what was open before.  0: it is not open any
- * more, the scope around it has ended first.                                                     */
+/* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
+ * it is not open any more, because the scope around it has ended first.                          */
 PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *outer, int again)
 {
     perf_cell_ *p = t->open;
@@ -1383,10 +1436,10 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
 PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->cell, *outer = s->outer, *late = t->late_cell;
+    perf_cell_     *c = s->cell, *outer = s->outer;
     uint64_t        d = end - s->start, within;
 
-    if (!c->again_open || outer != t->open || outer == c->parent || !t->cells ||
+    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->cells) ||
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
         return 0;
     c->again_open--;
@@ -1399,17 +1452,15 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     PERF_ADD_(c->again, d);                     /* the outermost call has this time already       */
     PERF_ADD_(c->within, within);
     PERF_ADD_(outer->inside, d - within);
-    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
-    PERF_SET_(&t->late, d);
-    PERF_SET_(&t->late_cell, c);
+    perf_bucket_add_(t, c, d);
     perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
     return 1;
 }
 
-/* Everything that is not the common case of a scope's end. */
+/* The end of a scope where perf_end_at_() cannot do it. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
-    perf_recorder_ *t;                          /* who counts it                                  */
+    perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
     const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
@@ -1469,7 +1520,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     perf_event_scope_(t, c, s->start, d, depth);
 }
 
-/* Everything that is not the common case of a begin. */
+/* The begin of a scope where perf_begin_at_() cannot do it. */
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
@@ -1513,8 +1564,8 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     return s;
 }
 
-/* Time to write the ring to the file.  That is a scope itself: the time it takes is seen, and is in
- * no other scope's self time. */
+/* Writes the ring to the file.  This is a scope of its own, so that its time is seen in the report
+ * and is not counted as another scope's self time.                                               */
 PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
 {
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
@@ -1773,13 +1824,14 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ int perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
+PERF_COLD_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
 {
     perf_registry_ *r = perf_registry_get_();
 
     if (r)
         perf_clock_agrees_(r, counter);
-    return perf_begin_slow_(s, site) != PERF_NULL_;
+    (void)perf_begin_slow_(s, site);
+    return s->rec;
 }
 
 #if PERF_ONE_CORE_
@@ -1795,7 +1847,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_last_,
+        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
@@ -1920,10 +1972,11 @@ PERF_FN void perf_reset(void)
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));
-    if (r->reading)                             /* stays as it is, for ever                       */
+    if (r->reading)                             /* its reader keeps it; a new one is made         */
         r->retired = PERF_NULL_;
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
+    r->spent = perf_spent_since_(PERF_NULL_);
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
@@ -1955,32 +2008,38 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 #define PERF_SYSTEM_CLOCK_NAME_ "clock_gettime"
 #endif
 
-/* Smallest step between successive readings, and the cost of one, of what scopes use. */
+/* Step and cost of the clock that scopes use, from sixteen runs of 32 readings.  Some counters of
+ * virtual machines step by 25 ticks and now and then by one, so the step is the median, over the
+ * runs, of the smallest step in each; `step` holds them sorted.                                  */
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     perf_clock_info c;
-    uint64_t        first, last, step = ~UINT64_C(0), best = ~UINT64_C(0);
-    int             i, k, counter = r ? !r->clock : PERF_COUNTER_;
+    uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
+    int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
 
     PERF_LIBC_(memset)(&c, 0, sizeof c);
     for (k = 0; k < 16; k++) {
         first = last = counter ? perf_ticks() : perf_now();
+        least = ~UINT64_C(0);
         for (i = 0; i < 32; i++) {
-            uint64_t t = counter ? perf_ticks() : perf_now();
-            if (t != last && t - last < step)
-                step = t - last;
+            t = counter ? perf_ticks() : perf_now();
+            if (t != last && t - last < least)
+                least = t - last;
             if (t < last)
                 c.warnings |= PERF_CLOCK_BACKWARDS;
             last = t;
         }
         if (last - first < best)
             best = last - first;
+        for (at = k; at && step[at - 1] > least; at--)
+            step[at] = step[at - 1];
+        step[at] = least;
     }
     c.tick_ns = counter ? perf_tick_ns_() : 1.0;
     c.error_ppm = counter ? perf_from_bits_(PERF_GET_(&perf_anchor_v1_.clock.error_ppm)) : 0.0;
     c.hz = 1e9 / c.tick_ns;
-    c.resolution_ns = step == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step) * c.tick_ns;
+    c.resolution_ns = step[8] == ~UINT64_C(0) ? 0.0 : PERF_CAST_(double, step[8]) * c.tick_ns;
     c.cost_ns = PERF_CAST_(double, best) / 32 * c.tick_ns;
     if (c.error_ppm > 1000)
         c.warnings |= PERF_CLOCK_ROUGH;
@@ -2018,6 +2077,8 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
 {
     perf_source_ *s;
 
+    if (perf_lock_(r))                          /* after a fork: forgets the parent's threads     */
+        perf_unlock_(r);
     for (s = PERF_ACQ_(&r->sources); s; s = s->next)
         if (s->collect)
             s->collect(r);

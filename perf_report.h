@@ -54,7 +54,9 @@ typedef struct perf_report_opts {   /* zero = default                           
 PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
 PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
 
-/* The table on stderr.  At the end of a program on request: PERF_AT_EXIT in >>config.
+/* The table on stderr.  At the end of a program on request: PERF_AT_EXIT in >>config.  Its second
+ * line says how much processor time the process had since its first mark or the last perf_reset(),
+ * of all its threads, and how often one was taken away: times of scopes are those of the wall.
  * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
@@ -220,6 +222,7 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
+    uint64_t      *late = PERF_GET_(&t->late);
     uint32_t       i, at;
 
     if (!b)
@@ -227,10 +230,8 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
     for (i = 0; i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
         if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += PERF_GET_(&b->n[i]);
+            sum->bucket[at] += PERF_GET_(&b->n[i]) + (late == &b->n[i]);
     }
-    if (PERF_GET_(&t->late_cell) == c)
-        sum->bucket[PERF_BUCKET_INDEX_(PERF_GET_(&t->late)) - PERF_CELL_BIAS_]++;
 }
 
 PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
@@ -319,11 +320,11 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     l.n[PERF_LOSS_CUT_] = PERF_GET_(&r->cut_names);
     l.n[PERF_LOSS_OVERWRITTEN_] = PERF_GET_(&r->retired_lost);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint64_t head = PERF_GET_(&t->ring_head), from = PERF_GET_(&t->ring_lost);
+        uint64_t from = PERF_GET_(&t->ring_lost);
         if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
             continue;                           /* forgotten, though its thread sleeps or is gone */
         if (failed)
-            l.n[PERF_LOSS_UNSENT_] += (head - PERF_GET_(&t->ring_sent)) / sizeof(perf_event_);
+            l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
             from = PERF_GET_(&t->ring_sent);
         for (i = 0; i < PERF_LOSSES_; i++)
@@ -436,7 +437,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 {
     uint32_t bit;
 
-    perf_putf_(o, "clock %s: readings at least %g apart, %g each, ", c->name, c->resolution_ns,
+    perf_putf_(o, "clock %s: readings %g apart, %g each, ", c->name, c->resolution_ns,
                c->cost_ns);
     perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
     perf_put_(o, " MHz within ");
@@ -463,6 +464,7 @@ typedef struct perf_snapshot_ {
     size_t           rows;
     double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
     perf_losses_     losses;
+    perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
     perf_mark_     **mark;      /* oldest first                                                   */
     size_t           marks;
     struct perf_tree_ *tree;
@@ -629,6 +631,17 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 }
 
 static void perf_put_marks_(perf_out_ *o, perf_mark_ *const *m, size_t n) PERF_ATTR_((__nothrow__));
+
+/* Whether the process was running: times of scopes are the wall's.  In cells, so that a text has
+ * the length that was asked for a moment ago.                                                    */
+PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
+{
+    double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
+
+    if (wall > 0)
+        perf_putf_(o, "processor time:%5.0f %% of one,%8g of%8g, taken away%8.0f times\n",
+                   cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches));
+}
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
@@ -954,6 +967,7 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
         double            around = PERF_CAST_(double, s->tree->node[n->parent].total);
+        around = around < total ? total : around;               /* the caller is still open       */
         if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
             break;
         perf_putf_(o, "%6.1f %%%10.1f %% %10g %10g%10.0f  %-*s%.40s\n", total / all * 100,
@@ -1025,11 +1039,13 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
                    s->clock.name, s->clock.resolution_ns, s->clock.cost_ns, s->clock.error_ppm,
                    PERF_CAST_(double, s->clock.warnings));
         perf_putf_(o, "\"lost\":%.0f,\"overwritten_events\":%.0f,\"data_wait_ns\":%.0f,"
-                      "\"main_thread_ns\":%.0f",
+                      "\"main_thread_ns\":%.0f,\"cpu_ns\":%20.0f,\"wall_ns\":%20.0f,"
+                      "\"preemptions\":%12.0f",
                    PERF_CAST_(double, n[PERF_LOSS_LOST_] + n[PERF_LOSS_ORPHANS_]),
                    PERF_CAST_(double, n[PERF_LOSS_OVERWRITTEN_]),
                    PERF_CAST_(double, s->bound.wait) * s->tick,
-                   PERF_CAST_(double, s->bound.all) * s->tick);
+                   PERF_CAST_(double, s->bound.all) * s->tick, PERF_CAST_(double, s->spent.cpu_ns),
+                   PERF_CAST_(double, s->spent.ns), PERF_CAST_(double, s->spent.switches));
         perf_put_(o, ",\n\"scopes\":[");
     } else {
         perf_put_(o, "name,kind,calls");
@@ -1067,14 +1083,9 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
 /* ---- report: memory ---- */
 
 #if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_usage_ {            /* struct rusage                                                  */
-    long user_s, user_us, system_s, system_us;
-    long maxrss, ixrss, idrss, isrss, minflt, majflt, nswap, inblock, oublock, rest[16];
-};
 struct perf_heap_ {             /* struct mallinfo2                                               */
     size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
 };
-extern int  perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
 extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
 #if !PERF_TCC_
 extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
@@ -1120,8 +1131,7 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
         m->peak = m->resident;
     m->minor = PERF_CAST_(uint64_t, u.minflt);
     m->major = PERF_CAST_(uint64_t, u.majflt);
-    m->cpu_ns = PERF_CAST_(uint64_t, u.user_s + u.system_s) * 1000000000u +
-                PERF_CAST_(uint64_t, u.user_us + u.system_us) * 1000u;
+    m->cpu_ns = perf_usage_ns_(&u);
     m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
     m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
 #if !PERF_TCC_
@@ -1525,7 +1535,6 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
     return o;
 }
 
-
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
     perf_snapshot_ s;
@@ -1537,10 +1546,9 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     s.registry = perf_registry_read_();          /* this image may not have recorded anything     */
     s.tick = s.clock.tick_ns;
     if (s.registry) {
-        if (perf_lock_(s.registry))             /* after a fork: forgets the parent's threads     */
-            perf_unlock_(s.registry);
         perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
+        s.spent = perf_spent_since_(&s.registry->spent);
         s.mark = perf_marks_(s.registry, &s.marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
         perf_bound_fill_(&s.bound, s.registry);
@@ -1573,6 +1581,7 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         return;
     }
     perf_put_clock_(o, &s->clock);
+    perf_put_spent_(o, &s->spent);
     if (s->registry && s->opts.view == PERF_VIEW_TREE)
         perf_put_tree_(o, s);
     else if (s->registry)
@@ -1684,8 +1693,6 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
         return PERF_ENOMEM;
     out->parts = 1;
     out->most = out->least = part;
-    if (r && perf_lock_(r))                     /* after a fork: forgets the parent's threads     */
-        perf_unlock_(r);
     if (r)
         perf_sources_collect_(r);
     count = r ? PERF_ACQ_(&r->count) : 0;
@@ -1757,46 +1764,19 @@ PERF_FN double perf_tally_imbalance(const perf_tally *t)
 
 /* ---- trace ---- */
 
-/* The two digits of 0 .. 99. */
-PERF_FN char *perf_digits2_(char *p, uint64_t v)
-{
-    static const char pair[] = "00010203040506070809101112131415161718192021222324"
-                               "25262728293031323334353637383940414243444546474849"
-                               "50515253545556575859606162636465666768697071727374"
-                               "75767778798081828384858687888990919293949596979899";
-
-    memcpy(p, pair + v * 2, 2);
-    return p + 2;
-}
-
-/* Decimal, two digits at a time from the last: 20 characters at most. */
+/* Decimal: 20 characters at most. */
 PERF_FN char *perf_digits_(char *p, uint64_t v)
 {
     char   text[20], *q = text + 20;
     size_t n;
 
-    if (v < 10) {
-        *p = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
-        return p + 1;
-    }
-    while (v >= 10) {
-        q -= 2;
-        (void)perf_digits2_(q, v % 100);
-        v /= 100;
-    }
-    if (v)
-        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v));
+    do {
+        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        v /= 10;
+    } while (v);
     n = PERF_CAST_(size_t, text + 20 - q);
     memcpy(p, q, n);
     return p + n;
-}
-
-/* ".123": what is left of a microsecond. */
-PERF_FN char *perf_digits_rest_(char *p, uint64_t ns)
-{
-    p[0] = '.';
-    p[1] = PERF_CAST_(char, '0' + PERF_CAST_(int, ns / 100));
-    return perf_digits2_(p + 2, ns % 100);
 }
 
 /* Nanoseconds as microseconds with three decimals, exact. */
@@ -1804,7 +1784,10 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
     uint64_t us = ns / 1000;
 
-    return perf_digits_rest_(perf_digits_(p, us), ns - us * 1000);
+    p = perf_digits_(p, us);
+    (void)perf_digits_(p, 1000 + (ns - us * 1000));     /* "1" and the three digits behind it     */
+    *p = '.';
+    return p + 4;
 }
 
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
@@ -1897,8 +1880,8 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const ch
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
- * nest equal times in that order.  Hot, for else gcc finds that only cold functions call it,
- * and divides by 100 with a division, five times slower. */
+ * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
+ * functions call it, and would use slow divisions to save space.                                 */
 PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
 {
     perf_json_ *j = PERF_CAST_(perf_json_ *, with);
@@ -1983,8 +1966,6 @@ PERF_FN perf_status perf_trace_save(const char *path)
     j.registry = perf_registry_read_();
     if (!j.registry)
         return PERF_ENOMEM;
-    if (perf_lock_(j.registry))                 /* after a fork: forgets the parent's threads     */
-        perf_unlock_(j.registry);
     perf_sources_collect_(j.registry);
     j.epoch = perf_epoch_of_(j.registry);
     j.names = PERF_ACQ_(&j.registry->count);

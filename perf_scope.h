@@ -367,9 +367,10 @@ typedef struct perf_recorder_ {
     uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
     uint32_t     reserved;
     perf_cell_  *open;          /* innermost open scope, or the root                              */
-    uint64_t     late;          /* the previous duration: its bucket is counted one scope later,  */
+    uint64_t    *late;          /* bucket of the previous duration: counted one scope later, when */
+                                /* the processor has it at hand (1.00 instead of 1.31 pairs)      */
     perf_event_ *ring;
-    perf_cell_  *late_cell;     /* when the processor has it at hand (1.00 instead of 1.31 pairs) */
+    uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
@@ -383,6 +384,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
     uint64_t     ring_more;     /* entries since then that belong to the event after them         */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
+    uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
     uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
     uint64_t     losses[PERF_LOSSES_];
@@ -399,8 +401,7 @@ typedef struct perf_recorder_ {
     char         name[32];
     perf_known_  known[64];
     perf_cell_   root;                          /* of the call tree                               */
-    perf_cell_   blank;                         /* the first `late_cell`                          */
-    uint64_t     waste;                         /* its only bucket                                */
+    uint64_t     waste;                         /* the first `late`                               */
     struct perf_slot_ *slot;                    /* cells by caller and name: perf_cell_under_     */
     uint32_t     slots, slots_used;
 } perf_recorder_;
@@ -451,7 +452,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 
         while (s->type == 4 && at + sizeof(struct perf_note_) <= end) {         /* PT_NOTE        */
             const struct perf_note_ *n = PERF_PTR_(const struct perf_note_ *, at);
-            if (n->type == 0x50455246 && n->text[0] == 0x66726570 && n->text[1] == 0x682e) {
+            if (n->type == 0x50455246 && n->text[0] == 0x66726570) {            /* "perf"         */
                 perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
                                             (PERF_CAST_(uint64_t, n->high) << 32));
                 w->image = image->name;
@@ -500,11 +501,11 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
-    int         (*begin)(perf_span_ *, perf_site_ *, int counter);      /* 0: not recording       */
-    perf_cell_ *(*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
+    perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, int counter);  /* NULL: not recording    */
+    int         (*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
     void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
     void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
-    void        (*event)(perf_recorder_ *, uint64_t start);     /* of the scope in `late`         */
+    void        (*event)(perf_recorder_ *, const perf_cell_ *, uint64_t start, uint64_t d);
     void        (*lap_begin)(perf_lap *);
     void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
     perf_site_ *(*find)(const char *name, uint32_t kind);
@@ -535,8 +536,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
     return s.core;
 }
 
-/* Not marked cold: gcc takes a function that is bound to call a cold one for cold, and would
- * compile the user's loop around it for size.                                                    */
+/* Not marked cold: gcc treats a function that always calls a cold one as cold, too, and would then
+ * optimise the user's loop around it for size.                                                   */
 PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
@@ -586,21 +587,19 @@ PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
 
 PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    uint64_t     head = t->ring_head;
-    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, head & t->ring_mask));
+    uint64_t     at = sizeof(perf_event_);
+    perf_event_ *e;
 
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TSAN_ && !PERF_TCC_   /* one instruction    */
+    __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
+#else
+    at = t->ring_next;
+    t->ring_next = at + sizeof(perf_event_);
+#endif
+    e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
-    PERF_REL_(&t->ring_head, head + sizeof *e);
-}
-
-/* The thread knows its recorder by a variable of this image. */
-PERF_INLINE_FN_ perf_span_ *perf_own_(perf_span_ *s)
-{
-#if !PERF_TCC_
-    perf_self_v1_ = s->rec;
-#endif
-    return s;
+    PERF_REL_(&t->ring_head, t->ring_next);
 }
 
 /* The core where something has been recorded already: it is known then. */
@@ -623,15 +622,25 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, const perf_cell_ *c, uin
         perf_event_put_(t, start, d | (c->tag + t->extra_tag));
     } else if (PERF_PEEK_(t->ring_mask)) {
         core = perf_core_known_();
-        core->event(t, start);
+        core->event(t, c, start, d);
     }
+}
+
+/* Counts a duration in its bucket.  One word of memory is changed at a time, so that scopes of a
+ * signal handler that comes in between at worst put one of theirs into the bucket before.        */
+PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    uint64_t *late = t->late;
+
+    PERF_ADD_(*late, 1);
+    PERF_SET_(&t->late, &PERF_BUCKET_(c, d));
 }
 
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
 PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
-    perf_cell_     *c = s->open, *late = t->late_cell, *outer;
+    perf_cell_     *c = s->open, *outer;
     uint64_t        d = end - s->start;
 
     if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
@@ -644,9 +653,7 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(c->count, 1);
     PERF_ADD_(c->sum, d);
     PERF_ADD_(outer->inside, d);
-    PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
-    PERF_SET_(&t->late, d);
-    PERF_SET_(&t->late_cell, c);
+    perf_bucket_add_(t, c, d);
     perf_event_hot_(t, c, s->start, d);
 }
 
@@ -667,13 +674,11 @@ PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
     core->end(s, perf_ticks(), s->weight);
 }
 
-PERF_INLINE_FN_ perf_span_ *perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
+PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
     PERF_SET_(&s->open, c);
     PERF_SET_(&s->rec, t);
     PERF_REL_(&t->open, c);
-    s->start = perf_ticks();
-    return s;
 }
 
 /* A name that was last called from elsewhere, or is new, or open already: recursion. */
@@ -681,37 +686,49 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
     perf_recorder_   *t = PERF_SELF_;
-    perf_cell_       *c;
 
     if (!core)
         return PERF_NULL_;
-    c = core->cell(s, t, PERF_GET_(&site->id));
-    if (!c)
-        return core->begin(s, site, PERF_COUNTER_) ? perf_own_(s) : PERF_NULL_;
-    if (c->parent == t->open)
-        return perf_opened_(s, t, c);
-    s->start = perf_ticks();
-    return s;
+    if (core->cell(s, t, PERF_GET_(&site->id))) {
+        s->start = perf_ticks();
+        return s;
+    }
+    t = core->begin(s, site, PERF_COUNTER_);
+#if !PERF_TCC_
+    if (t)                                      /* the thread knows it by a variable of the image */
+        perf_self_v1_ = t;
+#endif
+    return t ? s : PERF_CAST_(perf_span_ *, PERF_NULL_);
 }
 
-/* All calls stand at the end of a path, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+/* 0: that is for perf_begin_other_. */
+PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        id = PERF_GET_(&site->id);
     perf_cell_     *c;
 
     if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
-        return perf_begin_other_(s, site);
+        return 0;
     c = t->cell[id];
     if (PERF_UNLIKELY_(!c || c->parent != t->open))
+        return 0;
+    perf_opened_(s, t, c);
+    return 1;
+}
+
+/* The other call stands at the end of its path, so this needs no frame: six instructions. */
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
+{
+    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
         return perf_begin_other_(s, site);
-    return perf_opened_(s, t, c);
+    s->start = perf_ticks();
+    return s;
 }
 
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
 {
-    perf_span_ *on = perf_begin_(s, site);
+    perf_span_ *on = perf_begin_at_(s, site) ? s : perf_begin_other_(s, site);
 
     if (on && s->open)                          /* else by another clock, or recursive            */
         s->start = perf_ticks_precise();
@@ -858,7 +875,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
     start = l->start;
     d = now - start;
     if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
-        perf_cell_ *c = t->cell[id], *late = t->late_cell, *open = t->open;
+        perf_cell_ *c = t->cell[id], *open = t->open;
         if (PERF_LIKELY_(c && c->parent == open && l->open == open && d - c->low <= c->span)) {
             uint64_t within = open->inside - l->inside;     /* scopes of this phase               */
             l->start = now;
@@ -867,9 +884,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
             PERF_ADD_(c->sum, d);
             PERF_ADD_(c->inside, within);
             PERF_SET_(&open->inside, l->inside);
-            PERF_ADD_(PERF_BUCKET_(late, t->late), 1);
-            PERF_SET_(&t->late, d);
-            PERF_SET_(&t->late_cell, c);
+            perf_bucket_add_(t, c, d);
             perf_event_hot_(t, c, start, d);
             return;
         }
@@ -885,6 +900,8 @@ PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 
     if (site)
         perf_lap_(lap, site);
+    else if (lap)                               /* what passes while it is off is in no phase     */
+        *lap = perf_lap_begin();
 }
 
 #define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
@@ -974,7 +991,15 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 PERF_END_DECLS
 
 #ifdef __cplusplus
+/* The linker merges members that a compiler leaves out of line, those of files with and without
+ * PERF_DISABLE too: so each mode has names of its own.                                           */
+#if PERF_DISABLE
+#define PERF_MODE_ off_
+#else
+#define PERF_MODE_ on_
+#endif
 namespace perf {
+inline namespace PERF_MODE_ {
 
 #if PERF_SCOPE_EMPTY_ && !defined(__clang__)
 #pragma GCC diagnostic push
@@ -1000,6 +1025,7 @@ public:
 #pragma GCC diagnostic pop
 #endif
 
+} /* namespace PERF_MODE_ */
 } /* namespace perf */
 #endif
 

@@ -659,7 +659,7 @@ PERF_COLD_FN_ void perf_stream_names_(perf_streaming_ *s)
 /* Writes what one ring holds, oldest chunk first. */
 PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n;
+    uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n, more;
     uint64_t     room = r->ring_events * sizeof(perf_event_);
     perf_events_ e;
 
@@ -668,7 +668,9 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     if (!t->ring || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return;
     if (head - from > room) {
-        s->head.unsent += (head - from - room) / sizeof(perf_event_);
+        n = perf_ring_dropped_(r, t, from);
+        s->head.unsent += n;
+        PERF_SET_(&t->sent_more, t->sent_more + (head - from - room) / sizeof(perf_event_) - n);
         from = head - room;
     }
     if (!t->ring_first) {
@@ -721,6 +723,9 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         }
         s->whole = s->pf.file.written;
         from = until;
+        for (more = 0; e.count--; e.event++)
+            more += !e.event->what;
+        PERF_SET_(&t->sent_more, t->sent_more + more);
     }
     PERF_SET_(&t->ring_sent, from);
 }
@@ -865,7 +870,11 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
             uint64_t head = PERF_ACQ_(&t->ring_head), room = r->ring_events * sizeof(perf_event_);
-            PERF_SET_(&t->ring_sent, head > room ? head - room : UINT64_C(0));
+            uint64_t gone = head - t->ring_lost > room ? head - t->ring_lost - room : 0;
+            PERF_SET_(&t->sent_more, gone ? gone / sizeof(perf_event_) -        /* those that     */
+                                                perf_ring_dropped_(r, t, t->ring_lost)  /* began  */
+                                          : 0);                                 /* no event       */
+            PERF_SET_(&t->ring_sent, t->ring_lost + gone);
             t->ring_at = t->ring_step = 0;
             if (t->ring_first) {
                 memset(t->ring_first, 255, PERF_TIES_ * 8);

@@ -491,6 +491,13 @@ static void off_and_on(void)
     EQUAL("laps", row_of("ended while off", "scope").calls, 0);
     perf_async_end(&a);
     CHECK(perf_error() == PERF_ESTATE, "a second end is one");
+    lap = perf_lap_begin();
+    perf_enable(0);
+    perf_lap_end(&lap, "ended while off");
+    now_ns += 1000;
+    perf_enable(1);
+    perf_lap_end(&lap, "partly off");
+    EQUAL("a lap that was off", row_of("partly off", "scope").calls, 0);
 }
 
 /* As in a signal handler that comes while its thread is inside: what is new there is not counted, and

@@ -427,6 +427,26 @@ static void many(void)
     free(text);
 }
 
+/* A counter is two entries of the ring: what is lost after a stream is counted in events. */
+static void lost_after(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    uint64_t        fit = r->ring_events / 2, i, lost;
+
+    perf_reset();
+    for (i = 0; i < 3 * fit; i++)
+        perf_count("value", 1.0);
+    CHECK(perf_trace_stream(path, NULL) == PERF_OK, "stream");
+    for (i = 0; i < 100; i++)
+        perf_count("value", 1.0);
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    for (i = 0; i < 2 * fit; i++)
+        perf_count("value", 1.0);
+    lost = perf_losses_sum_(r).n[PERF_LOSS_OVERWRITTEN_];     /* and the scope that wrote the last part */
+    CHECK(lost == fit || lost == fit + 1, "%lu lost of %lu", (unsigned long)lost, (unsigned long)(2 * fit));
+    perf_reset();
+}
+
 static void bad_input(void)
 {
     perf_stream_opts o = perf_stream_opts_default();
@@ -458,6 +478,7 @@ int main(void)
     forks();
     merges();
     clocks();
+    lost_after(other_path);
     many();
     remove(json_path);
     remove(other_path);

@@ -8,5 +8,6 @@ void work_off_cpp(void)
 {
     for (int i = 0; i < CALLS_OFF; i++) {
         PERF_SCOPE("off_cpp.cpp scope");
+        perf::scope s("off_cpp.cpp scope by name");
     }
 }

@@ -28,7 +28,7 @@ object()
 mkdir "$work/same"
 name=same folder=same/
 object scope.c 'gcc -std=c99' -O2
-object both.cpp 'g++ -std=c++11' -O1
+object both.cpp 'g++ -std=c++11' -O0
 object off.c gcc '-O2 -DPERF_DISABLE=1'
 object off_cpp.cpp g++ '-O0 -DPERF_DISABLE=1'
 folder=

@@ -1,0 +1,92 @@
+/* signals.c - scopes in a signal handler, wherever it lands in a scope of the program: no event and no
+ * bucket is lost or wrong. */
+#define _GNU_SOURCE
+#include "perf.h"
+#include "check.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+
+static volatile sig_atomic_t handled;
+
+static void handler(int sig)
+{
+    (void)sig;
+    PERF_SCOPE("handler");
+    perf_keep(handled);
+    handled++;
+}
+
+/* Calls of a name, and what its buckets say. */
+static uint64_t calls_of(const char *name, uint64_t *buckets)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_sum_      *sum = (perf_sum_ *)malloc(sizeof *sum);
+    perf_row_       row;
+    uint64_t        calls = 0;
+    uint32_t        id, i;
+
+    *buckets = 0;
+    for (id = 1; id < r->count; id++)
+        if (!strcmp(r->names[id]->site.name, name)) {
+            perf_row_fill_(&row, r, id, sum);
+            calls = row.count;
+            for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+                *buckets += sum->bucket[i];
+        }
+    free(sum);
+    return calls;
+}
+
+static uint64_t seen;
+
+static void count(void *with, const perf_events_ *e)
+{
+    perf_zone_ z;
+    uint64_t   i = 0;
+
+    while (i < e->count)
+        seen += perf_zone_at_(e, &i, (perf_registry_ *)with, &z) != 0;
+}
+
+int main(void)
+{
+    struct sigaction act;
+    struct itimerval often, never;
+    uint64_t         calls = 0, done = 0, main_calls, handler_calls, b1, b2;
+    int              i, round;
+
+    memset(&act, 0, sizeof act);
+    memset(&often, 0, sizeof often);
+    memset(&never, 0, sizeof never);
+    act.sa_handler = handler;
+    often.it_value.tv_usec = often.it_interval.tv_usec = 20;
+    handler(0);                                 /* its name is known                              */
+    for (round = 0; round < 300; round++) {
+        sigaction(SIGALRM, &act, NULL);
+        setitimer(ITIMER_REAL, &often, NULL);
+        for (i = 0; i < 20000; i++) {
+            PERF_SCOPE("main");
+            perf_keep(i);
+        }
+        setitimer(ITIMER_REAL, &never, NULL);
+        signal(SIGALRM, SIG_IGN);
+        main_calls = calls_of("main", &b1);
+        handler_calls = calls_of("handler", &b2);
+        if (b1 + b2 != main_calls + handler_calls)
+            break;
+        seen = 0;
+        perf_events_each_(perf_registry_read_(), count, perf_registry_read_());
+        calls += seen;
+        done += main_calls + handler_calls;
+        perf_reset();
+    }
+    CHECK(b1 + b2 == main_calls + handler_calls, "%lu + %lu in buckets, %lu + %lu calls, round %d",
+          (unsigned long)b1, (unsigned long)b2, (unsigned long)main_calls,
+          (unsigned long)handler_calls, round);
+    CHECK(calls == done, "%lu events of %lu calls, %d in handlers", (unsigned long)calls,
+          (unsigned long)done, (int)handled);
+    return check_done();
+}
