@@ -372,6 +372,7 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_NOTES_, PERF_ONE_CORE_  whether images find each other, and share one core: 0 or 1
  *   PERF_SYS_GETTID_, PERF_SYS_TGKILL_  system calls of Linux; 0: none
  *   PERF_CLOCK_MONOTONIC_ID_, PERF_CLOCK_THREAD_ID_, PERF_CLOCK_PROCESS_ID_  for clock_gettime
+ *   perf_timespec_  what it fills in
  *   perf_qpc_, perf_qpf_, perf_win_tid_  of Windows
  *   perf_getenv_  a variable of the environment; NULL: not set, or this is a setuid program
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_  right under -ffast-math too

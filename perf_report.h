@@ -122,7 +122,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
- *   perf_digits_, perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
+ *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
  *   perf_json_, perf_json_names_, perf_json_thread_, PERF_PREFIX_  the Chrome trace, by threads
  *   perf_loop_  a finished or running loop
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words

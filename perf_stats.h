@@ -180,7 +180,6 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_scratch_, perf_scratch_free_  the caller's array, or a larger one; NULL: no memory
  *   perf_middle_           quantile of an array that it sorts
  *   perf_is_duration_      1: finite and above 0
  *   perf_random_           64 random bits (splitmix64) from a state of the caller's
@@ -189,6 +188,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
+ *   perf_lopsided_         1: what pairs say is not what their medians say: the arms differ in shape
  *   perf_compare_p_        the p-value of perf_compare_pairs, or of perf_compare
  *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */

@@ -9,7 +9,7 @@
  * Optional: only files that save such formats include it.  What is saved is what the rings
  * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages
  * and folded stacks are in perf_export.h.
- * Sections (search for ">>"):  save  stream  merge  internal  private
+ * Sections (search for ">>"):  save  stream  merge  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
@@ -102,14 +102,6 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
  * PERF_EIO, PERF_ENOMEM.                                                                         */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
-
-/* >>internal: what other headers may use -------------------------------------------------------
- *   perf_pf_               a file being written from the rings, with its registry and clock
- *   perf_pf_save_          writes it whole or not at all by go(pf); process 0: it gets no number
- *   perf_pf_room_          room for n events of a thread, and for names; 0: no memory
- *   perf_edge_, perf_edges_ begins and ends of a thread's scopes in order of time, after
- *                          perf_pf_room_ for e->count of them
- * None holds a lock: perf_events_each_, which go calls, takes it for the copy of each ring.      */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
