@@ -13,6 +13,9 @@
 
 PERF_BEGIN_DECLS
 
+/* >>internal: what perf_stats.h may use: PERF_WARN_LIST_, the warnings as a list of X(name, bit,
+ * text).                                                                                         */
+
 /* >>warnings ---------------------------------------------------------------------------------- */
 
 /* What a result should be read with, as bits.  A warning never changes a number. */
