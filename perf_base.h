@@ -35,23 +35,26 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
+/* gcc warns about inline functions that are noinline; see PERF_COLD_FN_ for why ours are both. */
+#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
+#define PERF_QUIET_                                                                               \
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
+#define PERF_LOUD_  _Pragma("GCC diagnostic pop")
+#else
+#define PERF_QUIET_
+#define PERF_LOUD_
+#endif
+
 #ifdef __cplusplus
-#define PERF_BEGIN_DECLS extern "C" {           /* around declarations that C and C++ share       */
-#define PERF_END_DECLS   }                      /* closes PERF_BEGIN_DECLS                        */
+#define PERF_BEGIN_DECLS PERF_QUIET_ extern "C" {       /* around what C and C++ share            */
+#define PERF_END_DECLS   } PERF_LOUD_                   /* closes PERF_BEGIN_DECLS                */
 #define PERF_ZERO        {}                     /* spells "all zero" without a warning            */
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p) /* T is a pointer type                            */
 #else
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
-/* gcc warns in C that an inline function is noinline; see PERF_COLD_FN_ for why ours are both. */
-#define PERF_BEGIN_DECLS                                                                          \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
-#define PERF_END_DECLS   _Pragma("GCC diagnostic pop")
-#else
-#define PERF_BEGIN_DECLS
-#define PERF_END_DECLS
-#endif
+#define PERF_BEGIN_DECLS PERF_QUIET_
+#define PERF_END_DECLS   PERF_LOUD_
 #define PERF_ZERO        {0}
 #define PERF_NULL_       ((void *)0)
 #define PERF_CAST_(T, x) ((T)(x))
