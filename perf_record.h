@@ -97,7 +97,6 @@ PERF_FN perf_status perf_error(void);
  *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
  *   perf_mark_, perf_spent_, perf_spent_since_  one perf_memory_mark(); processor time of it all
  *   perf_usage_, perf_usage_ns_  a struct rusage, and the same of it, where Linux tells more
- *   perf_core_get_  the core, where every file carries one
  *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
  *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
 

@@ -232,9 +232,12 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
  *   PERF_ON_, PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  whether marks of this image do anything
  *   perf_anchor_, perf_search_, perf_images_walk_  what an image shares; the way through all
  *   perf_calibration_, perf_pair_  the clock of an image, one reading of both clocks
- *   perf_core_, perf_core_get_  functions of perf_record.h; NULL: nobody in the process reads
+ *   perf_core_  functions of perf_record.h for files that only mark
+ *   perf_span_, perf_opened_, perf_bucket_add_  an open scope, its begin, its duration
+ *   PERF_LOSS_ABANDONED_, PERF_LOSS_DISORDERED_, PERF_LOSS_FOREIGN_, PERF_LOSS_ORPHANS_  see there
+ *   PERF_LOSS_MISUSED_, PERF_LOSS_LOST_, PERF_LOSSES_  the same, and how many there are
  *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
- *   PERF_NOTHING_, PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
+ *   PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
