@@ -328,11 +328,6 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 PERF_INLINE_FN_ void perf_clobber(void)
 {
 #if defined(__GNUC__) && !defined(__TINYC__)
@@ -581,10 +576,6 @@ PERF_FN void perf_race_name(perf_race *r, int variant, const char *name)
     if (r && !PERF_DISABLE)
         perf_race_engine_get_()->name(r->state, variant, name);
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

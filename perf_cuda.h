@@ -149,11 +149,6 @@ PERF_FN const char *perf_bound_text(perf_bound bound);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
-#endif
-
 /* ---- what is kept ----
  * A thread owns a ring of slots for each context.  It fills a slot at a scope's begin and end, and
  * calls nobody else for it.  Whoever holds the ring's lock, the owner when slots run low or a
@@ -2199,10 +2194,6 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
     perf_put_bottleneck_(&o, &e);
     return o.len;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 #if PERF_DISABLE
 #define perf_gpu_scope_end(scope)         PERF_OFF_((perf_gpu_scope_end)(scope))

@@ -191,11 +191,6 @@ __global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)
 
 PERF_BEGIN_DECLS
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"
-#endif
-
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 {
     perf_gpu_bench_opts o = PERF_ZERO;
@@ -1753,10 +1748,6 @@ PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
     return perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 #endif /* PERF_GPU_BENCH_H */

@@ -159,11 +159,6 @@ PERF_FN const char *perf_gpu_error_text(void);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
-#endif
-
 #define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
 
 /* ---- table ---- */
@@ -805,10 +800,6 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
     return 1;
 #endif
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

@@ -65,11 +65,6 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline" */
-#endif
-
 /* One scope in flight, times in ticks.  Free: `begin` is 0.  Open: `begin` says since when.  Ended:
  * `end` is no longer PERF_GPU_NOT_YET_; it belongs to the ring's lock then. */
 typedef struct perf_gpu_slot_ {
@@ -229,10 +224,6 @@ PERF_FN void *perf_gpu_own_stream_(void *stream)
 }
 #else
 #define PERF_GPU_STREAM_(s) (s)
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
 #endif
 
 PERF_END_DECLS

@@ -598,10 +598,6 @@ struct perf_kernel_hist_scope_ {
 /* ---- host ---- */
 
 #if PERF_KERNEL_HOST
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
 PERF_BEGIN_DECLS
 
 /* Bytes of a ring: one slot more than scopes, which stays empty, so that its end has no carry. */
@@ -1140,9 +1136,6 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 }
 
 PERF_END_DECLS
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 #endif
 
 #endif /* PERF_KERNEL_H */

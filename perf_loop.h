@@ -96,11 +96,6 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- timing a slice ----
  *
  * By the wall's clock; slices that outlast a scheduler's turn by the processor time of this thread
@@ -1819,10 +1814,6 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s)
     s->phase = PERF_PHASE_DONE;
     return s->recorded ? PERF_OK : PERF_ENODATA;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 PERF_END_DECLS
 

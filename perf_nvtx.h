@@ -84,11 +84,6 @@ PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- calls ---- */
 
 #define PERF_KIND_RANGE_   63u          /* perf_nvtx_push: the last category                      */
@@ -552,10 +547,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
     (void)perf_sink_set_(&perf_nvtx_sink_, PERF_NULL_);
 }
 #endif
-#endif
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
 #endif
 
 /* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */

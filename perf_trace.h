@@ -105,11 +105,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wattributes"   /* "inline function given attribute noinline"     */
-#endif
-
 /* ---- perfetto ---- */
 
 PERF_FN char *perf_varint_(char *p, uint64_t v)
@@ -1569,10 +1564,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     PERF_FREE(m.pids);
     return status;
 }
-
-#if defined(__GNUC__) && !defined(__clang__) && !PERF_TCC_
-#pragma GCC diagnostic pop
-#endif
 
 /* ---- off: nothing is recorded, so nothing is written; perf_trace_merge works on ---- */
 
