@@ -2209,6 +2209,7 @@ PERF_END_DECLS
 
 #if defined(__cplusplus)
 namespace perf {
+inline namespace PERF_MODE_ {
 
 /* perf::gpu_scope s("gemm", stream); device time until the end of the block, for names made at run
  * time too. */
@@ -2227,6 +2228,7 @@ public:
     gpu_scope &operator=(const gpu_scope &) = delete;
 };
 
+} /* namespace PERF_MODE_ */
 } /* namespace perf */
 #endif
 

@@ -79,7 +79,7 @@ typedef struct perf_hlog_reader {
  * PERF_EINVAL   the line is coarser than `into` (fewer digits than its bits), or `into` has a unit
  *               other than 1 and other than iv->ratio; nothing added
  * PERF_ERANGE   a counter or the count of `into` would overflow; nothing added
- * After an error the next call goes on with the next line.  Uses about 38 KB of stack.           */
+ * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
 PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
 
 /* >>text: for plotters, collectors and terminals ----------------------------------------------- */
@@ -965,8 +965,8 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
     return lower << t->unit;
 }
 
-/* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first for which
- * a counter has no room ends the steps: the others are only counted.                             */
+/* Bucket `index`, less than the length, holds n > 0 values.  0: that cannot be.  The first one for
+ * which a counter has no room ends the steps: the others are only counted.                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
     uint64_t v, width;

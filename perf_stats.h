@@ -188,7 +188,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
- *   perf_lopsided_         1: what pairs say is not what their medians say: the arms differ in shape
+ *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
  *   perf_compare_p_        the p-value of perf_compare_pairs, or of perf_compare
  *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */

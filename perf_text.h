@@ -90,7 +90,7 @@ PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
         perf_put_char_(o, digits[--n]);
 }
 
-/* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" spelled out. */
+/* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */
 PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
 {
     uint64_t scale = 1, whole, frac;
