@@ -1559,7 +1559,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
         }
     }
     for (i = 0; i < s.rows; i++)
-        s.self += PERF_CAST_(double, s.row[i].self);
+        s.self += PERF_KIND_HOST_(s.row[i].kind) ? PERF_CAST_(double, s.row[i].self) : 0.0;
     if (!(s.self > 0))
         s.self = 1;
     return s;

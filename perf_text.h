@@ -174,28 +174,55 @@ PERF_COLD_FN_ int perf_utf8_(const char *s)
     return n;
 }
 
-/* A name in at most `width` columns, one a character: control characters, those of UTF-8 too, and
- * bytes that are not UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.    */
+/* Columns that the character of n bytes at s takes in a terminal: 2 for East Asian wide ones and
+ * emoji, 0 for marks that sit on the one before (the large blocks of Unicode's East Asian Width). */
+PERF_COLD_FN_ size_t perf_columns_(const char *s, int n)
+{
+    static const uint32_t block[][3] = {
+        {0x300, 0x36f, 0}, {0x1100, 0x115f, 2}, {0x200b, 0x200f, 0}, {0x2e80, 0x303e, 2},
+        {0x3041, 0xa4cf, 2}, {0xac00, 0xd7a3, 2}, {0xf900, 0xfaff, 2}, {0xfe00, 0xfe0f, 0},
+        {0xfe30, 0xfe6f, 2}, {0xff00, 0xff60, 2}, {0xffe0, 0xffe6, 2}, {0x1f300, 0x1f64f, 2},
+        {0x1f900, 0x1f9ff, 2}, {0x20000, 0x3fffd, 2}};
+    uint32_t c = PERF_CAST_(unsigned char, *s) & (0xffu >> (n + 1));
+    size_t   i;
+
+    for (i = 1; PERF_CAST_(int, i) < n; i++)
+        c = c << 6 | (PERF_CAST_(unsigned char, s[i]) & 0x3f);
+    for (i = 0; n > 1 && i < sizeof block / sizeof *block; i++)
+        if (c >= block[i][0] && c <= block[i][1])
+            return block[i][2];
+    return 1;
+}
+
+/* A name in at most `width` columns: control characters, those of UTF-8 too, and bytes that are not
+ * UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.                       */
 PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
-    size_t      columns = 0, shown;
+    size_t      columns = 0, shown = 0, wide;
     const char *s;
     int         n;
 
-    for (s = name; *s; s += n ? n : 1, columns++)
+    for (s = name; *s; s += n ? n : 1) {
         n = perf_utf8_(s);
-    for (shown = 0; *name && (columns <= width || shown + 3 < width); shown++, name += n ? n : 1) {
+        columns += perf_columns_(s, n);
+    }
+    for (; *name; name += n ? n : 1, shown += wide) {
         unsigned char c = PERF_CAST_(unsigned char, *name);
         n = perf_utf8_(name);
+        wide = perf_columns_(name, n);
+        if (columns > width && shown + wide + 3 > width)
+            break;
         if (n == 0 || c < 0x20 || c == 0x7f ||
             (c == 0xc2 && PERF_CAST_(unsigned char, name[1]) < 0xa0))
             perf_put_char_(o, '?');
         else
             perf_put_n_(o, name, PERF_CAST_(size_t, n));
     }
-    if (columns > width)
+    if (columns > width) {
         perf_put_(o, "...");
-    return columns > width ? 0 : width - columns;
+        shown += 3;
+    }
+    return shown < width ? width - shown : 0;
 }
 
 PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)

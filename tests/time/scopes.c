@@ -14,6 +14,9 @@ static jmp_buf escape;
 #define EQUAL(what, is, want)                                                                     \
     CHECK((is) > (want) - 0.01 && (is) < (want) + 0.01, "%s: %.3f, wanted %.3f", what, is, (double)(want))
 
+#define LOST(what, want)                                                                          \
+    CHECK(perf_losses_sum_(perf_registry_get_()).n[PERF_LOSS_##what##_] == (want), #what)
+
 static void leaf(uint64_t ns)
 {
     PERF_SCOPE("leaf");
@@ -100,7 +103,6 @@ static void jumps(void)
 static void disorder(void)
 {
     perf_scope a = perf_scope_begin("a"), b, c;
-    char      *text;
 
     now_ns += 10;
     b = perf_scope_begin("b");
@@ -118,11 +120,9 @@ static void disorder(void)
     EQUAL("b total", row_of("b", "scope").total, 20);
     EQUAL("b self lies in a", row_of("b", "scope").self, 0);
     CHECK(perf_error() == PERF_ESTATE, "%s", perf_status_text(perf_error()));
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "note: 1 scope ended after the scope around it"), "%s", text);
-    CHECK(strstr(text, "note: 1 scope was never ended"), "%s", text);
-    CHECK(strstr(text, "note: 2 ends without a begin"), "%s", text);
-    free(text);
+    LOST(DISORDERED, 1);
+    LOST(ABANDONED, 1);
+    LOST(MISUSED, 2);
 }
 
 /* Whatever the flow of control, self times add up to what the outermost scopes took. */
@@ -440,7 +440,7 @@ static void resets_and_jumps(void)
     EQUAL("catcher", row_of("catcher", "scope").self, 7);
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(!strstr(text, "still open"), "%s", text);
-    CHECK(strstr(text, "note: 1 scope was never ended"), "%s", text);
+    LOST(ABANDONED, 1);
     free(text);
     a = perf_scope_begin("a");
     b = perf_scope_begin("b");
@@ -453,8 +453,9 @@ static void resets_and_jumps(void)
     EQUAL("b", row_of("b", "scope").total, 11);
     EQUAL("b's self lies in a", row_of("b", "scope").self, 0);
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(!strstr(text, "still open") && !strstr(text, "never ended"), "%s", text);
-    CHECK(strstr(text, "note: 1 scope ended after the scope around it"), "%s", text);
+    CHECK(!strstr(text, "still open"), "%s", text);
+    LOST(ABANDONED, 0);
+    LOST(DISORDERED, 1);
     free(text);
     perf_reset();
 }
@@ -505,7 +506,6 @@ static void off_and_on(void)
 static void in_a_handler(void)
 {
     perf_registry_ *r = perf_registry_get_();
-    char           *text;
 
     perf_reset();
     if (perf_lock_(r)) {
@@ -515,9 +515,7 @@ static void in_a_handler(void)
         perf_unlock_(r);
     }
     EQUAL("a known one is counted", row_of("leaf", "scope").calls, 1);
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "note: 1 scope was not counted: ") && strstr(text, "signal handler"), "%s", text);
-    free(text);
+    LOST(LOST, 1);
     CHECK(perf_error() == PERF_ELIMIT, "%s", perf_status_text(perf_error()));
 }
 
