@@ -40,7 +40,7 @@ typedef enum perf_sort {
 /* How a report is laid out. */
 typedef enum perf_view {
     PERF_VIEW_TABLE,
-    PERF_VIEW_TREE,             /* who called whom, from the events still in the trace            */
+    PERF_VIEW_TREE,             /* who called whom, in all of the run                             */
     PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns     */
     PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                       */
 } perf_view;
@@ -632,15 +632,20 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
 
 static void perf_put_marks_(perf_out_ *o, perf_mark_ *const *m, size_t n) PERF_ATTR_((__nothrow__));
 
-/* Whether the process was running: times of scopes are the wall's.  In cells, so that a text has
- * the length that was asked for a moment ago.                                                    */
+/* Whether the process was running: times of scopes are the wall's.  Blanks at the end, so that a
+ * text has the length that was asked for a moment ago.                                           */
 PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
 {
     double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
+    size_t end = o->len + 92;
 
-    if (wall > 0)
-        perf_putf_(o, "processor time:%5.0f %% of one,%8g of%8g, taken away%8.0f times\n",
-                   cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches));
+    if (!(wall > 0))
+        return;
+    perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g), taken away %.0f times",
+               cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches));
+    while (o->len < end)
+        perf_put_char_(o, ' ');
+    perf_put_(o, "\n");
 }
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)

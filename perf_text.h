@@ -175,7 +175,7 @@ PERF_COLD_FN_ int perf_utf8_(const char *s)
 }
 
 /* Columns that the character of n bytes at s takes in a terminal: 2 for East Asian wide ones and
- * emoji, 0 for marks that sit on the one before (the large blocks of Unicode's East Asian Width). */
+ * emoji, 0 for marks that sit on the one before (large blocks of Unicode's East Asian Width).    */
 PERF_COLD_FN_ size_t perf_columns_(const char *s, int n)
 {
     static const uint32_t block[][3] = {
