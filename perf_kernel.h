@@ -17,7 +17,7 @@
  * With PERF_DISABLE=1 the kernel is, byte for byte, the one without timers.  NVRTC and hipRTC need
  * this file and no other.
  * Sections (search for ">>"):  device  host  private
- * SPDX-License-Identifier: MIT (full text at the end of perf_stats.h)                            */
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_KERNEL_H
 #define PERF_KERNEL_H
 

@@ -249,8 +249,8 @@ PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 
     if (perf_getrusage_(1, &u))
         return *forced = -1;
-    *forced = u.rest[4];
-    return u.rest[3];
+    *forced = u.nivcsw;
+    return u.nvcsw;
 #else
     return *forced = -1;
 #endif

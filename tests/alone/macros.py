@@ -7,8 +7,9 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import api  # noqa: E402
 
-# A setting of NVIDIA's headers, made and taken back around their #include, with PERF_NVTX 1 only.
-BORROWED = {"NVTX_AS_SYSTEM_HEADER"}
+# Made and taken back in the same file: a setting of NVIDIA's headers, with PERF_NVTX 1 only, and the
+# types that NVRTC has no header for.
+BORROWED = {"NVTX_AS_SYSTEM_HEADER", "uint32_t", "uint64_t", "uintptr_t"}
 
 
 def main(path):
