@@ -1964,6 +1964,7 @@ PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_read_();
     perf_source_   *source;
+    perf_spent_     spent = perf_spent_since_(PERF_NULL_);      /* the system asks every thread   */
 
     if (!r || !perf_lock_(r))
         return;
@@ -1975,7 +1976,7 @@ PERF_FN void perf_reset(void)
         r->retired = PERF_NULL_;
     PERF_SET_(&r->marks, PERF_CAST_(perf_mark_ *, PERF_NULL_));
     r->retired_bytes = 0;
-    r->spent = perf_spent_since_(PERF_NULL_);
+    r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)

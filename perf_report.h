@@ -1553,7 +1553,11 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     if (s.registry) {
         perf_sources_collect_(s.registry);
         s.losses = perf_losses_sum_(s.registry);
-        s.spent = perf_spent_since_(&s.registry->spent);
+        if (perf_lock_(s.registry)) {
+            s.spent = s.registry->spent;
+            perf_unlock_(s.registry);
+        }
+        s.spent = perf_spent_since_(&s.spent);
         s.mark = perf_marks_(s.registry, &s.marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
         perf_bound_fill_(&s.bound, s.registry);
