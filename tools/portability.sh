@@ -26,6 +26,7 @@ mingw       x86_64-w64-mingw32-gcc          wine                    x86_64   lit
 # Loops that measure an emulated machine judge the emulator, and 64 threads on it take an hour.
 timing='loops, disturbed|loops -O0|loops -O2|threads'
 
+# shellcheck disable=SC2046
 [ $# -gt 0 ] || set -- $(echo "$table" | awk 'NF { print $1 }')
 work=$(mktemp -d "${TMPDIR:-/tmp}/perfh.XXXXXX")
 trap 'rm -rf "$work"' EXIT
