@@ -4,9 +4,9 @@
     bench/real.py [--rounds N] [--keep FOLDER] [lua] [zopfli]
 
 Fetches their Debian sources (apt-get source, with a source list of its own), puts a line at the
-beginning of every function, and builds each program three times with gcc -O2: without (bare), with two
-readings of the counter that are subtracted and summed (pair), with PERF_SCOPE (perf).  The runs take
-turns; a line says scopes a run, processor time of each build (median), what a scope adds in pairs
+beginning of every function, and builds each program with gcc -O2: without (bare), with a count of
+calls, with two readings of the counter that are subtracted and summed (pair), with PERF_SCOPE
+(perf).  The runs take turns; a line says scopes a run, processor time of each build (median), what a scope adds in pairs
 ((perf - bare) / (pair - bare), with the range of the middle half of the rounds), and the instructions
 that callgrind counts for one scope on a shorter run.
 Needs: Debian or Ubuntu with dpkg-dev, gcc and valgrind.
