@@ -178,28 +178,6 @@ typedef struct perf_hist_bucket {
 } perf_hist_bucket;
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
 
-/* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
- * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
- * A bucket counts in the step that holds its first value.
- *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times);
-
-/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1.
- *     perf_hist_level l = PERF_ZERO;
- *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
-typedef struct perf_hist_level {
-    double           quantile;      /* 0..1                                                       */
-    double           value;         /* end of the bucket that reaches it, at most the maximum     */
-    uint64_t         count;         /* values up to there                                         */
-    perf_hist_bucket bucket_;
-    uint64_t         total_;
-    double           percent_;
-} perf_hist_level;
-
-/* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps);
-
 /* ---- combine ----  a call that fails leaves `into` as it was                                  */
 
 /* into += from, exactly and in any order the same bits.  `from` may be finer than `into` (its
@@ -615,7 +593,8 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
 
 /* How many of n more values of a place are counted; the others are lost.  Only many at once can
  * bring the total to its end, so few do not pay for the count.                                   */
-PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n)
+PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+                                 uint64_t n)
 {
     uint64_t room = n, held;
 
@@ -850,8 +829,8 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  16 in a row: gcc
- * -O2 makes vectors of a loop with a constant end only.                                          */
+/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  16 in a row:
+ * gcc -O2 makes vectors of a loop with a constant end only.                                      */
 #define PERF_HIST_SUMS_(name, T)                                                                  \
     PERF_FN uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)                     \
     {                                                                                             \
@@ -1270,64 +1249,6 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
     if (x < 0.0)
         return 0;
     return perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
-}
-
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times)
-{
-    uint64_t min, max, upper;
-    double   to;
-
-    if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
-        return 0;
-    upper = b->next_ ? b->upper : 0;
-    b->lower = b->next_ ? upper + 1 : 0;
-    b->upper = first < PERF_HIST_MOST_ - upper ? upper + first : PERF_HIST_MOST_;
-    to = PERF_CAST_(double, upper) * times;
-    if (times > 1.0 && b->next_)
-        b->upper = !(to < 9.2e18) ? PERF_HIST_MOST_
-                   : to < PERF_CAST_(double, upper) + 1.0 ? upper + 1 : PERF_CAST_(uint64_t, to);
-    b->next_ = 1;
-    b->below += b->count;
-    b->count = perf_hist_up_to_(h, b->upper) - b->below;
-    return 1;
-}
-
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
-{
-    perf_hist_bucket *b;
-    uint64_t          min, max;
-    double            upper;
-    int               halvings;
-
-    if (!l || l->quantile >= 1.0 || !perf_hist_extremes_(h, &min, &max))
-        return 0;
-    b = &l->bucket_;
-    if (l->total_ == 0) {
-        l->total_ = perf_hist_count(h);
-        if (!perf_hist_next(h, b))
-            return 0;
-    }
-    for (;;) {
-        l->count = b->below + b->count;
-        if (l->count >= l->total_ ||
-            100.0 * PERF_CAST_(double, l->count) / PERF_CAST_(double, l->total_) >= l->percent_)
-            break;
-        if (!perf_hist_next(h, b))              /* somebody writes meanwhile                      */
-            return 0;
-    }
-    upper = PERF_CAST_(double, b->upper < max ? b->upper : max);
-    l->value = upper * perf_hist_unit_(h);
-    if (l->count >= l->total_) {
-        l->quantile = 1.0;
-        return 1;
-    }
-    l->quantile = l->percent_ / 100.0;
-    /* Each halving of the distance to 100 % is walked in as many steps. */
-    halvings = PERF_CAST_(int, perf_bits_(100.0 / (100.0 - l->percent_)) >> 52) - 1023;
-    l->percent_ += 100.0 / ((steps > 0 ? steps : 5) *
-                            PERF_CAST_(double, UINT64_C(2) << (halvings < 60 ? halvings : 60)));
-    return 1;
 }
 
 /* ---- histogram: combine ---- */

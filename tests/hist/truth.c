@@ -1,4 +1,5 @@
 /* Never a silent wrong answer: values outside a range, large counts, units, narrow ranges, spread. */
+#include "perf_hlog.h"
 #include "samples.h"
 #include "../check.h"
 
