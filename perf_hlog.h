@@ -577,12 +577,7 @@ PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_
         }
         perf_put_char_(o, ',');
     }
-    perf_put_fixed_(o, iv->start_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, iv->length_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, max, 3);
-    perf_put_char_(o, ',');
+    perf_putf_(o, "%.3f,%.3f,%.3f,", iv->start_seconds, iv->length_seconds, max);
     return 1;
 }
 
@@ -1544,19 +1539,6 @@ PERF_FN void perf_put_value_(perf_out_ *o, const char *text, double x)
     perf_put_u64_(o, PERF_CAST_(uint64_t, x * 1e9));
 }
 
-/* A string of JSON.  Control characters become '?'. */
-PERF_FN void perf_put_quoted_(perf_out_ *o, const char *text, const char *s)
-{
-    perf_put_(o, text);
-    perf_put_char_(o, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            perf_put_char_(o, '\\');
-        perf_put_char_(o, PERF_CAST_(unsigned char, *s) < 32 ? '?' : *s);
-    }
-    perf_put_char_(o, '"');
-}
-
 PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
                                     const char *unit, uint64_t start_ns, uint64_t end_ns)
 {
@@ -1566,9 +1548,8 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 
     if (!name)
         return 0;
-    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\""
-                         "perf.h\"},\"metrics\":[{\"name\":", name);
-    perf_put_quoted_(&o, ",\"unit\":", unit ? unit : "");
+    perf_putf_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
+                   "\"metrics\":[{\"name\":%.0s,\"unit\":%.0s", name, unit ? unit : "");
     perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
                         "\"startTimeUnixNano\":\"", start_ns);
     perf_put_count_(&o, "\",\"timeUnixNano\":\"", end_ns);
