@@ -1303,12 +1303,13 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
 {
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
-    size_t                 i, end = perf_hist_touched_(from, s, &i) * s->bytes;
-    char                  *to = PERF_CAST_(char *, perf_hist_cells_(into));
-    const char            *cells = PERF_CAST_(const char *, perf_hist_peek_cells_(from));
+    size_t                 i, end = perf_hist_touched_(from, s, &i);
+    size_t                 each = sizeof(perf_lanes_) / s->bytes;
+    perf_lanes_           *to = PERF_CAST_(perf_lanes_ *, perf_hist_cells_(into));
+    const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
-    for (i = i * s->bytes & ~PERF_CAST_(size_t, 31); i < end; i += sizeof(perf_lanes_))
-        *PERF_PTR_(perf_lanes_ *, to + i) += *PERF_PTR_(const perf_lanes_ *, cells + i);
+    for (i /= each; i * each < end; i++)
+        to[i] += cells[i];
     d->under += f->under;
     d->over += f->over;
 }

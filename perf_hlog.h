@@ -321,12 +321,11 @@ PERF_FN void perf_zip_table_(perf_zip_ *z)
     for (i = 0; i < z->used; i++) {
         for (; at < z->symbol[i]; at += run) {
             run = z->symbol[i] - at < 138 ? z->symbol[i] - at : 138;
+            run = run < 3 ? 1 : run;
             if (run >= 11)
                 perf_zip_length_(z, 18, run - 11, 7);
-            else if (run >= 3)
-                perf_zip_length_(z, 17, run - 3, 3);
             else
-                run = 1, perf_zip_length_(z, 0, 0, 0);
+                perf_zip_length_(z, run == 1 ? 0 : 17, run == 1 ? 0 : run - 3, run == 1 ? 0 : 3);
         }
         perf_zip_length_(z, z->bits[at++], 0, 0);
     }
