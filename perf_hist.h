@@ -560,7 +560,7 @@ PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
 /* Where a value goes: the number of a counter, or one of these. */
 #define PERF_HIST_UNDER_ (UINT64_MAX - 1)
 #define PERF_HIST_OVER_  UINT64_MAX
-PERF_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
+PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
 {
     return v < s->lowest ? PERF_HIST_UNDER_
            : v > s->highest ? PERF_HIST_OVER_ : perf_hist_index_(s, v);
@@ -760,6 +760,8 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s = perf_hist_shape_of_(h);
+    uint64_t         place;
+    uint32_t        *c32;
 
     if (ns >> 63) {
         perf_shared_add_(&d->lost, 1);
@@ -767,19 +769,17 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     }
     perf_shared_max_(&d->not_min, ~ns);
     perf_shared_max_(&d->max, ns);
-    if (ns < s.lowest) {
-        perf_shared_add_(&d->under, 1);
-    } else if (ns > s.highest) {
-        perf_shared_add_(&d->over, 1);
-    } else if (s.bytes == 4) {
-        uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns);
-        if (perf_shared_add32_(c, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                       */
+    place = perf_hist_place_(&s, ns);
+    if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
+        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        if (perf_shared_add32_(c32, 1) >= PERF_HIST_FULL_) {
+            (void)perf_shared_add32_(c32, UINT32_MAX);      /* take it back                       */
             perf_shared_add_(&d->lost, 1);
         }
-    } else {
-        perf_shared_add_(PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns), 1);
+        return;
     }
+    perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_ ? &d->over
+                     : PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place, 1);
 }
 
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
@@ -829,39 +829,22 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  16 in a row:
- * gcc -O2 makes vectors of a loop with a constant end only.                                      */
-#define PERF_HIST_SUMS_(name, T)                                                                  \
-    PERF_FN uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)                     \
-    {                                                                                             \
-        uint64_t total = 0, sum;                                                                  \
-        size_t   i, j, k;                                                                         \
-        for (k = 0; k < n; k++) {                                                                 \
-            for (sum = 0, i = 0; i < block; i += 16, c += 16)                                     \
-                for (j = 0; j < 16; j++)                                                          \
-                    sum += c[j];                                                                  \
-            sums[k] = sum;                                                                        \
-            total += sum;                                                                         \
-        }                                                                                         \
-        return total;                                                                             \
-    }
-PERF_HIST_SUMS_(perf_sums32_, uint32_t)
-
-/* A query of 64-bit counters reads 10 KB and more: in vectors where the compiler has them (gcc -O2
- * makes none on its own), in the wide ones of AVX2 where the processor has it.                   */
+/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
+ * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
+ * its own), in the wide ones of AVX2 where the processor has it.                                 */
 #if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
 typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
 #define PERF_HIST_LANES_(name)                                                                    \
-    PERF_FN uint64_t name(const uint64_t *c, size_t block, size_t n, uint64_t *sums)              \
+    PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
     {                                                                                             \
-        uint64_t total = 0;                                                                       \
-        size_t   i, k;                                                                            \
-        for (k = 0; k < n; k++, c += block) {                                                     \
-            const perf_lanes_ *v = PERF_PTR_(const perf_lanes_ *, c);                             \
-            perf_lanes_        a = PERF_ZERO, b = PERF_ZERO;                                      \
-            for (i = 0; i < block / 4; i += 4) {                                                  \
-                a += v[i] + v[i + 1];                                                             \
-                b += v[i + 2] + v[i + 3];                                                         \
+        const perf_lanes_ *v = PERF_CAST_(const perf_lanes_ *, cells);                            \
+        uint64_t           total = 0;                                                             \
+        size_t             i, k;                                                                  \
+        for (k = 0; k < n; k++) {                                                                 \
+            perf_lanes_ a = PERF_ZERO, b = PERF_ZERO;                                             \
+            for (i = 0; i < block; i += 16, v += 4) {                                             \
+                a += v[0] + v[1];                                                                 \
+                b += v[2] + v[3];                                                                 \
             }                                                                                     \
             a += b;                                                                               \
             sums[k] = a[0] + a[1] + a[2] + a[3];                                                  \
@@ -869,32 +852,37 @@ typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_ali
         }                                                                                         \
         return total;                                                                             \
     }
-PERF_HIST_LANES_(perf_sums64_)
+PERF_HIST_LANES_(perf_hist_lanes_)
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* its stack: 16 bytes only    */
 #define PERF_HIST_AVX2_ 1
-PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_avx2_sums64_)
+PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
 #endif
 #undef PERF_HIST_LANES_
 #else
+#define PERF_HIST_NO_LANES_ 1
 typedef uint64_t perf_lanes_ PERF_ATTR_((__may_alias__));
-PERF_HIST_SUMS_(perf_sums64_, uint64_t)
 #endif
-#undef PERF_HIST_SUMS_
 
-/* The same for counters [first, first + n * block) of any form. */
 PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
                                  size_t block, size_t n, uint64_t *sums)
 {
-    const void     *cells = perf_hist_peek_cells_(h);
-    const uint64_t *c = PERF_CAST_(const uint64_t *, cells) + first;
+    uint64_t total = 0;
+    size_t   i, k;
 
-    if (s->bytes == 4)
-        return perf_sums32_(PERF_CAST_(const uint32_t *, cells) + first, block, n, sums);
+#if !defined(PERF_HIST_NO_LANES_)
+    if (s->bytes == 8) {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
 #if defined(PERF_HIST_AVX2_)
-    if (__builtin_cpu_supports("avx2"))
-        return perf_avx2_sums64_(c, block, n, sums);
+        if (__builtin_cpu_supports("avx2"))
+            return perf_hist_avx2_lanes_(c, block, n, sums);
 #endif
-    return perf_sums64_(c, block, n, sums);
+        return perf_hist_lanes_(c, block, n, sums);
+    }
+#endif
+    for (k = 0; k < n; k++, total += sums[k - 1])
+        for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
+            sums[k] += perf_hist_eight_(h, s, first);
+    return total;
 }
 
 /* Of counters [first, first + n). */
