@@ -96,12 +96,10 @@ PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_
  *     perf_hist_level l = PERF_ZERO;
  *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
 typedef struct perf_hist_level {
-    double           quantile;      /* 0..1                                                       */
-    double           value;         /* end of the bucket that reaches it, at most the maximum     */
-    uint64_t         count;         /* values up to there                                         */
-    perf_hist_bucket bucket_;
-    uint64_t         total_;
-    double           percent_;
+    double   quantile;              /* 0..1                                                       */
+    double   value;                 /* perf_hist_quantile                                         */
+    uint64_t count;                 /* perf_hist_rank of it                                       */
+    double   next_;
 } perf_hist_level;
 
 /* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
@@ -995,27 +993,7 @@ typedef struct perf_hlog_target_ {
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
     uint64_t         length;        /* how many counts the line can have                          */
-    uint64_t         start, stop;   /* indices in [start, stop) are counters of into less `skip`  */
-    uint64_t         skip;
 } perf_hlog_target_;
-
-/* Where equal buckets have equal numbers but for a constant. */
-PERF_FN void perf_hlog_aim_(perf_hlog_target_ *t)
-{
-    const perf_hist_shape_ *s = &t->shape;
-    unsigned                k = s->bits;
-
-    t->start = t->stop = 0;
-    if (!t->steps || k != t->from.bits || t->unit || s->bytes != 8)
-        return;
-    t->start = UINT64_C(1) << k;
-    t->skip = s->compact ? s->first : 0 - (PERF_CAST_(uint64_t, k - 1) << k);
-    if (s->compact && s->first > t->start)
-        t->start = s->first;
-    t->stop = s->counters + t->skip;
-    if (t->stop < t->start)                       /* a range of small values                      */
-        t->stop = t->start;
-}
 
 /* The first value of a bucket of the line; *width becomes the number of integers in it. */
 PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, uint64_t *width)
@@ -1037,18 +1015,10 @@ PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        if (index - t->start < t->stop - t->start) {
-            uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(t->into)) + (index - t->skip);
-            uint64_t  sum = t->minus ? *c - n : *c + n;
-            if (sum >> 63)
-                t->steps = t->done;
-            else
-                *c = sum;
-        } else if (!perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n,
-                                    t->minus)) {
+        if (perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n, t->minus))
+            t->done++;
+        else
             t->steps = t->done;
-        }
-        t->done += t->done < t->steps;
     }
     if (t->count == 0)
         t->first = index;
@@ -1202,7 +1172,6 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
         fits = 0;
         t->steps = 0;
     }
-    perf_hlog_aim_(t);
     whole = version == 2 ? perf_hlog_numbers_(s, t, left) : perf_hlog_words_(s, t, left, word);
     if (whole && s->read == s->written)         /* reads the checksum as well                     */
         (void)perf_inflate_more_(s);
@@ -1249,31 +1218,25 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
 /* A plain decimal number at text[*at]; 0: there is none. */
 PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *x)
 {
-    double   scale = 1.0;
-    uint64_t digits = 0, n = 0;
-    int      minus = 0, point = 0;
+    double scale = 1.0, v = 0.0;
+    int    n = 0, minus = 0, point = 0;
 
     while (*at < end && (text[*at] == ' ' || text[*at] == '\t'))
         ++*at;
     if (*at < end && (text[*at] == '-' || text[*at] == '+'))
         minus = text[(*at)++] == '-';
-    for (; *at < end && ((text[*at] >= '0' && text[*at] <= '9') || (text[*at] == '.' && !point));
-         ++*at) {
-        if (text[*at] == '.') {
+    for (; *at < end && n < 300; ++*at) {
+        if (text[*at] == '.' && !point) {
             point = 1;
             continue;
         }
+        if (text[*at] < '0' || text[*at] > '9')
+            break;
+        v = 10.0 * v + (text[*at] - '0');
+        scale *= point ? 10.0 : 1.0;
         n++;
-        if (digits < UINT64_C(100000000000000000)) {
-            digits = digits * 10 + PERF_CAST_(uint64_t, text[*at] - '0');
-            scale *= point ? 10.0 : 1.0;
-        } else if (!point) {
-            scale /= 10.0;
-        }
     }
-    *x = PERF_CAST_(double, digits) / scale;
-    if (minus)
-        *x = -*x;
+    *x = (minus ? -v : v) / scale;
     return n > 0;
 }
 
@@ -1375,38 +1338,22 @@ PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_
 
 PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
 {
-    perf_hist_bucket *b;
-    uint64_t          min, max;
-    double            upper;
-    int               halvings;
+    uint64_t total = perf_hist_count(h);
+    int      halvings;
 
-    if (!l || l->quantile >= 1.0 || !perf_hist_extremes_(h, &min, &max))
+    if (!l || l->quantile >= 1.0 || total == 0)
         return 0;
-    b = &l->bucket_;
-    if (l->total_ == 0) {
-        l->total_ = perf_hist_count(h);
-        if (!perf_hist_next(h, b))
-            return 0;
-    }
-    for (;;) {
-        l->count = b->below + b->count;
-        if (l->count >= l->total_ ||
-            100.0 * PERF_CAST_(double, l->count) / PERF_CAST_(double, l->total_) >= l->percent_)
-            break;
-        if (!perf_hist_next(h, b))              /* somebody writes meanwhile                      */
-            return 0;
-    }
-    upper = PERF_CAST_(double, b->upper < max ? b->upper : max);
-    l->value = upper * perf_hist_unit_(h);
-    if (l->count >= l->total_) {
+    l->value = perf_hist_quantile(h, l->next_);
+    l->count = perf_hist_rank(h, l->value);
+    l->quantile = l->next_;
+    if (l->count >= total || l->next_ > 1.0 - 1e-15) {
         l->quantile = 1.0;
-        return 1;
+        l->value = perf_hist_max(h);
+        l->count = total;
     }
-    l->quantile = l->percent_ / 100.0;
-    /* Each halving of the distance to 100 % is walked in as many steps. */
-    halvings = PERF_CAST_(int, perf_bits_(100.0 / (100.0 - l->percent_)) >> 52) - 1023;
-    l->percent_ += 100.0 / ((steps > 0 ? steps : 5) *
-                            PERF_CAST_(double, UINT64_C(2) << (halvings < 60 ? halvings : 60)));
+    halvings = PERF_CAST_(int, perf_bits_(1.0 / (1.0 - l->next_)) >> 52) - 1023;
+    l->next_ += 1.0 / ((steps > 0 ? steps : 5) *
+                       PERF_CAST_(double, UINT64_C(2) << (halvings < 52 ? halvings : 52)));
     return 1;
 }
 

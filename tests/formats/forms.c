@@ -54,7 +54,7 @@ static void collectors(void)
     h = perf_hist_init(malloc(n), n, &o);
     for (k = 0; k < 3; k++) {
         n = perf_hist_otlp_text(text, sizeof text, h, "a\"b\n", "\\", 1, UINT64_MAX);
-        CHECK(n == strlen(text) && strstr(text, "\"a\\\"b?\"") && !strstr(text, "nan") &&
+        CHECK(n == strlen(text) && strstr(text, "\"a\\\"b\\u000a\"") && !strstr(text, "nan") &&
                   !strstr(text, "inf") && perf_hist_otlp_text(NULL, 0, h, "a\"b\n", "\\", 1, UINT64_MAX) == n,
               "%s", text);
         n = perf_hist_prometheus_text(text, sizeof text, h, "x:y_1");
