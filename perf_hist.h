@@ -205,7 +205,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * No function here takes a lock; the histogram is the caller's, as above.
  *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
- *   perf_hist_cells_, perf_hist_cell_                   the counters, and what one of them holds
+ *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
  *   perf_hist_touched_, perf_hist_occupied_             where to look, the next counter not zero
