@@ -232,14 +232,6 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 #define PERF_HIDE_(x)             ((void)0)
 #endif
 
-/* Kept out of every caller of a record.  gcc -O0 would emit it in every file that includes us, and
- * at -O0 nothing is inlined anyway.                                                              */
-#if defined(__OPTIMIZE__)
-#define PERF_HIST_SLOW_ static PERF_ATTR_((__noinline__))
-#else
-#define PERF_HIST_SLOW_ PERF_FN
-#endif
-
 /* What an inlined record needs of the fixed form, as constants. */
 #define PERF_HIST_SHIFT_ (52 - PERF_HIST_BITS_)
 #define PERF_HIST_BIAS_  (UINT64_C(1023) << PERF_HIST_BITS_)
@@ -290,11 +282,11 @@ PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 #elif defined(__GNUC__) && !defined(__TINYC__)
     return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
 #else
-    unsigned extra = v >> 53 ? 11 : 0;      /* the conversion is exact below 2^53                 */
+    unsigned n = 0;
 
-    v >>= extra;
-    return PERF_CAST_(unsigned, perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v))) >> 52) -
-           1023 + extra;
+    while (v >>= 1)
+        n++;
+    return n;
 #endif
 }
 
@@ -631,7 +623,7 @@ PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
 
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
  * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
-PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
+PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
@@ -657,7 +649,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
 }
 
 /* A record of perf_hist_add into another form. */
-PERF_HIST_SLOW_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
 

@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
 /* Writers return the number of characters that the whole text has, without the final NUL, as
  * snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
  * perf_hlog_text, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.
- * No writer emits an exponent, "nan" or "inf".                                                   */
+ * No writer emits "nan" or "inf", and a line of a log no exponent.                               */
 
 /* >>hlog: HdrHistogram interval logs (.hlog), also the way to save and send a histogram -------- */
 
@@ -1359,30 +1359,14 @@ PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int ste
 
 /* ---- text ---- */
 
-/* x >= 0 in plain decimal digits, of which 15 count; `decimals` of them after the point. */
-PERF_FN void perf_put_plain_(perf_out_ *o, double x, int decimals)
-{
-    int zeros = 0;
-
-    if (x < 1e15) {
-        perf_put_fixed_(o, x, decimals);
-        return;
-    }
-    for (; x >= 1e15; zeros++)
-        x /= 10.0;
-    perf_put_u64_(o, PERF_CAST_(uint64_t, x + 0.5));
-    while (zeros-- > 0)
-        perf_put_char_(o, '0');
-}
-
-/* The same, right-justified in `width` columns. */
+/* A number, right-justified in `width` columns. */
 PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width)
 {
     perf_out_ count = PERF_ZERO;
 
-    for (perf_put_plain_(&count, x, decimals); count.len < width; count.len++)
+    for (perf_put_fixed_(&count, x, decimals); count.len < width; count.len++)
         perf_put_char_(o, ' ');
-    perf_put_plain_(o, x, decimals);
+    perf_put_fixed_(o, x, decimals);
 }
 
 /* ---- text: exponential buckets ----
@@ -1467,22 +1451,17 @@ PERF_FN void perf_put_signed_(perf_out_ *o, const char *text, int64_t x)
     perf_put_u64_(o, x < 0 ? 0 - PERF_CAST_(uint64_t, x) : PERF_CAST_(uint64_t, x));
 }
 
-/* A number with some six significant digits or more, small ones too; 0 for no data. */
+/* A number with nine significant digits or more, small ones too; 0 for no data. */
 PERF_FN void perf_put_value_(perf_out_ *o, const char *text, double x)
 {
-    int zeros = 0;
+    uint64_t e = 0;
 
     perf_put_(o, text);
-    if (x >= 0.001 || !(x > 0.0)) {
-        perf_put_plain_(o, x > 0.0 ? x : 0.0, x > 0.0 ? 9 : 0);
-        return;
-    }
-    for (; x < 0.1 && zeros < 120; zeros++)
+    for (x = x > 0.0 ? x : 0.0; x > 0.0 && x < 1.0; e++)
         x *= 10.0;
-    perf_put_(o, "0.");
-    while (zeros-- > 0)
-        perf_put_char_(o, '0');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, x * 1e9));
+    perf_put_fixed_(o, x, x > 0.0 ? 9 : 0);
+    if (e)
+        perf_put_count_(o, "e-", e);
 }
 
 PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
@@ -1517,15 +1496,8 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 
 PERF_FN int perf_metric_name_ok_(const char *s)
 {
-    const char *p = s;
-
-    if (!s || !*s || (*s >= '0' && *s <= '9'))
-        return 0;
-    for (; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-              *p == '_' || *p == ':'))
-            return 0;
-    return 1;
+    return s && *s > '9' && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_:"
+                                        "0123456789")] == '\0';
 }
 
 PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
