@@ -1344,22 +1344,19 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         first[2] = {0, 0}, last[2] = {0, 0};
+    perf_hist_bucket first = PERF_ZERO, last = PERF_ZERO;
 
     d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
     while (perf_hist_next(h, &b)) {
-        if (b.below == 0) {
-            first[0] = b.lower;
-            first[1] = b.upper;
-        }
-        last[0] = b.lower;
-        last[1] = b.upper;
+        if (b.below == 0)
+            first = b;
+        last = b;
     }
     d->not_min = d->max = 0;
     if (b.below == 0)
         return;
-    d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
-    d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
+    d->not_min = ~(min < first.lower ? first.lower : min > first.upper ? first.upper : min);
+    d->max = max < last.lower ? last.lower : max > last.upper ? last.upper : max;
     if (b.below == 1)
         d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }

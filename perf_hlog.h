@@ -456,19 +456,15 @@ PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on. */
+/* Counters [i, end), whose buckets are HdrHistogram's, after one that is not empty. */
 PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
-                              size_t end, uint64_t skip, uint64_t *next)
+                              size_t end)
 {
-    unsigned char *p;
+    unsigned char *p = z->content + z->n;
     uint64_t       n;
     size_t         at;
 
-    i = perf_hist_occupied_(h, s, i, end);
-    if (i == end)
-        return;
-    perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
-    for (p = z->content + z->n, i++; i < end;) {
+    while (i < end) {
         if (PERF_UNLIKELY_(p > z->content + sizeof z->content - 18)) {
             z->n = PERF_CAST_(size_t, p - z->content);
             perf_zip_flush_(z, 0);
@@ -488,45 +484,37 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
- * share one of theirs and are added up.                                                          */
+/* All counts.  Several of our buckets may share one of theirs and are added up.  When the bits agree
+ * buckets are equal: from the first that has no gap after it they go on in one run.              */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
     perf_hist_shape_       s = perf_hist_shape_of_(h), to = s;
     const perf_hist_head_ *d = perf_hist_peek_(h);
     perf_hist_bucket       b = PERF_ZERO;
-    uint64_t               next = 0, index = 0, held = 0, at, v, width;
-    size_t                 i, end, low = s.compact ? 0 : PERF_CAST_(size_t, bits) << bits;
+    uint64_t               next = 0, index = 0, held = 0, at, v;
+    uint64_t               run = s.bits != bits || d->over ? UINT64_MAX : s.compact ? 0 : 1u << bits;
 
     to.bits = bits;
     to.compact = 1;
     to.first = 0;
-    if (s.bits == bits && d->over == 0 && (s.first == 0 || d->under == 0)) {
-        end = perf_hist_touched_(h, &s, &i);
-        if (d->under)
-            perf_hlog_put_(z, &next, 0, d->under);
-        for (; i < low && i < end; i++)         /* below 2^K the fixed form has gaps              */
-            if (perf_hist_cell_(h, &s, i))
-                perf_hlog_put_(z, &next, perf_hist_lower_(&s, i, &width),
-                               perf_hist_cell_(h, &s, i));
-        perf_hlog_cells_(z, h, &s, i, end, s.first - low + (low ? UINT64_C(1) << bits : 0), &next);
-    } else {
-        while (perf_hist_next(h, &b)) {
-            v = b.lower > s.highest ? b.upper   /* outside the range: at the extremes             */
-                : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
-            at = v ? perf_hist_index_(&to, v) : 0;
-            if (at != index && held) {
-                perf_hlog_put_(z, &next, index, held);
-                held = 0;
-            }
-            index = at;
-            held += b.count;
-        }
-        if (held)
+    while (perf_hist_next(h, &b)) {
+        v = b.lower > s.highest ? b.upper       /* outside the range: at the extremes             */
+            : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
+        at = v ? perf_hist_index_(&to, v) : 0;
+        if (at != index && held) {
             perf_hlog_put_(z, &next, index, held);
+            held = 0;
+        }
+        index = at;
+        held += b.count;
+        if (at >= run && b.lower >= s.lowest && b.count == held) {
+            perf_hlog_put_(z, &next, index, held);
+            perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
+            return;
+        }
     }
-    if (next == 0)                              /* HdrHistogram_c wants one count even so         */
-        perf_hlog_put_(z, &next, 0, 0);
+    if (held || next == 0)                      /* HdrHistogram_c wants one count even so         */
+        perf_hlog_put_(z, &next, index, held);
 }
 
 /* What stands before the counts, a block of its own. */
