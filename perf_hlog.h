@@ -159,47 +159,52 @@ typedef struct perf_zip_ {
 PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
+    size_t   part;
 
-    while (n) {
-        size_t part = n < 5552 ? n : 5552;
-        n -= part;
-        for (; part >= 4; part -= 4, p += 4) {
-            b += 4 * a + 4u * p[0] + 3u * p[1] + 2u * p[2] + p[3];
-            a += PERF_CAST_(uint32_t, p[0]) + p[1] + p[2] + p[3];
-        }
-        while (part--) {
-            a += *p++;
+    for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
+        const unsigned char *end = p + (part = n < 5552 ? n : 5552), *q = p;
+        while (q < end) {
+            a += *q++;
             b += a;
         }
-        a %= 65521;
-        b %= 65521;
     }
     return b << 16 | a;
 }
 
-/* Three bytes as four characters of base64. */
-PERF_FN void perf_base64_(char *out, const unsigned char *p)
+/* The bits of v at `at` and below as four characters of base64. */
+PERF_FN void perf_base64_(char *out, uint64_t v, int at)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t          v = PERF_CAST_(uint32_t, p[0]) << 16 | PERF_CAST_(uint32_t, p[1]) << 8 | p[2];
 
-    out[0] = digit[v >> 18];
-    out[1] = digit[v >> 12 & 63];
-    out[2] = digit[v >> 6 & 63];
-    out[3] = digit[v & 63];
+    out[0] = digit[v >> at & 63];
+    out[1] = digit[v >> (at - 6) & 63];
+    out[2] = digit[v >> (at - 12) & 63];
+    out[3] = digit[v >> (at - 18) & 63];
 }
 
-/* The block's bytes become text, but for one or two that wait for the next. */
+/* Eight bytes, the first highest: one load where the compiler sees it. */
+PERF_FN uint64_t perf_zip_load_(const unsigned char *p)
+{
+    return PERF_CAST_(uint64_t, p[0]) << 56 | PERF_CAST_(uint64_t, p[1]) << 48 |
+           PERF_CAST_(uint64_t, p[2]) << 40 | PERF_CAST_(uint64_t, p[3]) << 32 |
+           PERF_CAST_(uint64_t, p[4]) << 24 | PERF_CAST_(uint64_t, p[5]) << 16 |
+           PERF_CAST_(uint64_t, p[6]) << 8 | p[7];
+}
+
+/* The block's bytes become text, but for up to five that wait for the next. */
 PERF_FN void perf_zip_text_(perf_zip_ *z)
 {
-    size_t i = 0, n = z->packed / 3;
+    size_t i, n = z->packed / 6;
 
-    if (z->at + 4 * n < z->cap)
-        for (; i < n; i++)
-            perf_base64_(z->out + z->at + 4 * i, z->block + 3 * i);
-    z->at += 4 * n;
-    z->packed %= 3;
-    memmove(z->block, z->block + 3 * n, z->packed);
+    if (z->at + 8 * n < z->cap)
+        for (i = 0; i < n; i++) {
+            uint64_t v = perf_zip_load_(z->block + 6 * i);
+            perf_base64_(z->out + z->at + 8 * i, v, 58);
+            perf_base64_(z->out + z->at + 8 * i + 4, v, 34);
+        }
+    z->at += 8 * n;
+    z->packed %= 6;
+    memmove(z->block, z->block + 6 * n, z->packed);
 }
 
 /* At most 32 bits, the lowest first. */
@@ -382,16 +387,22 @@ PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int
 {
     size_t   plain = 7, i;
     unsigned symbol;
+    uint64_t a = z->adler & 65535, b = z->adler >> 16;      /* the checksum: 2^13 bytes fit       */
 
-    z->adler = perf_adler32_(z->adler, p, n);
     if (n <= 64) {
+        z->adler = perf_adler32_(z->adler, p, n);
         perf_zip_short_(z, p, n, last);
         return;
     }
     memset(z->frequency, 0, sizeof z->frequency);
     z->frequency[PERF_ZIP_END_] = 1;
-    for (i = 0; i < n; i++)
-        z->frequency[p[i]]++;
+    for (i = 0; i < n; i++) {
+        symbol = p[i];
+        z->frequency[symbol]++;
+        a += symbol;
+        b += a;
+    }
+    z->adler = PERF_CAST_(uint32_t, b % 65521 << 16 | a % 65521);
     for (z->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
         z->symbol[z->used] = PERF_CAST_(uint16_t, symbol);
         z->used += z->frequency[symbol] != 0;
@@ -430,9 +441,10 @@ PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
     int i;
 
     if (PERF_LIKELY_(v < 1u << 14)) {           /* one byte or two is random: so, no branch       */
-        p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
+        unsigned two = v > 127;
+        p[0] = PERF_CAST_(unsigned char, (v | two << 7) & 255);
         p[1] = PERF_CAST_(unsigned char, v >> 7);
-        return p + 1 + (v > 127);
+        return p + 1 + two;
     }
     for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
         *p++ = PERF_CAST_(unsigned char, (v & 127) | 128);
@@ -462,23 +474,25 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_
 {
     unsigned char *p = z->content + z->n;
     uint64_t       n;
-    size_t         at;
+    size_t         at, stop;
 
     while (i < end) {
-        if (PERF_UNLIKELY_(p > z->content + sizeof z->content - 18)) {
-            z->n = PERF_CAST_(size_t, p - z->content);
+        z->n = PERF_CAST_(size_t, p - z->content);
+        if (z->n > sizeof z->content - 20)
             perf_zip_flush_(z, 0);
-            p = z->content;
-        }
-        n = perf_hist_cell_(h, s, i);
-        if (n == 0) {
+        p = z->content + z->n;
+        stop = i + (sizeof z->content - z->n) / 10;         /* none takes more than ten bytes     */
+        for (stop = stop < end ? stop : end; i < stop;) {
+            n = perf_hist_cell_(h, s, i);
+            if (n) {
+                p = perf_zip_number_(p, 2 * n);
+                i++;
+                continue;
+            }
             at = i;
             i = perf_hist_occupied_(h, s, i, end);
             if (i < end)
                 p = perf_zip_number_(p, i - at == 1 ? 0 : 2 * (i - at) - 1);
-        } else {
-            p = perf_zip_number_(p, 2 * n);
-            i++;
         }
     }
     z->n = PERF_CAST_(size_t, p - z->content);
@@ -572,8 +586,8 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ o = perf_out_open_(out, cap);
     perf_zip_ z;
-    size_t    head, line;
-    uint64_t  front;
+    size_t    head, line, n;
+    uint64_t  packed;
     int       i;
 
     if (!h || !iv || digits < 0 || digits > 4)
@@ -603,22 +617,19 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
     for (i = 24; i >= 0; i -= 8)
         perf_zip_bits_(&z, z.adler >> i & 255, 8);
     perf_zip_text_(&z);
-    line = z.at + (z.packed ? 4 : 0) + 1;
+    line = z.at + (z.packed + 2) / 3 * 4 + 1;
     if (line >= o.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    front = UINT64_C(0x1c849314) << 32 | ((z.at - head - 12) / 4 * 3 + z.packed + 1);   /* V2     */
-    z.block[z.packed] = z.block[z.packed + 1] = 0;
-    if (z.packed) {
-        perf_base64_(out + z.at, z.block);
-        memset(out + z.at + z.packed + 1, '=', 3 - z.packed);
-    }
-    for (i = 0; i < 8; i++)
-        z.block[i] = PERF_CAST_(unsigned char, front >> (56 - 8 * i) & 255);
-    z.block[8] = 0x78;
-    for (i = 0; i < 3; i++)
-        perf_base64_(out + head + 4 * i, z.block + 3 * i);
+    memset(z.block + z.packed, 0, 3);
+    for (n = 0; n < z.packed; n += 3)
+        perf_base64_(out + z.at + n / 3 * 4, perf_zip_load_(z.block + n), 58);
+    memset(out + line - 1 - (n - z.packed), '=', n - z.packed);
+    packed = (z.at - head - 12) / 4 * 3 + z.packed + 1;         /* after the eight bytes          */
+    for (i = 0; i < 2; i++)
+        perf_base64_(out + head + 4 * i, UINT64_C(0x1c849314) << 32 | packed, 58 - 24 * i);
+    perf_base64_(out + head + 8, packed << 8 | 0x78, 18);
     out[line - 1] = '\n';
     out[line] = '\0';
     return line;
