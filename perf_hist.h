@@ -225,11 +225,18 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * The counters of a narrow range begin with the bucket of its lowest value.                      */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
-#define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define PERF_HIDE_(x)             __asm__("" : "+r"(x))  /* the compiler forgets its value */
+#define PERF_HIDE_(x) __asm__("" : "+r"(x))         /* the compiler forgets its value             */
+#else
+#define PERF_HIDE_(x) ((void)0)
+#endif
+
+/* *p += n; its value before. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define PERF_ATOMIC_ADD_(T, p, n) atomicAdd(PERF_PTR_(T *, p), (n))
+#elif defined(__GNUC__) && !defined(__TINYC__)
+#define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
 #else                               /* no threads promised there                                  */
-#define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
-#define PERF_HIDE_(x)             ((void)0)
+#define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
 #endif
 
 /* What an inlined record needs of the fixed form, as constants. */
@@ -715,11 +722,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
 
 PERF_HD_FN void perf_shared_add_(uint64_t *p, uint64_t n)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    atomicAdd(PERF_PTR_(unsigned long long *, p), n);
-#else
-    (void)PERF_RELAXED_ADD_(p, n);
-#endif
+    (void)PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
 PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
@@ -739,15 +742,6 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
 #endif
 }
 
-PERF_HD_FN uint32_t perf_shared_add32_(uint32_t *p, uint32_t n)
-{
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    return atomicAdd(p, n);
-#else
-    return PERF_RELAXED_ADD_(p, n);
-#endif
-}
-
 PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
@@ -764,8 +758,8 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     place = perf_hist_place_(&s, ns);
     if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
         c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
-        if (perf_shared_add32_(c32, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c32, UINT32_MAX);      /* take it back                       */
+        if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
+            (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
             perf_shared_add_(&d->lost, 1);
         }
         return;
@@ -1139,7 +1133,6 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     perf_hist_scan_ s;
     perf_status     status = PERF_OK;
     uint64_t        below, under;
-    double          unit;
     size_t          i, k = 0;
 
     if (!h || (n && (!q || !out)))
@@ -1147,7 +1140,6 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     perf_hist_scan_blocks_(h, &s);
     under = perf_hist_peek_(h)->under;
     below = under;
-    unit = perf_hist_peek_(h)->unit;
     for (i = 0; i < n; i++) {
         uint64_t rank, width, lower;
         size_t   j;
@@ -1184,8 +1176,8 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
         out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
     }
-    for (i = 0; unit > 0.0 && i < n; i++)
-        out[i] *= out[i] < 0.0 ? 1.0 : unit;
+    for (i = 0; i < n; i++)
+        out[i] *= out[i] < 0.0 ? 1.0 : s.shape.unit;
     return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
 }
 

@@ -4,7 +4,7 @@
  *     static perf_hist   latency;
  *     perf_hlog_interval second = PERF_ZERO;
  *     second.length_seconds = 1.0;
- *     if (perf_hlog_text(line, sizeof line, &latency, &second, 0) < sizeof line)
+ *     if (perf_hlog_text(line, sizeof line, &latency, &second) < sizeof line)
  *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
  * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out; steps, percentile levels.
@@ -50,15 +50,15 @@ typedef struct perf_hlog_interval {
     "#[Histogram log format version 1.3]\n"                                                       \
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 
-/* One line with all values of h, V2 encoding.  digits 1, 2, 3 or 4 keep 4, 7, 10 or 14 bits; 0: as
- * many as h needs, so that reading it into its own form gives its counters back.  A histogram of
- * as many bits or more is written as HdrHistogram would have recorded it, a coarser one at the
- * midpoints of its buckets.  Values outside the range are written at the extremes; the unit is the
- * ratio.
- * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or
- * a number in iv that is not finite or beyond 1e15.                                              */
+/* One line with all values of h, V2 encoding, at 1, 2, 3 or 4 digits: the fewest that keep all
+ * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
+ * bits first makes a coarser one).  4, 7, 10 or 14 bits are written as HdrHistogram would have
+ * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
+ * the extremes; the unit is the ratio.
+ * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or a number
+ * in iv that is not finite or beyond 1e15.                                                       */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits);
+                              const perf_hlog_interval *iv);
 
 /* Walks through a log in memory (`text` need not end with NUL, and is not copied):
  *     perf_hlog_reader r = PERF_ZERO;  r.text = text;  r.size = size;
@@ -498,15 +498,14 @@ PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* All counts.  Several of our buckets may share one of theirs and are added up.  When the bits agree
- * buckets are equal: from the first that has no gap after it they go on in one run.              */
+/* All counts, at the midpoints of our buckets where theirs are finer.  When the bits agree buckets
+ * are equal: from the first that has no gap after it they go on in one run.                      */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
-    perf_hist_shape_       s = perf_hist_shape_of_(h), to = s;
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_bucket       b = PERF_ZERO;
-    uint64_t               next = 0, index = 0, held = 0, at, v;
-    uint64_t               run = s.bits != bits || d->over ? UINT64_MAX : s.compact ? 0 : 1u << bits;
+    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         next = 0, at, v, run = s.bits != bits || perf_hist_over(h) ? UINT64_MAX
+                                            : s.compact ? 0 : 1u << bits;
 
     to.bits = bits;
     to.compact = 1;
@@ -515,20 +514,14 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
         v = b.lower > s.highest ? b.upper       /* outside the range: at the extremes             */
             : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
         at = v ? perf_hist_index_(&to, v) : 0;
-        if (at != index && held) {
-            perf_hlog_put_(z, &next, index, held);
-            held = 0;
-        }
-        index = at;
-        held += b.count;
-        if (at >= run && b.lower >= s.lowest && b.count == held) {
-            perf_hlog_put_(z, &next, index, held);
+        perf_hlog_put_(z, &next, at, b.count);
+        if (at >= run && b.lower >= s.lowest) {
             perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
             return;
         }
     }
-    if (held || next == 0)                      /* HdrHistogram_c wants one count even so         */
-        perf_hlog_put_(z, &next, index, held);
+    if (next == 0)                              /* HdrHistogram_c wants one count even so         */
+        perf_hlog_put_(z, &next, 0, 0);
 }
 
 /* What stands before the counts, a block of its own. */
@@ -550,23 +543,19 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     perf_zip_short_(z, front, sizeof front, 0);
 }
 
-/* Printed without an exponent; not NaN. */
-PERF_FN int perf_hlog_seconds_ok_(double x)
-{
-    return x < 1e15 && x > -1e15;
-}
-
 /* The start of the line up to the histogram.  0: a number that no reader would take. */
 PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
 {
     double max = perf_hist_max(h) / (iv->max_unit > 0.0 ? iv->max_unit : 1e6);
+    double number[3];
     size_t i, n;
 
-    if (max < 0.0)
-        max = 0.0;
-    if (!perf_hlog_seconds_ok_(iv->start_seconds) || !perf_hlog_seconds_ok_(iv->length_seconds) ||
-        !perf_hlog_seconds_ok_(max))
-        return 0;
+    number[0] = iv->start_seconds;
+    number[1] = iv->length_seconds;
+    number[2] = max < 0.0 ? 0.0 : max;
+    for (i = 0; i < 3; i++)                     /* else it would need an exponent; or is NaN      */
+        if (!(number[i] < 1e15 && number[i] > -1e15))
+            return 0;
     if (iv->tag) {
         perf_put_(o, "Tag=");
         n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
@@ -576,25 +565,24 @@ PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_
         }
         perf_put_char_(o, ',');
     }
-    perf_putf_(o, "%.3f,%.3f,%.3f,", iv->start_seconds, iv->length_seconds, max);
+    perf_putf_(o, "%.3f,%.3f,%.3f,", number[0], number[1], number[2]);
     return 1;
 }
 
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits)
+                              const perf_hlog_interval *iv)
 {
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ o = perf_out_open_(out, cap);
     perf_zip_ z;
     size_t    head, line, n;
     uint64_t  packed;
-    int       i;
+    int       i, digits = 1;
 
-    if (!h || !iv || digits < 0 || digits > 4)
+    if (!h || !iv)
         return 0;
-    if (digits == 0)
-        for (digits = 1; bits_of_digits[digits] < perf_hist_shape_of_(h).bits; digits++)
-            continue;
+    while (bits_of_digits[digits] < perf_hist_shape_of_(h).bits)
+        digits++;
     if (!perf_hlog_fields_(&o, h, iv)) {
         (void)perf_out_open_(out, cap);
         return 0;
