@@ -239,7 +239,8 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 #define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
 #endif
 
-/* What an inlined record needs of the fixed form, as constants. */
+/* What an inlined record needs: the double of a value, and constants of the fixed form. */
+#define PERF_HIST_TOP_(v)  perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v)))
 #define PERF_HIST_SHIFT_ (52 - PERF_HIST_BITS_)
 #define PERF_HIST_BIAS_  (UINT64_C(1023) << PERF_HIST_BITS_)
 #define PERF_HIST_HIGHEST_ ((UINT64_C(1) << PERF_HIST_OCTAVES_) - 1)
@@ -387,7 +388,6 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
 {
     const perf_hist_head_ *d = perf_hist_peek_(h);
     uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
-    size_t                 end;
 
     if (lo < s->lowest)
         lo = s->lowest;
@@ -397,8 +397,7 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     if (lo > hi)
         return 0;
     *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
-    end = PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
-    return end <= s->counters ? end : s->counters;
+    return PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
 }
 
 PERF_FN double perf_hist_unit_(const perf_hist *h)
@@ -526,15 +525,10 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
 {
-    if (*width == 0) {
-        *lo = v;
-        *width = 1;
-    } else if (v < *lo) {
-        *width += *lo - v;
-        *lo = v;
-    } else if (v - *lo >= *width) {
-        *width = v - *lo + 1;
-    }
+    uint64_t end = *width && *lo + *width > v ? *lo + *width : v + 1;
+
+    *lo = *width && *lo < v ? *lo : v;
+    *width = end - *lo;
 }
 
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
@@ -611,16 +605,10 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
     return room;
 }
 
-/* Bits of the double of v, which has passed a window. */
-PERF_FN uint64_t perf_hist_double_(uint64_t v)
-{
-    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v)));
-}
-
 /* A record that the window of caller-owned 64-bit counters admits. */
 PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
 {
-    uint64_t top = perf_hist_double_(v) >> d->shift;
+    uint64_t top = PERF_HIST_TOP_(v) >> d->shift;
 
     perf_hist_raise_(&d->sums[top & 3], v);
     top -= d->bias;
@@ -681,7 +669,7 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
         perf_hist_put_other_(h, ns);
         return;
     }
-    top = perf_hist_double_(ns) >> PERF_HIST_SHIFT_;
+    top = PERF_HIST_TOP_(ns) >> PERF_HIST_SHIFT_;
     PERF_HIDE_(top);
     perf_hist_raise_(&d->sums[top & 3], ns);
     perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
@@ -709,7 +697,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
         perf_hist_put_(h, value, 1, 0);
         return;
     }
-    top = (perf_hist_double_(value) >> d->shift) - d->bias;
+    top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
     PERF_HIDE_(top);
     c = PERF_PTR_(uint32_t *, d + 1) + top;
     n = *c + 1;
@@ -1031,7 +1019,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
     perf_hist_shape_ s;
-    double           n, mean, low, high, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
+    double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
     n = PERF_CAST_(double, perf_hist_count(h));
@@ -1050,13 +1038,8 @@ PERF_FN double perf_hist_std(const perf_hist *h)
             within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
     }
     var = s2 - s1 * s1 / n - within;
-    if (var < 0.0)
-        var = 0.0;
-    low = mean - PERF_CAST_(double, min);
-    high = PERF_CAST_(double, max) - mean;
-    limit = low * high * n;                                 /* Bhatia and Davis                   */
-    if (var > limit)
-        var = limit;
+    limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
+    var = var < 0.0 ? 0.0 : var > limit ? limit : var;      /* Bhatia and Davis                   */
     return perf_sqrt(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
@@ -1193,7 +1176,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
 PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h);
-    size_t           first, end, i;
+    size_t           first, i;
     uint64_t         min, max;
 
     if (!perf_hist_extremes_(h, &min, &max) || v < min)
@@ -1202,11 +1185,9 @@ PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
         return perf_hist_count(h);
     if (v < s.lowest)
         return perf_hist_under(h);
-    end = perf_hist_touched_(h, &s, &first);
+    (void)perf_hist_touched_(h, &s, &first);
     i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
-    if (i > end)
-        i = end;
-    return perf_hist_under(h) + (i > first ? perf_hist_sum_cells_(h, &s, first, i - first) : 0);
+    return perf_hist_under(h) + perf_hist_sum_cells_(h, &s, first, i - first);
 }
 
 PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
@@ -1218,9 +1199,8 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
     x = value / perf_hist_unit_(h);
     if (perf_hist_peek_(h)->unit > 0.0)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
-    if (x < 0.0)
-        return 0;
-    return perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
+    return x < 0.0 ? 0
+           : perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
 }
 
 /* ---- histogram: combine ---- */
@@ -1372,8 +1352,7 @@ PERF_FN void perf_hist_reset(perf_hist *h)
         return;
     s = perf_hist_shape_of_(h);
     end = perf_hist_touched_(h, &s, &first);
-    if (first < end)
-        memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
+    memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
     perf_hist_found_(d, &s);
 }
 

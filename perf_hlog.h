@@ -1034,14 +1034,6 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
     return 1;
 }
 
-/* How many counts HdrHistogram keeps for these settings. */
-PERF_FN uint64_t perf_hlog_length_(unsigned bits, unsigned unit, uint64_t highest)
-{
-    unsigned top = perf_top_bit_(highest);
-
-    return (UINT64_C(2) + (top > bits + unit ? top - bits - unit : 0)) << bits;
-}
-
 /* All of the payload has been read but for 40 bytes: old versions of HdrHistogram_c counted the
  * header into its length.                                                                        */
 PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *s, uint64_t left)
@@ -1125,6 +1117,7 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     static const uint32_t      plain[3] = {UINT32_C(0x1c849308), UINT32_C(0x1c849301),
                                            UINT32_C(0x1c849303)};
     uint64_t cookie, left = UINT64_MAX, digits, lowest, highest;
+    unsigned top;
     int      word, fits = 1, whole;
 
     if (version < 0)
@@ -1150,7 +1143,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     t->unit = perf_top_bit_(lowest);
     if (t->unit + t->from.bits > 60)
         return PERF_EFORMAT;
-    t->length = perf_hlog_length_(t->from.bits, t->unit, highest);
+    top = perf_top_bit_(highest) - t->unit;     /* at least 1                                     */
+    t->length = (UINT64_C(2) + (top > t->from.bits ? top - t->from.bits : 0)) << t->from.bits;
     iv->version = version;
     iv->digits = PERF_CAST_(int, digits);
     if (t->into && (t->shape.bits > t->from.bits ||
@@ -1311,12 +1305,11 @@ PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_
     if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
         return 0;
     upper = b->next_ ? b->upper : 0;
-    b->lower = b->next_ ? upper + 1 : 0;
-    b->upper = first < PERF_HIST_MOST_ - upper ? upper + first : PERF_HIST_MOST_;
-    to = PERF_CAST_(double, upper) * times;
-    if (times > 1.0 && b->next_)
-        b->upper = !(to < 9.2e18) ? PERF_HIST_MOST_
-                   : to < PERF_CAST_(double, upper) + 1.0 ? upper + 1 : PERF_CAST_(uint64_t, to);
+    to = PERF_CAST_(double, upper);
+    to = times > 1.0 && b->next_ ? to * times : to + PERF_CAST_(double, first);
+    b->lower = upper + (b->next_ != 0);
+    b->upper = to < 9.2e18 ? PERF_CAST_(uint64_t, to) : PERF_HIST_MOST_;
+    b->upper = b->upper > upper ? b->upper : upper + 1;
     b->next_ = 1;
     b->below += b->count;
     b->count = perf_hist_up_to_(h, b->upper) - b->below;
@@ -1481,25 +1474,18 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
     return o.len;
 }
 
-PERF_FN int perf_metric_name_ok_(const char *s)
-{
-    return s && *s > '9' && s[strspn(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_:"
-                                        "0123456789")] == '\0';
-}
-
 PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
                                           const char *name)
 {
+    static const char letters[] =
+        "0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     perf_out_ o = perf_out_open_(out, cap);
     perf_exp_ e = perf_exp_of_(h, 8);           /* the finest that Prometheus takes               */
     int       i;
 
-    if (!perf_metric_name_ok_(name))
+    if (!name || *name <= '9' || name[strspn(name, letters)])
         return 0;
-    perf_put_(&o, "# TYPE ");
-    perf_put_(&o, name);
-    perf_put_(&o, " histogram\n");
-    perf_put_(&o, name);
+    perf_putf_(&o, "# TYPE %s histogram\n%s", name, name);
     perf_put_count_(&o, " {count:", perf_hist_count(h));
     perf_put_value_(&o, ",sum:", perf_hist_sum(h));
     perf_put_signed_(&o, ",schema:", e.scale);
