@@ -185,28 +185,16 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
 }
 
 #if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
-/* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
-PERF_FN uint32_t perf_cpuid_(uint32_t leaf, uint32_t *edx)
-{
-    uint32_t a = leaf, d, c = 0;
-#if defined(__x86_64__)
-    __asm__ __volatile__("cpuid" : "+a"(a), "+c"(c), "=d"(d) : : "ebx");
-#else
-    __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
-#endif
-    *edx = d + (c & 0);
-    return a;
-}
-
 /* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t edx;
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
 
-    if (perf_cpuid_(UINT32_C(0x80000000), &edx) < UINT32_C(0x80000007))
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
         return 0;
-    (void)perf_cpuid_(UINT32_C(0x80000007), &edx);
-    return (edx >> 8 & 1) != 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
 }
 #else
 PERF_FN int perf_counter_invariant_(void)
@@ -323,7 +311,6 @@ typedef struct perf_registry_ {
     uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
     uint64_t        ring_events;
     uint32_t        trace_off;
-    uint32_t        async_ids;
     uint64_t        threads;    /* recorders and take-overs so far                                */
     uint64_t        alive;      /* recorders not known to be gone                                 */
     uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
@@ -732,29 +719,20 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     return n;
 }
 
-PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const perf_site_ *site)
-{
-    perf_name_ *n;
-
-    if (!perf_lock_(r))
-        return PERF_NULL_;
-    n = perf_name_intern_(r, site);
-    perf_unlock_(r);
-    if (!n)
-        perf_fail_(r, PERF_ELIMIT);
-    return n;
-}
-
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 {
-    uint32_t id = PERF_GET_(&site->id);
+    uint32_t    id = PERF_GET_(&site->id);
+    perf_name_ *n;
 
-    if (!id) {
-        perf_name_ *n = perf_name_find_(r, site);
-        id = n ? n->site.id : 0;
-        PERF_SET_(&site->id, id);
-    }
-    return id;
+    if (id || !perf_lock_(r))
+        return id;
+    n = perf_name_intern_(r, site);
+    perf_unlock_(r);
+    if (n)
+        PERF_SET_(&site->id, n->site.id);
+    else
+        perf_fail_(r, PERF_ELIMIT);
+    return n ? n->site.id : 0;
 }
 
 /* ---- recorders ---- */
@@ -1181,27 +1159,6 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     PERF_SET_(&c->span, UINT64_C(0));
 }
 
-/* Begins a scope in thread t, where neither a clock nor a sink is to be asked; `s` then has all but
- * its start.  0: perf_begin_slow_ must do it.                                                    */
-PERF_HOT_FN_ int perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
-{
-    perf_cell_ *c;
-
-    if (!t || id >= PERF_PEEK_(t->cells))
-        return 0;
-    c = perf_cell_under_(t, t->open, id);
-    if (PERF_UNLIKELY_(!c))
-        return 0;
-    if (PERF_LIKELY_(c->parent == t->open)) {
-        perf_opened_(s, t, c);
-    } else {
-        s->outer = t->open;
-        s->inside = t->open->inside;
-        perf_cell_again_(s, t, c);
-    }
-    return 1;
-}
-
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
 {
@@ -1613,24 +1570,22 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     uintptr_t       at = PERF_PTR_(uintptr_t, name);
     perf_known_    *k;
     perf_site_      site = PERF_ZERO;
-    perf_name_     *n;
 
     if (!t)
         return PERF_NULL_;
     k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && k->name && k->name->kind == kind &&
+    if (k->key == name && name && k->name->kind == kind &&
         !PERF_LIBC_(strcmp)(k->name->site.name, name))
         return &k->name->site;
     site.name = name;
     site.line = kind << 24;
-    n = perf_name_find_(t->home, &site);
-    if (!n) {
+    if (!perf_site_id_(t->home, &site)) {
         perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
         return PERF_NULL_;
     }
     k->key = name;
-    k->name = name ? n : PERF_CAST_(perf_name_ *, PERF_NULL_);
-    return &n->site;
+    k->name = PERF_ACQ_(&t->home->names)[site.id];
+    return &k->name->site;
 }
 
 PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
@@ -1759,11 +1714,7 @@ PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint6
     sink = PERF_ACQ_(&t->home->sink);
     a->name = site->id;
     a->open = 1;
-    a->id = id;
-    if (!id && perf_lock_(t->home)) {
-        a->id = ++t->home->async_ids;
-        perf_unlock_(t->home);
-    }
+    a->id = id ? id : t->number << 40 | ++t->spans;
     if (sink && !t->sinking) {
         perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
         a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range));
@@ -1821,16 +1772,59 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
         sink->thread(t->name);
 }
 
+/* The end of a phase, and the begin of the next. */
+PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = l->rec;
+    perf_cell_     *open = t->open, *c;
+    uint32_t        id = PERF_GET_(&site->id);
+    uint64_t        start = l->start, d = now - start, within;
+
+    c = id < PERF_PEEK_(t->cells) && l->open == open ? t->cell[id] : PERF_NULL_;
+    if (PERF_UNLIKELY_(!c || c->parent != open || d - c->low > c->span)) {
+        perf_lap_slow_(l, site, now);
+        return;
+    }
+    within = open->inside - l->inside;          /* scopes of this phase                           */
+    l->start = now;
+    l->inside += d;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->inside, within);
+    PERF_SET_(&open->inside, l->inside);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, c, start, d);
+}
+
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
+/* Begins a scope in thread t, which may be NULL: not known yet.  Returns its thread; NULL: it is not
+ * recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion too.         */
+PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ *t,
+                                              int counter)
 {
-    perf_registry_ *r = perf_registry_get_();
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_registry_ *r;
+    perf_cell_     *c = PERF_NULL_;
 
-    if (r)
-        perf_clock_agrees_(r, counter);
-    (void)perf_begin_slow_(s, site);
-    return s->rec;
+    if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
+        c = perf_cell_under_(t, t->open, id);
+    if (PERF_UNLIKELY_(!c)) {
+        r = perf_registry_get_();
+        if (r)
+            perf_clock_agrees_(r, counter);
+        (void)perf_begin_slow_(s, site);
+        return s->rec;
+    }
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        perf_opened_(s, t, c);
+    } else {
+        s->outer = t->open;
+        s->inside = t->open->inside;
+        perf_cell_again_(s, t, c);
+    }
+    s->start = perf_ticks();
+    return t;
 }
 
 #if PERF_ONE_CORE_
@@ -1846,8 +1840,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_due_,
-        perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
+        perf_core_begin_, perf_core_draw_, perf_end_slow_, perf_event_due_,
+        perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
 

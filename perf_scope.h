@@ -44,21 +44,7 @@ typedef struct perf_site_ {     /* what is measured; one static object a call si
     uint32_t    id;             /* 0 until the registry has seen it                               */
 } perf_site_;
 
-/* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
-#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
-#define PERF_SCOPE_EMPTY_ 1
-#else
-#define PERF_SCOPE_EMPTY_ 0
-typedef struct perf_scope perf_span_;
-#endif
-
-struct
-#if PERF_SCOPE_EMPTY_
-    perf_span_
-#else
-    perf_scope
-#endif
-{                               /* every field private                                            */
+typedef struct perf_span_ {     /* an open scope; every field private                             */
     uint64_t               start;   /* ticks                                                      */
     struct perf_recorder_ *rec;     /* NULL: not recording                                        */
     struct perf_cell_     *open;    /* its cell; NULL: a cold end, with the two below             */
@@ -67,10 +53,11 @@ struct
     uint64_t               inside;  /* time inside that one then                                  */
     uint32_t               depth;   /* ~0: begun by name, not recording                           */
     uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
-};
+} perf_span_;
 
-#if PERF_SCOPE_EMPTY_
-typedef struct perf_span_ perf_span_;
+/* With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
+#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
+#define PERF_SCOPE_EMPTY_ 1
 #pragma GCC diagnostic push             /* clang has it too                                       */
 #if defined(__clang__)
 #pragma GCC diagnostic ignored "-Wc++-compat"
@@ -78,12 +65,14 @@ typedef struct perf_span_ perf_span_;
 #elif defined(__cplusplus)
 #pragma GCC diagnostic ignored "-Wpedantic"
 #endif
-__extension__ struct perf_scope {
+__extension__ typedef struct perf_scope {
     char none[0];
-};
+} perf_scope;
 #pragma GCC diagnostic pop
+#else
+#define PERF_SCOPE_EMPTY_ 0
+typedef struct perf_span_ perf_scope;   /* an open scope; private inside                          */
 #endif
-typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -397,6 +386,7 @@ typedef struct perf_recorder_ {
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     dice;                          /* state of the random distances of sampling      */
+    uint32_t     spans;                         /* perf_async begun so far without an id          */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
@@ -504,8 +494,7 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
-    perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, int counter);  /* NULL: not recording    */
-    int         (*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
+    perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, perf_recorder_ *, int counter);
     void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
     void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
     void        (*event)(perf_recorder_ *, const perf_cell_ *, uint64_t start, uint64_t d);
@@ -688,15 +677,8 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
-    perf_recorder_   *t = PERF_SELF_;
+    perf_recorder_   *t = core ? core->begin(s, site, PERF_SELF_, PERF_COUNTER_) : PERF_NULL_;
 
-    if (!core)
-        return PERF_NULL_;
-    if (core->cell(s, t, PERF_GET_(&site->id))) {
-        s->start = perf_ticks();
-        return s;
-    }
-    t = core->begin(s, site, PERF_COUNTER_);
 #if !PERF_TCC_
     if (t)                                      /* the thread knows it by a variable of the image */
         perf_self_v1_ = t;
@@ -865,36 +847,13 @@ PERF_FN perf_lap perf_lap_begin(void)
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
-    perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    uint64_t        now = perf_ticks(), start, d;
-    uint32_t        id = PERF_GET_(&site->id);
-    const perf_core_ *core;
+    uint64_t          now = perf_ticks();
+    const perf_core_ *core = l && l->rec ? perf_core_on_() : PERF_NULL_;
 
-    if (!t || !PERF_ON_()) {                    /* what passes while it is off is in no phase     */
-        if (l)
-            *l = perf_lap_begin();
-        return;
-    }
-    start = l->start;
-    d = now - start;
-    if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
-        perf_cell_ *c = t->cell[id], *open = t->open;
-        if (PERF_LIKELY_(c && c->parent == open && l->open == open && d - c->low <= c->span)) {
-            uint64_t within = open->inside - l->inside;     /* scopes of this phase               */
-            l->start = now;
-            l->inside += d;
-            PERF_ADD_(c->count, 1);
-            PERF_ADD_(c->sum, d);
-            PERF_ADD_(c->inside, within);
-            PERF_SET_(&open->inside, l->inside);
-            perf_bucket_add_(t, c, d);
-            perf_event_hot_(t, c, start, d);
-            return;
-        }
-    }
-    core = perf_core_get_();                    /* the lap may come from another image            */
     if (core)
         core->lap(l, site, now);
+    else if (l)                                 /* what passes while it is off is in no phase     */
+        *l = perf_lap_begin();
 }
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
