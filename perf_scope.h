@@ -111,8 +111,27 @@ PERF_FN void       perf_async_end(perf_async *span);        /* a second end: cou
  * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
 PERF_FN void perf_count(const char *name, double value);
 
-/* A moment worth seeing in the trace. */
+/* A moment worth seeing in the trace; the second one with a text, see perf_scope_text(). */
 PERF_FN void perf_instant(const char *name);
+PERF_FN void perf_instant_text(const char *name, const char *text);
+
+/* A number or a text that the trace shows on the innermost open scope of this thread: how many rows,
+ * which file.  Both are copied, texts cut to 63 bytes.  At most 16 may wait in a thread for their
+ * scopes to end; more are counted as lost, and without an open scope as misuse.                  */
+PERF_FN void perf_scope_value(const char *name, double value);
+PERF_FN void perf_scope_text(const char *name, const char *text);  /* NULL reads "(null)"         */
+
+/* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
+ * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  Depth and self
+ * time stay right: what runs meanwhile is in the total of scopes that wait, not in their self time.
+ * A fibre that has moved to another thread begins anew there.                                    */
+typedef struct perf_fiber {
+    struct perf_recorder_ *rec;                 /* private                                        */
+    struct perf_cell_     *open;
+    uint64_t               calls, left;
+    uint32_t               number;
+} perf_fiber;
+PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
 PERF_FN void perf_thread_name(const char *name);
@@ -122,7 +141,8 @@ PERF_FN void perf_thread_name(const char *name);
  *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
  *     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
  *                                    calls the main thread data-bound from 30 % on
- *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")
+ *     PERF_SCOPE_VALUE("rows", n)  PERF_SCOPE_TEXT("file", path)                                 */
 #define PERF_NOTHING_ PERF_CAST_(void, 0)
 #if PERF_DISABLE
 #define PERF_SCOPE(name)            PERF_NOTHING_
@@ -133,6 +153,8 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
 #define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
 #define PERF_INSTANT(name)          PERF_NOTHING_
+#define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
+#define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
 #if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
 #define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, , __COUNTER__)
@@ -152,7 +174,9 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_COUNT(name, value)                                                                   \
     PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
-    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_, PERF_NULL_))
+#define PERF_SCOPE_VALUE(name, n)   perf_scope_value("" name "", n)
+#define PERF_SCOPE_TEXT(name, text) perf_scope_text("" name "", text)
 #endif
 
 #define PERF_KIND_SCOPE_   0u
@@ -165,6 +189,7 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_KIND_IN_      7u
 #define PERF_KIND_OUT_     8u
 #define PERF_KIND_COPY_    9u
+#define PERF_KIND_REMARK_  10u  /* a number or a text on a scope                                  */
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 #define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
@@ -216,6 +241,7 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
  *   PERF_NO_LOW_  `low` of a cell whose ends all are to be cold ones
  *   perf_event_, perf_event_at_, perf_event_put_  an entry of the ring, its place, a new one
  *   PERF_EVENT_MORE_, PERF_TAG_NAME_  a length that stands before it; the name in a tag
+ *   PERF_EVENT_PART_  whether an entry belongs to the event after it
  *   PERF_ADD_, PERF_PEEK_  counters that one thread writes, what others write now and then
  *   PERF_ASK_RESET_, PERF_ASK_TRACE_  bits of `request`
  *   PERF_ON_, PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  whether marks of this image do anything
@@ -325,12 +351,13 @@ typedef struct perf_gauge_ {    /* of a counter                                 
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
  * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those have name 0.                                                                             */
+ * those are 0 but for `start`.  Before them stand its remarks, see perf_remark_read_().          */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
+#define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 struct perf_registry_;
@@ -341,7 +368,7 @@ enum {
     PERF_LOSS_DISORDERED_,      /* ended after the scope around it                                */
     PERF_LOSS_FOREIGN_,         /* ended by another thread                                        */
     PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
-    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
+    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN, a remark on no scope            */
     PERF_LOSS_LOST_,            /* not counted                                                    */
     PERF_LOSSES_
 };
@@ -387,6 +414,10 @@ typedef struct perf_recorder_ {
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     dice;                          /* state of the random distances of sampling      */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
+    uint32_t     fiber, fibers;                 /* that runs now, 0: the first; known so far      */
+    uint32_t     remarks;                       /* that wait for the end of their scope           */
+    struct perf_remark_ *remark;                /* [PERF_REMARKS_]                                */
+    uint64_t     cpu;                           /* processor time of the thread at `birth`        */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
@@ -502,7 +533,9 @@ typedef struct perf_core_ {
     void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
     perf_site_ *(*find)(const char *name, uint32_t kind);
     void        (*count)(perf_site_ *, double value);
-    void        (*instant)(perf_site_ *);
+    void        (*instant)(perf_site_ *, const char *text);
+    void        (*remark)(const char *name, const char *text, double value);    /* NULL: a value  */
+    void        (*fiber)(perf_fiber *from, perf_fiber *to);
     void        (*async_begin)(perf_async *, const char *name, uint64_t id);
     void        (*async_end)(perf_async *);
     void        (*thread_name)(const char *name);
@@ -577,20 +610,31 @@ PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
     return PERF_PTR_(char *, t->ring) + byte;
 }
 
-PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+/* Room for `bytes` of entries, which a signal handler that writes some, too, leaves alone. */
+PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
-    uint64_t     at = sizeof(perf_event_);
-    perf_event_ *e;
+    uint64_t at = bytes;
 
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TSAN_ && !PERF_TCC_   /* one instruction    */
     __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
 #else
     at = t->ring_next;
-    t->ring_next = at + sizeof(perf_event_);
+    t->ring_next = at + bytes;
 #endif
-    e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
+    return at;
+}
+
+PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
+{
+    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
+
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
+}
+
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
     PERF_REL_(&t->ring_head, t->ring_next);
 }
 
@@ -895,12 +939,12 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
         core->count(site, value);
 }
 
-PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text)
 {
     const perf_core_ *core = perf_core_on_();
 
     if (core && site)
-        core->instant(site);
+        core->instant(site, text);
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -910,7 +954,36 @@ PERF_FN void perf_count(const char *name, double value)
 
 PERF_FN void perf_instant(const char *name)
 {
-    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_));
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), PERF_NULL_);
+}
+
+PERF_FN void perf_instant_text(const char *name, const char *text)
+{
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), text ? text : "(null)");
+}
+
+PERF_FN void perf_scope_value(const char *name, double value)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    if (core)
+        core->remark(name, PERF_NULL_, value);
+}
+
+PERF_FN void perf_scope_text(const char *name, const char *text)
+{
+    const perf_core_ *core = perf_core_on_();
+
+    if (core)
+        core->remark(name, text ? text : "(null)", 0.0);
+}
+
+PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core && from && to)
+        core->fiber(from, to);
 }
 
 PERF_FN void perf_thread_name(const char *name)
@@ -947,6 +1020,10 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
 #define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
 #define perf_instant(name)    PERF_OFF_((perf_instant)(name))
+#define perf_instant_text(name, text) PERF_OFF_((perf_instant_text)(name, text))
+#define perf_scope_value(name, value) PERF_OFF_((perf_scope_value)(name, value))
+#define perf_scope_text(name, text)   PERF_OFF_((perf_scope_text)(name, text))
+#define perf_fiber_switch(from, to)   PERF_OFF_((perf_fiber_switch)(from, to))
 #define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
 #endif
 
