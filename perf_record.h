@@ -847,11 +847,11 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
         return written - r->ring_events;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
-        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ ? 1 : 2;
+        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
         if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
-        whole += what != 0 && i <= r->ring_events;
+        whole += !PERF_EVENT_PART_(what) && i <= r->ring_events;
     }
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
@@ -1531,6 +1531,22 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     return 1;
 }
 
+/* From the last cold end on: what no scope has yet that ended before one that it had opened. */
+PERF_FN void perf_after_set_(perf_recorder_ *t, uint64_t end)
+{
+    t->after.start = end;
+    t->after.open = t->open;
+    t->after.inside = t->open->inside;
+}
+
+PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
+{
+    uint64_t from = t->after.start > start ? t->after.start : start;
+    uint64_t inside = t->open->inside - t->after.inside;
+
+    return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
+}
+
 /* The end of a scope where perf_end_at_() cannot do it. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
 {
@@ -1539,7 +1555,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
     int             ours, again = outer != c->parent, ordered = 0;
-    uint64_t        d, within;
+    uint64_t        d, within, own;
     uint32_t        before, depth;
 
     if (!s->open && s->rec == PERF_SELF_ && weight == 1 && perf_end_again_(s, end))
@@ -1570,7 +1586,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* that other end took it for abandoned           */
-        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, without self time   */
+        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, with what came then */
         again = c && c->parent != t->open;
         if (t->losses[PERF_LOSS_ABANDONED_])
             PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
@@ -1587,11 +1603,16 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     PERF_ADD_(c->within, within);
     if (ordered)
         PERF_ADD_(outer->inside, d * weight - within);
-    if (ours && again)                          /* the outermost call has this time already       */
-        PERF_ADD_(c->again, d * weight);
-    if (ours && !ordered)
-        PERF_ADD_(c->inside, d * weight);
+    own = ordered && !again ? d * weight : again || !ours ? 0 : perf_after_(t, s->start, end);
+    if (ours)                                   /* the rest is in the outermost call, or `after`  */
+        PERF_ADD_(c->again, d * weight - own);
+    if (ours && !ordered) {
+        PERF_ADD_(c->inside, d * weight - own);
+        PERF_ADD_(t->open->inside, own);
+    }
     perf_event_scope_(t, c, s->start, d, depth);
+    if (ours)
+        perf_after_set_(t, end);
 }
 
 /* The begin of a scope where perf_begin_at_() cannot do it. */

@@ -418,6 +418,7 @@ typedef struct perf_recorder_ {
     uint32_t     remarks;                       /* that wait for the end of their scope           */
     struct perf_remark_ *remark;                /* [PERF_REMARKS_]                                */
     uint64_t     cpu;                           /* processor time of the thread at `birth`        */
+    perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
