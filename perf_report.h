@@ -504,7 +504,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
         {" scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {" scope", " scopes", " ended after the scope around it: no self time"},
+        {" scope", " scopes", " ended after the scope around it: in totals from then on"},
         {" scope was", " scopes were", " ended by another thread: no self time"},
         {" scope was", " scopes were", " begun before a fork and not counted in the child"},
         {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
