@@ -183,15 +183,6 @@ PERF_END_DECLS
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__s390x__)
-#define PERF_SYS_GETTID_ 236L
-#define PERF_SYS_TGKILL_ 241L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__powerpc64__)
-#define PERF_SYS_GETTID_ 207L
-#define PERF_SYS_TGKILL_ 250L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__mips__)
-#define PERF_SYS_GETTID_ 5178L
-#define PERF_SYS_TGKILL_ 5225L
 #else
 #define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
 #endif
@@ -359,24 +350,14 @@ PERF_FN const char *perf_getenv_(const char *name)
     return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
 }
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts and NULL that neither C nor C++ warns about
- *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_  what GNU C can be told of functions and conditions
- *   PERF_LIBC_  a function of <string.h> without the cost of its header, for files that only mark
- *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  glued tokens, a string, the symbol of a C function
- *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  bodies
- *   PERF_WEAK_, PERF_THREAD_  one variable of an image, one of a thread
- *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_  atomic load and store: relaxed; acquire, release
- *   perf_claim_  changes *word from one value to another if nobody else did; 1: done
- *   PERF_ARCH_X86_, PERF_MSVC_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_  where we are: 0 or 1
- *   PERF_NOTES_, PERF_ONE_CORE_  whether images find each other, and share one core: 0 or 1
- *   PERF_SYS_GETTID_, PERF_SYS_TGKILL_  system calls of Linux; 0: none
- *   PERF_CLOCK_MONOTONIC_ID_, PERF_CLOCK_THREAD_ID_, PERF_CLOCK_PROCESS_ID_  for clock_gettime
- *   perf_timespec_  what it fills in
- *   perf_qpc_, perf_qpf_, perf_win_tid_  of Windows
- *   perf_getenv_  a variable of the environment; NULL: not set, or this is a setuid program
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_  right under -ffast-math too
- *   perf_bits_, perf_from_bits_  a double and its bits                                          */
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
+ *   PERF_CAST_, PERF_PTR_, PERF_NULL_, PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_,
+ *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_, PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_,
+ *   PERF_HOT_FN_, PERF_INLINE_FN_, PERF_WEAK_, PERF_THREAD_, PERF_GET_, PERF_SET_, PERF_ACQ_,
+ *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_MSVC_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_,
+ *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_, PERF_CLOCK_*_ID_,
+ *   perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_, PERF_INF_, PERF_NAN_,
+ *   perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_                                   */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)
@@ -399,6 +380,7 @@ PERF_HD_FN int perf_is_finite_(double x)
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
 }
 
+/* Changes *word from one value to another if nobody else did; 1: done. */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
 #if PERF_MSVC_

@@ -46,7 +46,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 #define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
 #else
-#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
+#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, __COUNTER__)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
 #endif
 #define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \

@@ -73,35 +73,19 @@ PERF_FN void perf_reset(void);
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
 PERF_FN perf_status perf_error(void);
 
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
  * stream's.  What is made here is never freed.
- *   perf_registry_, perf_registry_get_  all of the process; NULL without memory
- *   perf_registry_read_  the same for who reads or switches: brings the core into the program
- *   perf_lock_, perf_unlock_  its lock; 0: this thread is inside already, give up
- *   perf_fail_, perf_misuse_  keeps the first failure; counts a call out of order
- *   perf_recorder_get_, perf_recorder_serve_  of the calling thread; does what others ask of it
- *   perf_ask_  asks all threads for something, with the lock held
- *   perf_track_make_  a recorder of no thread, for one writer at a time; takes the lock
- *   perf_name_, perf_site_find_, perf_site_id_  a name, its site, its id, 0: no room; take the lock
- *   perf_name_intern_  the same with the lock held
- *   perf_name_length_, PERF_NAME_MAX_  bytes of a name that are kept
- *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
- *   perf_depth_  scopes that are open in a thread
- *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
- *   perf_event_more_, perf_retired_  an entry that belongs to the event after it; kept events
- *   perf_remark_read_, perf_seen_  what was said of an event, and PERF_REMARK_... which kind
- *   PERF_REMARK_IS_VALUE_, PERF_REMARK_IS_TEXT_, PERF_REMARK_FIBER_  the kinds
- *   perf_thread_cpu_  processor time of a thread
- *   perf_ring_dropped_, perf_ring_unsent_  events overwritten since, not in the streamed file
- *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
- *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
- *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
- *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
- *   perf_mark_, perf_spent_, perf_spent_since_  one perf_memory_mark(); processor time of it all
- *   perf_usage_, perf_usage_ns_  a struct rusage, where Linux tells more; its processor time
- *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
- *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
+ *   perf_registry_, perf_registry_get_, perf_registry_read_, perf_lock_, perf_unlock_, perf_fail_,
+ *   perf_misuse_, perf_clock_warn_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
+ *   perf_track_make_, perf_name_, perf_site_find_, perf_site_id_, perf_name_intern_,
+ *   perf_name_length_, PERF_NAME_MAX_, perf_cell_get_, perf_cell_extend_, perf_slot_, perf_depth_,
+ *   perf_scope_ticks_, perf_tick_ns_, perf_event_more_, perf_retired_, perf_ring_dropped_,
+ *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
+ *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
+ *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
+ *   perf_thread_cpu_, perf_pending_, perf_remark_read_, perf_seen_, PERF_REMARK_*_, perf_pages_,
+ *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                               */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -144,14 +128,12 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
 #if PERF_COUNTER_
-    perf_calibration_ *c = perf_calibrate_();
-    perf_calibration_  mine;
+    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
     perf_pair_         p;
     uint64_t           length, slack, first;
     double             rate, ppm;
 
     if (!c) {                                   /* another thread is at it this microsecond       */
-        PERF_LIBC_(memset)(&mine, 0, sizeof mine);
         mine.first = perf_pair_read_();
         c = &mine;
     }
@@ -233,12 +215,12 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
 #define PERF_REMARK_IS_TEXT_  2u
 #define PERF_REMARK_REST_     3u        /* of a text                                              */
 #define PERF_REMARK_FIBER_    4u        /* start: that which runs now : 32, the one before        */
-typedef struct perf_remark_ {
+typedef struct perf_pending_ {
     uint64_t    at;             /* ticks                                                          */
     uint32_t    depth, count;   /* of its scope, 0: free; entries                                 */
     uint32_t    fiber;
     perf_event_ entry[PERF_REMARK_ENTRIES_];
-} perf_remark_;
+} perf_pending_;
 
 typedef struct perf_seen_ {     /* one that was read                                              */
     uint32_t kind, name;        /* PERF_REMARK_..., id of a name                                  */
@@ -495,6 +477,16 @@ PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
+/* Any thread, with or without the lock. */
+PERF_COLD_FN_ void perf_clock_warn_(perf_registry_ *r, uint32_t bit)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(&r->warnings);
+    while (!(was & bit) && !perf_claim_(&r->warnings, was, was | bit));
+}
+
 /* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
 PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
 {
@@ -593,8 +585,9 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 /* A file that times by another clock than the process does is told in the report. */
 PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
 {
-    if ((counter == 0) != (r->clock != 0) && !(r->warnings & PERF_CLOCK_NOT_INVARIANT))
-        r->warnings |= PERF_CLOCK_MIXED;
+    if ((counter == 0) != (r->clock != 0) &&
+        !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_clock_warn_(r, PERF_CLOCK_MIXED);
 }
 
 /* The first anchor of all settles races for a new registry. */
@@ -817,7 +810,6 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     t->number = ++r->threads;
     t->foreign_track = !thread;
     t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
-    t->dice = thread * UINT32_C(2654435761) | 1;
     r->alive++;
     t->made = t->birth = perf_scope_ticks_(r);
     t->cpu = thread ? perf_cpu_now() : 0;
@@ -980,17 +972,14 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 /* Empty; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
-    uint32_t i;
+    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
+                              &c->max};
+    uint32_t        i;
 
-    PERF_SET_(&c->count, UINT64_C(0));
-    PERF_SET_(&c->sum, UINT64_C(0));
-    PERF_SET_(&c->inside, UINT64_C(0));
-    PERF_SET_(&c->again, UINT64_C(0));
-    PERF_SET_(&c->within, UINT64_C(0));
+    for (i = 0; i < sizeof zero / sizeof *zero; i++)
+        PERF_SET_(zero[i], UINT64_C(0));
     PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
     PERF_SET_(&c->min, ~UINT64_C(0));
-    PERF_SET_(&c->max, UINT64_C(0));
     for (i = 0; c->buckets && i < c->buckets->room; i++)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
@@ -1384,10 +1373,10 @@ PERF_COLD_FN_ uint32_t perf_remarks_of_(perf_recorder_ *t, uint64_t start, uint3
                                         uint32_t *which)
 {
     uint32_t      i, n = 0;
-    perf_remark_ *m;
+    perf_pending_ *m;
 
     for (i = *which = 0; t->remarks && i < PERF_REMARKS_; i++) {
-        m = &t->remark[i];
+        m = &t->pending[i];
         if (m->depth < depth || m->fiber != t->fiber)
             continue;
         if (m->depth == depth && m->at >= start) {
@@ -1429,31 +1418,24 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     return in;
 }
 
-/* Counts a duration of an own cell `weight` times, at once: the cold twin of perf_end_at_(). */
-PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, uint64_t weight)
-{
-    uint64_t in = perf_cell_extend_(t, c, d);
-
-    PERF_ADD_(c->count, weight);
-    PERF_ADD_(c->sum, d * weight);
-    if (in) {
-        PERF_ADD_(PERF_BUCKET_(c, in), weight);
-    } else {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
-    }
-}
-
-/* The same for the time from `start` to `end`; returns that time. */
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: the cold twin of what
+ * perf_end_() does.                                                                              */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
-                                        uint64_t end, uint64_t weight)
+                                        uint64_t end)
 {
-    uint64_t d = end - start;
+    uint64_t d = end - start, in;
 
     if (d >> 63) {
         d = 0;
-        t->home->warnings |= PERF_CLOCK_BACKWARDS;
+        perf_clock_warn_(t->home, PERF_CLOCK_BACKWARDS);
     }
-    perf_cell_add_(t, c, d, weight);
+    in = perf_cell_extend_(t, c, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    if (in)
+        PERF_ADD_(PERF_BUCKET_(c, in), 1);
+    else
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
     return d;
 }
 
@@ -1468,8 +1450,8 @@ PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uin
     n += what == PERF_EVENT_MORE_;
     at = first = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
     for (i = PERF_REMARKS_; which && i-- > 0;)
-        for (k = 0; which >> i & 1 && k < t->remark[i].count; k++, at += sizeof(perf_event_))
-            perf_entry_(t, at, t->remark[i].entry[k].start, t->remark[i].entry[k].what);
+        for (k = 0; which >> i & 1 && k < t->pending[i].count; k++, at += sizeof(perf_event_))
+            perf_entry_(t, at, t->pending[i].entry[k].start, t->pending[i].entry[k].what);
     if (what == PERF_EVENT_MORE_)
         perf_entry_(t, at, d, 0);
     perf_event_end_(t, first, n, start,
@@ -1547,8 +1529,8 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint
     return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
 }
 
-/* The end of a scope where perf_end_at_() cannot do it. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
+/* The end of a scope where perf_end_() cannot do it. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
@@ -1558,7 +1540,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
     uint64_t        d, within, own;
     uint32_t        before, depth;
 
-    if (!s->open && s->rec == PERF_SELF_ && weight == 1 && perf_end_again_(s, end))
+    if (!s->open && s->rec == PERF_SELF_ && perf_end_again_(s, end))
         return;
     t = perf_recorder_get_();
     ours = t == s->rec;
@@ -1597,17 +1579,17 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         return;
     }
     depth = perf_depth_(t) + 1;
-    d = perf_cell_close_(t, c, s->start, end, weight);
+    d = perf_cell_close_(t, c, s->start, end);
     within = ordered && again ? outer->inside - s->inside : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
     if (ordered)
-        PERF_ADD_(outer->inside, d * weight - within);
-    own = ordered && !again ? d * weight : again || !ours ? 0 : perf_after_(t, s->start, end);
+        PERF_ADD_(outer->inside, d - within);
+    own = ordered && !again ? d : again || !ours ? 0 : perf_after_(t, s->start, end);
     if (ours)                                   /* the rest is in the outermost call, or `after`  */
-        PERF_ADD_(c->again, d * weight - own);
+        PERF_ADD_(c->again, d - own);
     if (ours && !ordered) {
-        PERF_ADD_(c->inside, d * weight - own);
+        PERF_ADD_(c->inside, d - own);
         PERF_ADD_(t->open->inside, own);
     }
     perf_event_scope_(t, c, s->start, d, depth);
@@ -1615,7 +1597,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         perf_after_set_(t, end);
 }
 
-/* The begin of a scope where perf_begin_at_() cannot do it. */
+/* The begin of a scope where perf_begin_() cannot do it. */
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
@@ -1677,19 +1659,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
             t->ring_limit = ~UINT64_C(0);
     }
     if (open)
-        perf_end_slow_(&s, perf_scope_ticks_(r), 1);
-}
-
-/* Of a sampled scope: random, n/2 .. 3n/2, so that no rhythm of the program is in step. */
-PERF_COLD_FN_ void perf_core_draw_(perf_skip_ *skip, uint32_t n)
-{
-    perf_recorder_ *t = perf_recorder_get_();
-
-    if (!t)
-        return;
-    t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
-    skip->gap = n / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) * (n + 1)) >> 32);
-    skip->gap += !skip->gap;
+        perf_end_slow_(&s, perf_scope_ticks_(r));
 }
 
 PERF_COLD_FN_ void perf_misuse_(void)
@@ -1765,7 +1735,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         l->start = t->birth;
         within = t->open->inside;
     }
-    d = perf_cell_close_(t, c, l->start, now, 1);
+    d = perf_cell_close_(t, c, l->start, now);
     within = within < d ? within : d;
     if (c->parent == t->open && l->open == t->open) {
         PERF_ADD_(c->inside, within);
@@ -1856,7 +1826,7 @@ PERF_COLD_FN_ void perf_core_remark_(const char *name, const char *text, double 
 {
     perf_site_     *site = perf_site_find_(name, PERF_KIND_REMARK_);
     perf_recorder_ *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    perf_remark_   *m;
+    perf_pending_  *m;
     uint32_t        i = 0;
 
     if (!t || !t->ring_mask)
@@ -1865,9 +1835,9 @@ PERF_COLD_FN_ void perf_core_remark_(const char *name, const char *text, double 
         perf_misuse_();
         return;
     }
-    if (!t->remark)
-        t->remark = PERF_CAST_(perf_remark_ *, perf_room_(t, PERF_REMARKS_ * sizeof *m));
-    for (m = t->remark; m && i < PERF_REMARKS_ && m->depth; i++)
+    if (!t->pending)
+        t->pending = PERF_CAST_(perf_pending_ *, perf_room_(t, PERF_REMARKS_ * sizeof *m));
+    for (m = t->pending; m && i < PERF_REMARKS_ && m->depth; i++)
         m++;
     if (!m || i == PERF_REMARKS_) {
         perf_lose_(t, PERF_LOSS_LOST_, m ? PERF_ELIMIT : PERF_ENOMEM);
@@ -1930,7 +1900,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home), 1);
+    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
     if (t->ring_limit) {
         at = perf_ring_take_(t, 3 * sizeof(perf_event_));
         perf_entry_(t, at, span->id, 0);
@@ -1939,7 +1909,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Takes one chain of open scopes off and puts another one up.  The trace gets an entry of its own. */
+/* Takes one chain of open scopes off and puts another one up; an entry of the ring says so. */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1965,7 +1935,8 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     t->fiber = to->number;
     if (t->ring_limit) {
         PERF_ADD_(t->ring_more, 1);
-        perf_event_put_(t, PERF_CAST_(uint64_t, to->number) << 32 | from->number, PERF_REMARK_FIBER_);
+        perf_event_put_(t, PERF_CAST_(uint64_t, to->number) << 32 | from->number,
+                        PERF_REMARK_FIBER_);
     }
 }
 
@@ -2009,8 +1980,8 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 
 /* ---- the core for files that only mark ---- */
 
-/* Begins a scope in thread t, which may be NULL: not known yet.  Returns its thread; NULL: it is not
- * recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion too.         */
+/* Begins a scope in thread t; NULL: not known yet.  Returns its thread; NULL: it is not recorded.
+ * Where neither a clock nor a sink is to be asked it is quick, recursion too.                    */
 PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ *t,
                                               int counter)
 {
@@ -2051,9 +2022,10 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_core_draw_, perf_end_slow_, perf_event_due_,
+        perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
-        perf_core_instant_, perf_core_remark_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
+        perf_core_instant_, perf_core_remark_, perf_core_fiber_, perf_core_async_begin_,
+        perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
 
     return &table;

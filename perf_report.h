@@ -190,7 +190,7 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
     return sum > again ? sum - again : 0;
 }
 
-/* Without the scopes inside; sampled scopes are estimates, which may be more than there was. */
+/* Without the scopes inside. */
 PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);

@@ -44,35 +44,16 @@ typedef struct perf_site_ {     /* what is measured; one static object a call si
     uint32_t    id;             /* 0 until the registry has seen it                               */
 } perf_site_;
 
-typedef struct perf_span_ {     /* an open scope; every field private                             */
+typedef struct perf_scope {     /* an open scope; every field private                             */
     uint64_t               start;   /* ticks                                                      */
     struct perf_recorder_ *rec;     /* NULL: not recording                                        */
     struct perf_cell_     *open;    /* its cell; NULL: a cold end, with the two below             */
     struct perf_cell_     *cell;
     struct perf_cell_     *outer;   /* what was open at the begin                                 */
     uint64_t               inside;  /* time inside that one then                                  */
-    uint32_t               depth;   /* ~0: begun by name, not recording                           */
-    uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
-} perf_span_;
-
-/* With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
-#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
-#define PERF_SCOPE_EMPTY_ 1
-#pragma GCC diagnostic push             /* clang has it too                                       */
-#if defined(__clang__)
-#pragma GCC diagnostic ignored "-Wc++-compat"
-#pragma GCC diagnostic ignored "-Wextern-c-compat"
-#elif defined(__cplusplus)
-#pragma GCC diagnostic ignored "-Wpedantic"
-#endif
-__extension__ typedef struct perf_scope {
-    char none[0];
+    uint64_t               depth;   /* ~0: begun by name, not recording                           */
 } perf_scope;
-#pragma GCC diagnostic pop
-#else
-#define PERF_SCOPE_EMPTY_ 0
-typedef struct perf_span_ perf_scope;   /* an open scope; private inside                          */
-#endif
+typedef perf_scope perf_span_;
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -115,16 +96,16 @@ PERF_FN void perf_count(const char *name, double value);
 PERF_FN void perf_instant(const char *name);
 PERF_FN void perf_instant_text(const char *name, const char *text);
 
-/* A number or a text that the trace shows on the innermost open scope of this thread: how many rows,
- * which file.  Both are copied, texts cut to 63 bytes.  At most 16 may wait in a thread for their
- * scopes to end; more are counted as lost, and without an open scope as misuse.                  */
+/* A number or a text that the trace shows on the innermost open scope of this thread: how many
+ * rows, which file.  Both are copied, texts cut to 63 bytes.  At most 16 may wait in a thread for
+ * their scopes to end; more are counted as lost, and without an open scope as misuse.            */
 PERF_FN void perf_scope_value(const char *name, double value);
 PERF_FN void perf_scope_text(const char *name, const char *text);  /* NULL reads "(null)"         */
 
 /* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
- * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  Depth and self
- * time stay right: what runs meanwhile is in the total of scopes that wait, not in their self time.
- * A fibre that has moved to another thread begins anew there.                                    */
+ * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
+ * meanwhile is in the total of scopes that wait, not in their self time.  A fibre that has moved to
+ * another thread begins anew there.                                                              */
 typedef struct perf_fiber {
     struct perf_recorder_ *rec;                 /* private                                        */
     struct perf_cell_     *open;
@@ -136,10 +117,7 @@ PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 /* What the trace calls this thread; copied, cut to 31 bytes. */
 PERF_FN void perf_thread_name(const char *name);
 
-/*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
- *                                    right, at 1.6 times the cost
- *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
- *     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
+/*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
  *                                    calls the main thread data-bound from 30 % on
  *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")
  *     PERF_SCOPE_VALUE("rows", n)  PERF_SCOPE_TEXT("file", path)                                 */
@@ -147,8 +125,6 @@ PERF_FN void perf_thread_name(const char *name);
 #if PERF_DISABLE
 #define PERF_SCOPE(name)            PERF_NOTHING_
 #define PERF_FUNCTION()             PERF_NOTHING_
-#define PERF_SCOPE_PRECISE(name)    PERF_NOTHING_
-#define PERF_SCOPE_SAMPLED(name, n) PERF_NOTHING_
 #define PERF_WAIT(name)             PERF_NOTHING_
 #define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
 #define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
@@ -157,17 +133,13 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
 #if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
-#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, , __COUNTER__)
-#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
-#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, precise_, __COUNTER__)
-#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, , __COUNTER__)
-#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_("" name "", n, __COUNTER__)
+#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, __COUNTER__)
 #else
 #define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
 #define PERF_FUNCTION()             PERF_SCOPE("")
-#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE(name)
 #define PERF_WAIT(name)             PERF_SCOPE(name)
-#define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
 #endif
 #define PERF_LAP(lap, name)                                                                       \
     PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
@@ -204,55 +176,24 @@ PERF_FN void perf_thread_name(const char *name);
 
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, kind, how, n)                                                           \
-    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),             \
+#define PERF_SCOPE_(name, kind, n)                                                                \
+    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
                  PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, how, site, span, open)                                           \
+#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
     PERF_SITE_(site, name, kind);                                                                 \
     perf_span_ span;                                                                              \
-    PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
-#define PERF_SAMPLED_(name, n, k)                                                                 \
-    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k),                   \
-                   PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
-#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                           \
-    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                     \
-    static PERF_THREAD_ perf_skip_ skip;                                                          \
-    perf_span_ span;                                                                              \
-    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0)                                  \
-                                   ? perf_begin_sampled_(&(span), &(site), &(skip), n)            \
-                                   : PERF_NULL_)
+    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 
-typedef struct perf_skip_ {     /* of a sampled scope and thread                                  */
-    int32_t  left;              /* calls until the next one is measured                           */
-    uint32_t gap;               /* calls that one will stand for                                  */
-} perf_skip_;
-
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
  * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
- *   perf_site_, PERF_SITE_, PERF_SCOPE_  a call site, its static object, a scope of some kind there
- *   PERF_KIND_SCOPE_, PERF_KIND_WAIT_, PERF_KIND_SYNC_, PERF_KIND_ASYNC_  kinds of names
- *   PERF_KIND_COUNT_, PERF_KIND_INSTANT_, PERF_KIND_DEVICE_  the same
- *   PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_COPY_  copies of a device
- *   PERF_KIND_HOST_, PERF_KIND_SLICE_, PERF_KIND_POINT_  has self time; nests; has no length
- *   perf_recorder_, PERF_SELF_  what is kept of a thread; the calling one's, NULL: none yet
- *   perf_cell_, PERF_CELL_ID_, perf_gauge_  what it knows of a name under a caller; of a counter
- *   PERF_CELL_BITS_, PERF_CELL_OCTAVES_, PERF_CELL_BUCKETS_, PERF_CELL_BIAS_  scale of buckets
- *   perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_  those of a cell; that of a duration
- *   PERF_NO_LOW_  `low` of a cell whose ends all are to be cold ones
- *   perf_event_, perf_event_at_, perf_event_put_  an entry of the ring, its place, a new one
- *   PERF_EVENT_MORE_, PERF_TAG_NAME_  a length that stands before it; the name in a tag
- *   PERF_EVENT_PART_  whether an entry belongs to the event after it
- *   PERF_ADD_, PERF_PEEK_  counters that one thread writes, what others write now and then
- *   PERF_ASK_RESET_, PERF_ASK_TRACE_  bits of `request`
- *   PERF_ON_, PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  whether marks of this image do anything
- *   perf_anchor_, perf_search_, perf_images_walk_  what an image shares; the way through all
- *   perf_calibration_, perf_pair_  the clock of an image, one reading of both clocks
- *   perf_core_      functions of perf_record.h, which every image finds
- *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
- *   perf_span_, perf_opened_, perf_bucket_add_  an open scope; opens it; counts one duration
- *   PERF_LOSSES_, PERF_LOSS_*_  what was lost, by kind
- *   PERF_MODE_      namespace of classes in C++, by PERF_DISABLE
- *   PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
+ *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
+ *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
+ *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
+ *   PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_, PERF_OFF_SWITCHED_,
+ *   PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_, perf_calibration_,
+ *   perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_, perf_opened_,
+ *   perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_, PERF_LOSS_*_,
+ *   PERF_MODE_, PERF_OFF_, PERF_OFF_CODE_                                                        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -412,11 +353,10 @@ typedef struct perf_recorder_ {
     char        *pool, *pool_end;               /* room for cells                                 */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
-    uint32_t     dice;                          /* state of the random distances of sampling      */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
     uint32_t     fiber, fibers;                 /* that runs now, 0: the first; known so far      */
     uint32_t     remarks;                       /* that wait for the end of their scope           */
-    struct perf_remark_ *remark;                /* [PERF_REMARKS_]                                */
+    struct perf_pending_ *pending;              /* [PERF_REMARKS_]                                */
     uint64_t     cpu;                           /* processor time of the thread at `birth`        */
     perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
@@ -527,8 +467,7 @@ typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
     perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, perf_recorder_ *, int counter);
-    void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
-    void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
+    void        (*end)(perf_span_ *, uint64_t end);
     void        (*event)(perf_recorder_ *, const perf_cell_ *, uint64_t start, uint64_t d);
     void        (*lap_begin)(perf_lap *);
     void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
@@ -674,15 +613,15 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 }
 
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
 {
     perf_recorder_ *t = s->rec;
     perf_cell_     *c = s->open, *outer;
-    uint64_t        d = end - s->start;
+    uint64_t        end = perf_ticks(), d = end - s->start;
 
     if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
         const perf_core_ *core = perf_core_known_();
-        core->end(s, end, 1);
+        core->end(s, end);
         return;
     }
     outer = c->parent;
@@ -692,23 +631,6 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(outer->inside, d);
     perf_bucket_add_(t, c, d);
     perf_event_hot_(t, c, s->start, d);
-}
-
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
-{
-    perf_end_at_(s, perf_ticks());
-}
-
-PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
-{
-    perf_end_at_(s, perf_ticks_precise());
-}
-
-PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
-{
-    const perf_core_ *core = perf_core_known_();
-
-    core->end(s, perf_ticks(), s->weight);
 }
 
 PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
@@ -731,83 +653,47 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
     return t ? s : PERF_CAST_(perf_span_ *, PERF_NULL_);
 }
 
-/* 0: that is for perf_begin_other_. */
-PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+/* The other call stands at the end of its path, so this needs no frame: six instructions. */
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        id = PERF_GET_(&site->id);
     perf_cell_     *c;
 
     if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
-        return 0;
+        return perf_begin_other_(s, site);
     c = t->cell[id];
     if (PERF_UNLIKELY_(!c || c->parent != t->open))
-        return 0;
-    perf_opened_(s, t, c);
-    return 1;
-}
-
-/* The other call stands at the end of its path, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
-{
-    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
         return perf_begin_other_(s, site);
+    perf_opened_(s, t, c);
     s->start = perf_ticks();
     return s;
 }
 
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
-{
-    perf_span_ *on = perf_begin_at_(s, site) ? s : perf_begin_other_(s, site);
-
-    if (on && s->open)                          /* else by another clock, or recursive            */
-        s->start = perf_ticks_precise();
-    return on;
-}
-
-/* One call in n, at random distances of n/2 .. 3n/2: no rhythm of the program is in step. */
-PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
-                                              uint32_t n)
-{
-    const perf_core_ *core = perf_core_on_();
-
-    s->weight = skip->gap ? skip->gap : 1;
-    skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
-    if (core && n > 1)
-        core->draw(skip, skip->gap);
-    skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
-    return core ? perf_begin_(s, site) : PERF_NULL_;
-}
-
 #if defined(__cplusplus)
-#define PERF_GUARD_(guard, end)                                                                   \
-    struct guard {                                                                                \
-        perf_span_ *const span;                                                                   \
-        explicit guard(perf_span_ *s) : span(s)                                                   \
-        {                                                                                         \
-        }                                                                                         \
-        guard(const guard &) = delete;                                                            \
-        guard &operator=(const guard &) = delete;                                                 \
-        ~guard()                                                                                  \
-        {                                                                                         \
-            if (span)                                                                             \
-                end(span);                                                                        \
-        }                                                                                         \
-    };
-#define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
-#else
-#define PERF_GUARD_(guard, end)                                                                   \
-    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                           \
-    {                                                                                             \
-        if (*open)                                                                                \
-            end(*open);                                                                           \
+struct perf_guard_ {
+    perf_span_ *const span;
+    explicit perf_guard_(perf_span_ *s) : span(s)
+    {
     }
-#define PERF_OPEN_(how, open, span)                                                               \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
+    perf_guard_(const perf_guard_ &) = delete;
+    perf_guard_ &operator=(const perf_guard_ &) = delete;
+    ~perf_guard_()
+    {
+        if (span)
+            perf_end_(span);
+    }
+};
+#define PERF_OPEN_(open, span) const perf_guard_ open(span)
+#else
+PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
+{
+    if (*open)
+        perf_end_(*open);
+}
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 #endif
-PERF_GUARD_(perf_guard_, perf_end_)
-PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
-PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
 /* ---- scopes by name ---- */
 
@@ -844,7 +730,7 @@ PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
     perf_scope  s = PERF_ZERO;
     perf_site_ *site = perf_site_named_(name, kind);
 
-    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
+    s.depth = ~UINT64_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
         (void)perf_begin_(&s, site);
     return s;
@@ -869,8 +755,8 @@ PERF_FN void perf_scope_end(perf_scope *scope)
     if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
         perf_end_(scope);
     else if (scope->rec && (core = perf_core_get_()) != PERF_NULL_)
-        core->end(scope, perf_ticks(), 1);
-    else if (scope->depth != ~UINT32_C(0) && (core = perf_core_on_()) != PERF_NULL_)
+        core->end(scope, perf_ticks());
+    else if (scope->depth != ~UINT64_C(0) && (core = perf_core_on_()) != PERF_NULL_)
         core->misuse();
     scope->rec = PERF_NULL_;
     scope->depth = 0;
@@ -932,20 +818,20 @@ PERF_FN void perf_async_end(perf_async *span)
         core->async_end(span);
 }
 
+/* Tells the core of a mark, where something is recorded. */
+#define PERF_TELL_(when, call)                                                                    \
+    const perf_core_ *core = perf_core_on_();                                                     \
+    if (core && (when))                                                                           \
+    core->call
+
 PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core && site)
-        core->count(site, value);
+    PERF_TELL_(site, count(site, value));
 }
 
 PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core && site)
-        core->instant(site, text);
+    PERF_TELL_(site, instant(site, text));
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -965,18 +851,12 @@ PERF_FN void perf_instant_text(const char *name, const char *text)
 
 PERF_FN void perf_scope_value(const char *name, double value)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core)
-        core->remark(name, PERF_NULL_, value);
+    PERF_TELL_(1, remark(name, PERF_NULL_, value));
 }
 
 PERF_FN void perf_scope_text(const char *name, const char *text)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core)
-        core->remark(name, text ? text : "(null)", 0.0);
+    PERF_TELL_(1, remark(name, text ? text : "(null)", 0.0));
 }
 
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
@@ -1004,14 +884,6 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 }
 #define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
-#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
-#elif PERF_SCOPE_EMPTY_
-extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
-#endif
 #if defined(__GNUC__) && !defined(__cplusplus)
 #undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
 #define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
@@ -1041,10 +913,6 @@ PERF_END_DECLS
 namespace perf {
 inline namespace PERF_MODE_ {
 
-#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"     /* a member of no bytes                           */
-#endif
 /* perf::scope s("load"); times until the end of the block, for names made at run time too. */
 class scope {
     perf_scope scope_;
@@ -1061,9 +929,6 @@ public:
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
 };
-#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 } /* namespace PERF_MODE_ */
 } /* namespace perf */

@@ -249,31 +249,6 @@ static void extremes(void)
     now_ns += 500;
 }
 
-static void sampled(void)
-{
-    int i;
-    row r;
-
-    for (i = 0; i < 64000; i++) {
-        PERF_SCOPE_SAMPLED("sampled", 64);
-        now_ns += 10;
-    }
-    r = row_of("sampled", "scope");
-    CHECK(r.calls > 64000 * 0.95 && r.calls < 64000 * 1.05, "calls %.0f", r.calls);
-    CHECK(r.total > 640000 * 0.95 && r.total < 640000 * 1.05, "total %.0f", r.total);
-    EQUAL("sampled p50", r.p50, 10);
-    for (i = 0; i < 3; i++) {
-        PERF_SCOPE_SAMPLED("sampled 1", 1);
-        now_ns += 10;
-    }
-    EQUAL("one in one", row_of("sampled 1", "scope").calls, 3);
-    for (i = 0; i < 3; i++) {
-        PERF_SCOPE_SAMPLED("sampled 0", 0);
-        now_ns += 10;
-    }
-    EQUAL("zero means all", row_of("sampled 0", "scope").calls, 3);
-}
-
 static void others(void)
 {
     perf_async a, b, c;
@@ -687,7 +662,6 @@ int main(void)
     sums();
     percentiles();
     extremes();
-    sampled();
     others();
     resets();
     resets_and_jumps();
