@@ -22,7 +22,7 @@
 
 PERF_BEGIN_DECLS
 
-#if PERF_TCC_ || PERF_MSVC_
+#if PERF_TCC_
 #define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
 #else
 #define PERF_GPU_HERE_ 1

@@ -186,7 +186,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
 } perf_nvtx_state_;
 
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 #endif
 PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;

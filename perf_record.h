@@ -169,7 +169,7 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
     return PERF_CAST_(double, ticks) * perf_tick_ns_();
 }
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
+#if PERF_ARCH_X86_ && PERF_COUNTER_
 /* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
@@ -465,10 +465,10 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 
 PERF_COLD_FN_ uint32_t perf_process_id_(void)
 {
-#if PERF_LP64_UNIX_
-    return PERF_CAST_(uint32_t, perf_getpid_());
-#else
+#if defined(_WIN32)
     return 1;
+#else
+    return PERF_CAST_(uint32_t, perf_getpid_());
 #endif
 }
 
@@ -536,7 +536,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
-#if PERF_LP64_UNIX_
+#if !defined(_WIN32)
         (void)perf_sched_yield_();
 #endif
     }
@@ -627,7 +627,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         if (!mine)
             return PERF_NULL_;
         leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
-#if PERF_MSVC_ || PERF_TCC_
+#if PERF_TCC_
         leader->registry = r = mine;
 #else
         if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,

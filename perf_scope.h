@@ -132,15 +132,9 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
 #define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
-#if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
 #define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
 #define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, __COUNTER__)
-#else
-#define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
-#define PERF_FUNCTION()             PERF_SCOPE("")
-#define PERF_WAIT(name)             PERF_SCOPE(name)
-#endif
 #define PERF_LAP(lap, name)                                                                       \
     PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
@@ -229,7 +223,7 @@ typedef struct perf_anchor_ {
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
 
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #endif
