@@ -51,7 +51,7 @@ typedef struct perf_scope {     /* an open scope; every field private           
     struct perf_cell_     *cell;
     struct perf_cell_     *outer;   /* what was open at the begin                                 */
     uint64_t               inside;  /* time inside that one then                                  */
-    uint64_t               depth;   /* ~0: begun by name, not recording                           */
+    uint32_t               depth;   /* ~0: begun by name, not recording                           */
 } perf_scope;
 typedef perf_scope perf_span_;
 
@@ -724,7 +724,7 @@ PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
     perf_scope  s = PERF_ZERO;
     perf_site_ *site = perf_site_named_(name, kind);
 
-    s.depth = ~UINT64_C(0);                     /* so that the end is not taken for a stray one   */
+    s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
         (void)perf_begin_(&s, site);
     return s;
@@ -750,7 +750,7 @@ PERF_FN void perf_scope_end(perf_scope *scope)
         perf_end_(scope);
     else if (scope->rec && (core = perf_core_get_()) != PERF_NULL_)
         core->end(scope, perf_ticks());
-    else if (scope->depth != ~UINT64_C(0) && (core = perf_core_on_()) != PERF_NULL_)
+    else if (scope->depth != ~UINT32_C(0) && (core = perf_core_on_()) != PERF_NULL_)
         core->misuse();
     scope->rec = PERF_NULL_;
     scope->depth = 0;
