@@ -403,7 +403,7 @@ PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_ab_engine_get_, PERF_AB_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_race_engine_get_, PERF_RACE_SYMBOL_)
 
-#if defined(__OPTIMIZE__) || defined(_MSC_VER)
+#if defined(__OPTIMIZE__)
 #define PERF_OPTIMISED_ 1
 #else
 #define PERF_OPTIMISED_ 0

@@ -1881,12 +1881,12 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
             perf_put_(o, "device scope                     calls     class    device    submit"
                          "       lag   max lag\n");
         perf_put_name_(o, name->site.name, 28);
-        perf_put_number_cell_(o, n, 0, "", 10);
+        perf_putf_(o, "%10.0f", n);
         perf_put_cell_(o, perf_kind_text_(name->kind), 10);
-        perf_put_time_cell_(o, row->device_ns / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->submit) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag_max) * tick, 10);
+        perf_putf_(o, "%10g", row->device_ns / n);
+        perf_putf_(o, "%10g", PERF_CAST_(double, row->submit) * tick / n);
+        perf_putf_(o, "%10g", PERF_CAST_(double, row->lag) * tick / n);
+        perf_putf_(o, "%10g", PERF_CAST_(double, row->lag_max) * tick);
         perf_put_char_(o, '\n');
     }
 }
@@ -1932,9 +1932,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         perf_put_(o, ": busy ");
         perf_put_fixed_(o, l->busy_ns / (l->last_ns - l->first_ns) * 100, 1);
         perf_put_(o, " % of ");
-        perf_put_time_(o, l->last_ns - l->first_ns);
+        perf_putf_(o, "%g", l->last_ns - l->first_ns);
         perf_put_(o, ", clock within ");
-        perf_put_time_(o, l->worst_ns);
+        perf_putf_(o, "%g", l->worst_ns);
         perf_put_(o, simulated ? " of the host's (simulated)\n" : " of the host's\n");
     }
     if (a.scopes) {
@@ -2059,12 +2059,12 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
         for (before = m->next; before && before->device != m->device; before = before->next) {
         }
         perf_put_name_(o, m->name->site.name, 25);
-        perf_put_number_cell_(o, m->device, 0, "", 6);
-        perf_put_bytes_(o, m->used);
-        perf_put_bytes_(o, m->used - (before ? before->used : 0));
-        perf_put_bytes_(o, m->peak);
-        perf_put_bytes_(o, m->noted);
-        perf_put_bytes_(o, m->total);
+        perf_putf_(o, "%6.0f", 1.0 * m->device);
+        perf_putf_(o, "%11e", m->used);
+        perf_putf_(o, "%11e", m->used - (before ? before->used : 0));
+        perf_putf_(o, "%11e", m->peak);
+        perf_putf_(o, "%11e", m->noted);
+        perf_putf_(o, "%11e", m->total);
         if (m->peak > m->total) {
             perf_put_(o, "  does not fit");
             if (!first)
@@ -2079,7 +2079,7 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
         perf_put_(o, " is the first phase that does not fit on GPU ");
         perf_put_u64_(o, PERF_CAST_(uint64_t, first->device));
         perf_put_(o, ": short of");
-        perf_put_bytes_(o, first->peak - first->total);
+        perf_putf_(o, "%11e", first->peak - first->total);
         perf_put_char_(o, '\n');
     }
 }

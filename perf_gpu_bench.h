@@ -1444,9 +1444,9 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, r->graph ? ", graph of " : ", ");
         perf_put_u64_(&o, r->batch);
         perf_put_(&o, " a sample, event step ");
-        perf_put_time_(&o, r->quantum_ns);
+        perf_putf_(&o, "%g", r->quantum_ns);
         perf_put_(&o, ", events alone ");
-        perf_put_time_(&o, r->overhead_ns);
+        perf_putf_(&o, "%g", r->overhead_ns);
         perf_gpu_put_count_(&o, r->exposed.count, r->samples, " samples exposed");
         perf_gpu_put_count_(&o, r->idle, r->samples, " samples without work");
         perf_gpu_put_count_(&o, r->throttled, r->samples, " samples throttled");

@@ -73,11 +73,7 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
 
 /* >>private ----------------------------------------------------------------------------------- */
 
-#if PERF_MSVC_
-#define PERF_UNUSED_
-#else
 #define PERF_UNUSED_ PERF_ATTR_((__unused__))
-#endif
 
 typedef struct perf_case_ {
     struct perf_case_ *next;
@@ -90,7 +86,7 @@ typedef struct perf_case_ {
 } perf_case_;
 
 /* Those of one image, in the order of registration. */
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 #endif
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
@@ -560,7 +556,7 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
         perf_put_(o, r.cores && load > 0.5 * r.cores ? " (busy)" : "");
     }
     perf_say_(o, ", %s", r.compiler);
-#if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
+#if !defined(__OPTIMIZE__)
     perf_put_(o, ", NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
@@ -603,12 +599,12 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
         m->failed++;
         return;
     }
-    perf_put_time_(&c, t->p50);
+    perf_putf_(&c, "%g", t->p50);
     perf_put_(&c, " [");
     if (perf_is_finite_(t->p50_low) && perf_is_finite_(t->p50_high)) {
-        perf_put_time_(&c, t->p50_low);
+        perf_putf_(&c, "%g", t->p50_low);
         perf_put_(&c, ", ");
-        perf_put_time_(&c, t->p50_high);
+        perf_putf_(&c, "%g", t->p50_high);
     } else {
         perf_put_(&c, "too few slices");
     }
@@ -616,11 +612,11 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_put_cell_(&o, cell, 32);
     perf_put_tail_cell_(&o, t->p95, t->p95_high);
     perf_put_tail_cell_(&o, t->p99, t->p99_high);
-    perf_put_time_cell_(&o, r->first_ns, 10);
+    perf_putf_(&o, "%10g", r->first_ns);
     if (r->opts.bytes > 0.0)
-        perf_put_number_cell_(&o, r->opts.bytes / t->p50, 3, " GB/s", 14);
+        perf_putf_(&o, "%9.3f GB/s", r->opts.bytes / t->p50);
     if (r->opts.items > 0.0)
-        perf_put_number_cell_(&o, r->opts.items / t->p50 * 1e3, 3, " M items/s", 19);
+        perf_putf_(&o, "%9.3f M items/s", r->opts.items / t->p50 * 1e3);
     if (r->cpu.count) {
         perf_put_(&o, "\n    ");
         perf_put_decides_(&o, r->decides, r->why,

@@ -190,7 +190,7 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
     return sum > again ? sum - again : 0;
 }
 
-/* Without the scopes inside; sampled scopes are estimates, which may be more than there was. */
+/* Without the scopes inside. */
 PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
@@ -504,7 +504,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
         {" scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {" scope", " scopes", " ended after the scope around it: no self time"},
+        {" scope", " scopes", " ended after the scope around it: in totals from then on"},
         {" scope was", " scopes were", " ended by another thread: no self time"},
         {" scope was", " scopes were", " begun before a fork and not counted in the child"},
         {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
@@ -767,6 +767,7 @@ typedef struct perf_events_ {
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
+    uint64_t remarks;                   /* index of its first remark; *i is behind the last one   */
 } perf_zone_;
 
 PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
@@ -780,22 +781,25 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     z->extra = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
-    z->kind = r->names[z->name]->kind;
-    if (z->length != PERF_EVENT_MORE_)
-        return 1;
-    if (at + 1 >= e->count || e->event[at + 1].what)
-        return 0;                               /* its first half has been overwritten            */
-    *i = at + 2;
-    z->length = e->event[at + 1].start;
-    if (z->kind == PERF_KIND_ASYNC_) {
+    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    if (z->length == PERF_EVENT_MORE_) {
+        if (at + 1 >= e->count || e->event[at + 1].what)
+            return 0;                           /* its first half has been overwritten            */
+        *i = at + 2;
+        z->length = e->event[at + 1].start;
+    }
+    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
         if (at + 2 >= e->count || e->event[at + 2].what)
             return 0;
         z->extra = e->event[at + 2].start;
         *i = at + 3;
-    } else if (z->kind == PERF_KIND_COUNT_) {
+    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
         z->extra = z->length;
         z->length = 0;
     }
+    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(e->event[*i].what))
+            break;
     return 1;
 }
 

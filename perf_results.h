@@ -280,8 +280,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
 #elif defined(__GNUC__)
 #define PERF_COMPILER_ "gcc " __VERSION__
-#elif defined(_MSC_VER)
-#define PERF_COMPILER_ "msvc " PERF_STR_(_MSC_VER)
 #else
 #define PERF_COMPILER_ "unknown"
 #endif
@@ -316,8 +314,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
     perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
 #elif defined(__OPTIMIZE__)
     perf_put_(o, PERF_ARCH_NAME_ ", optimised");
-#elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-    perf_put_(o, PERF_ARCH_NAME_ ", release");
 #else
     perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
 #endif
@@ -2101,9 +2097,9 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, 
     if (!(x > 0.0))
         perf_put_cell_(o, "-", 11);
     else if (e->kind == PERF_BASELINE_AB)
-        perf_put_number_cell_(o, x, 3, "x", 11);
+        perf_putf_(o, "%10.3fx", x);
     else
-        perf_put_time_cell_(o, x, 11);
+        perf_putf_(o, "%11g", x);
 }
 
 /* "+2.1 % [-0.3 %, +4.6 %]" */
@@ -2137,7 +2133,7 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     perf_put_name_(o, e->name, 28);
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
-    perf_put_number_cell_(o, PERF_CAST_(double, e->runs), 0, "", 6);
+    perf_putf_(o, "%6.0f", PERF_CAST_(double, e->runs));
     perf_put_change_(o, &e->verdict);
     perf_put_(o, "  ");
     perf_put_(o, perf_decision_text(e->decision));
