@@ -47,11 +47,11 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does
  * both calls; %p in it becomes the number of the process.                                        */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The first
- * scope inside one that is open at a write may be moved by a ns for each scope around it.
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The
+ * first scope inside one that is open at a write may be moved by a ns for each scope around it.
  * PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO,
  * PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is cut back
- * to the last whole write, the report counts the events that are not in it, and the rings go on.  */
+ * to the last whole write, the report counts the events that are not in it, and the rings go on. */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
@@ -184,9 +184,12 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 }
 
 /* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
- * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).        */
-PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text)
+ * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).  @ stands
+ * for two fields: file and line of a SourceLocation.                                             */
+PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
+                                const perf_site_ *place)
 {
+    char     path[PERF_NAME_MAX_ + 1];
     char    *p, *begin[5];
     uint32_t number = 1, depth = 0, i;
 
@@ -205,13 +208,18 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
             for (i = 0; i < 8; i++)
                 *p++ = PERF_CAST_(char, *v >> 8 * i & 255);
             v++;
-        } else if (*shape == '(' || (*shape == '$' && text)) {
+        } else if (*shape == '(') {
             p = begin[++depth] = perf_varint_(p, number << 3 | 2) + 2;
-            if (*shape == '$')
-                p += perf_pf_text_(p, text);
-        }
-        if (*shape == ')' || (*shape == '$' && text))
+        } else if (*shape == ')') {
             perf_pf_close_(begin[depth--], p);
+        } else if (*shape == '@') {
+            p = perf_field_bytes_(p, 2, path, perf_pf_text_(path, place->file));
+            p = perf_field_(p, 4, place->line & 0xffffff);
+        } else if (text) {
+            begin[depth + 1] = p = perf_varint_(p, number << 3 | 2) + 2;
+            p += perf_pf_text_(p, text);
+            perf_pf_close_(begin[depth + 1], p);
+        }
         number = 0;
     }
     perf_pf_close_(begin[0], p);
@@ -229,7 +237,7 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
                    process[] = {uuid, w->process, 1};
 
     perf_pf_put_(w, shape[kind], kind == 0 ? one : kind == 3 ? process : below,
-                 kind == 0 && !*name ? PERF_NULL_ : name);
+                 kind == 0 && !*name ? PERF_NULL_ : name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
@@ -243,48 +251,51 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
 
     /* Incremental state cleared; a snapshot of both clocks, ours with differences in units of 1 ns;
      * clock and track of events that name none.                                                  */
-    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_);
+    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
-/* The number that events of the sequence have in place of a name. */
+/* The number that events of the sequence have for a name, and for its place in the source. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
-    const uint64_t v[] = {id, sequence};
+    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
+    const uint64_t    v[] = {id, site->file ? id : sequence, sequence};
 
-    perf_pf_put_(w, "12(2(1#2$))10#", v, PERF_ACQ_(&w->registry->names)[id]->site.name);
+    perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* An event with a time of its own, on any track: counters, instants, ends of spans. */
+/* An event with a time of its own, on any track: counters, instants, ends of spans (NULL). */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint64_t type,
-                                  const char *name, uint64_t value_bits)
+                                  const perf_site_ *site, uint64_t value_bits)
 {
     const uint64_t value[] = {type, uuid, value_bits, ns, 3, 1}, other[] = {type, uuid, ns, 3, 1};
 
     if (type == 4)                              /* of a counter                                   */
-        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_);
+        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_, PERF_NULL_);
     else
-        perf_pf_put_(w, "11(9#11#23$)8#58#10#", other, name);
+        perf_pf_put_(w, site && site->file ? "11(9#11#23$33(@))8#58#10#" : "11(9#11#23$)8#58#10#",
+                     other, site ? site->name : PERF_NULL_, site);
 }
 
 /* Whatever is no scope.  `known`: its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thread_uuid, int known)
 {
-    const char *name = PERF_ACQ_(&w->registry->names)[z->name]->site.name;
-    uint64_t    start = perf_epoch_ns_(&w->epoch, z->start);
-    uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
+    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[z->name]->site;
+    uint64_t          start = perf_epoch_ns_(&w->epoch, z->start);
+    uint64_t          uuid = w->process << 32 | UINT64_C(1) << 31 |
+                    PERF_CAST_(uint64_t, z->name) << 8;
 
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, start, thread_uuid, 3, name, 0);
+        perf_pf_event_(w, start, thread_uuid, 3, site, 0);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
     if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, site->name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
         perf_pf_event_(w, start, uuid, 4, PERF_NULL_, z->extra);
     } else {
-        perf_pf_event_(w, start, uuid, 1, name, 0);
+        perf_pf_event_(w, start, uuid, 1, site, 0);
         perf_pf_event_(w, perf_epoch_ns_(&w->epoch, z->start + z->length), uuid, 2, PERF_NULL_, 0);
     }
 }
@@ -361,8 +372,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t u
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
     perf_pf_event_(w, ns, uuid, edge->name ? 1 : 2,
-                   edge->name ? PERF_ACQ_(&w->registry->names)[edge->name]->site.name : PERF_NULL_,
-                   0);
+                   edge->name ? &PERF_ACQ_(&w->registry->names)[edge->name]->site : PERF_NULL_, 0);
 }
 
 /* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
@@ -403,7 +413,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
         last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
         if (edge < end)
             perf_pf_sequence_(w, sequence, uuid, last);
-        for (id = 1; id < names; id++)
+        for (id = 1; edge < end && id < names; id++)
             if (w->used[id])
                 perf_pf_name_(w, sequence, id);
         for (; edge < end; edge++) {
@@ -428,6 +438,11 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 *p++ = 1;
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
+                if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
+                    *p++ = -112;                /* source_location_iid 34                         */
+                    *p++ = 2;
+                    p = perf_varint_(p, edge->name);
+                }
                 *inner = PERF_CAST_(char, p - inner - 1);
             } else {
                 *p++ = 2;

@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include "perf.h"
+#include "perf_tally.h"
 #include "perf_trace.h"
 
 #include <stdlib.h>

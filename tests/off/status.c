@@ -1,6 +1,7 @@
 /* Compiled with PERF_DISABLE=1: what measures, reports or saves says so, and leaves no file. */
 #include "perf.h"
 #include "perf_export.h"
+#include "perf_tally.h"
 #include "perf_trace.h"
 #include "check.h"
 

@@ -29,6 +29,10 @@ static void *work(void *rounds)
     int      i;
 
     perf_thread_name("worker \"\xc3\xa9\"");
+    {
+        PERF_SCOPE("placed");
+        PERF_INSTANT("placed too");
+    }
     for (i = 0; i < *(const int *)rounds; i++) {
         perf_async a = perf_async_begin("request", (uint64_t)i);
         nest(0, &dice);
