@@ -524,34 +524,52 @@ PERF_FN uint32_t perf_depth_of_(perf_recorder_ *t)
     return depth > strayed ? depth - strayed : 0;
 }
 
+/* The first names of many, each once. */
+typedef struct perf_few_ {
+    const char *name[8];
+    size_t      n;
+} perf_few_;
+
+PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < few->n && strcmp(few->name[i], name) != 0; i++) {
+    }
+    if (i == few->n && i < sizeof few->name / sizeof *few->name)
+        few->name[few->n++] = name;
+}
+
+/* ": load, decode\n" */
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+{
+    size_t i;
+
+    for (i = 0; i < few->n; i++)
+        perf_putf_(o, "%s%.40s", i ? ", " : ": ", few->name[i]);
+    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+}
+
 /* How many scopes are open now, and the names of the first few. */
 PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
 {
-    const char     *name[8];
+    perf_few_       few = PERF_ZERO;
     perf_recorder_ *t;
     perf_cell_     *c;
     uint64_t        open = 0;
-    uint32_t        named = 0, i;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         open += perf_depth_of_(t);
         for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-             c && c->parent && named < 8; c = c->parent) {
-            const char *text = PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name;
-            for (i = 0; i < named && name[i] != text; i++) {
-            }
-            if (i == named)
-                name[named++] = text;
-        }
+             c && c->parent; c = c->parent)
+            perf_few_add_(&few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
     if (!open)
         return;
     perf_putf_(o, "note: %.0f %s still open, %s time so far not in the numbers",
                PERF_CAST_(double, open), open == 1 ? "scope is" : "scopes are",
                open == 1 ? "its" : "their");
-    for (i = 0; i < named; i++)
-        perf_putf_(o, "%s%.40s", i ? ", " : ": ", name[i]);
-    perf_put_(o, named && named < open ? ", ...\n" : "\n");
+    perf_put_few_(o, &few, open);
 }
 
 /* What a thread waits for data: the main one, or the first that recorded. */
@@ -1417,38 +1435,8 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, r->warnings);
 }
 
-/* Loops that were never ended are one row a name: times[i] becomes how many have the name of all[i]
- * if that is the first of them, else 0.  slot: room for 2 n, all zero: a hash table by open
- * addressing, of indices + 1.                                                                    */
-PERF_COLD_FN_ void perf_count_unended_(const perf_loop_ *const *all, size_t n, size_t *times,
-                                       size_t *slot)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
 {
-    const char *c;
-    size_t      i, at;
-
-    for (i = 0; i < n; i++) {
-        if (PERF_ACQ_(&all[i]->done))
-            continue;
-        for (at = 5381, c = all[i]->name; *c; c++)
-            at = 33 * at + PERF_CAST_(unsigned char, *c);
-        at %= 2 * n;
-        while (slot[at] && strcmp(all[slot[at] - 1]->name, all[i]->name) != 0)
-            at = at + 1 < 2 * n ? at + 1 : 0;
-        slot[at] = slot[at] ? slot[at] : i + 1;
-        times[slot[at] - 1]++;
-    }
-}
-
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l, size_t times)
-{
-    if (!PERF_ACQ_(&l->done)) {
-        if (times)
-            perf_putf_(o, "  %-30s   begun, but not ended", l->name);
-        if (times > 1)
-            perf_putf_(o, ", %.0f times", PERF_CAST_(double, times));
-        perf_put_(o, times ? "\n" : "");
-        return;
-    }
     (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
     if (l->note && *l->note)
         perf_putf_(o, "    %s\n", l->note);
@@ -1461,7 +1449,8 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     const perf_loop_ *l, *first, **all;
-    size_t           *times, n = 0, i;
+    perf_few_         few = PERF_ZERO;
+    size_t            n = 0, i, open = 0;
 
     if (!r || !PERF_ACQ_(&r->results))
         return;
@@ -1471,20 +1460,23 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     for (l = first; l; l = l->next)
         n++;
     all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(n * sizeof *all));
-    times = PERF_CAST_(size_t *, PERF_MALLOC(3 * n * sizeof *times));
-    if (all && times) {
-        for (l = first, i = n; l; l = l->next)
-            all[--i] = l;
-        memset(times, 0, 3 * n * sizeof *times);
-        perf_count_unended_(all, n, times, times + n);
-        for (i = 0; i < n; i++)
-            perf_put_loop_(o, all[i], times[i]);
-    } else {
-        for (l = first; l; l = l->next)             /* no memory: newest first, each by itself    */
-            perf_put_loop_(o, l, 1);
+    for (l = first, i = n; all && l; l = l->next)
+        all[--i] = l;
+    for (i = 0; i < n; i++, first = first->next) {
+        l = all ? all[i] : first;                   /* no memory: newest first                    */
+        if (PERF_ACQ_(&l->done)) {
+            perf_put_loop_(o, l);
+        } else {
+            perf_few_add_(&few, l->name);
+            open++;
+        }
     }
-    PERF_FREE(times);
     PERF_FREE(all);
+    if (open) {
+        perf_putf_(o, "  %.0f %s begun, but not ended", PERF_CAST_(double, open),
+                   open == 1 ? "loop was" : "loops were");
+        perf_put_few_(o, &few, open);
+    }
 }
 
 /* ---- report: the whole ---- */
