@@ -709,6 +709,8 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
 {
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    const char *file = site->file ? site->file : "";
+    size_t      place = PERF_LIBC_(strlen)(file);
     perf_name_ *n, *first = PERF_NULL_;
     char       *text;
 
@@ -732,13 +734,20 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1));
+    if (place > PERF_NAME_MAX_)
+        file += place - PERF_NAME_MAX_;
+    place = PERF_LIBC_(strlen)(file);
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + (place ? place + 1 : 0)));
     if (!n)
         return PERF_NULL_;
     text = PERF_PTR_(char *, n + 1);
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     n->site.name = text;
+    if (place) {                                /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+        n->site.file = text + length + 1;
+    }
     n->site.line = site->line;
     n->hash = hash;
     n->length = length;
