@@ -33,11 +33,9 @@ PERF_FN double perf_erfc(double x);             /* exact in the tail; 1e-13     
 PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
 PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
 PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
-PERF_FN double perf_beta_quantile(double p, double a, double b); /* x with beta_cdf(x) = p        */
 PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, df > 0             */
 PERF_FN double perf_t_quantile(double p, double df);
 PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
-PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest k: cdf(k) >= q   */
 
 /* >>summary ----------------------------------------------------------------------------------- */
 
@@ -199,7 +197,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 #define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
 #define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
-#define PERF_LN_SQRT_2PI_ 0.91893853320467274178    /* log(sqrt(2 pi))                            */
 
 /* c[0] + c[1] x + ... + c[degree] x^degree. */
 PERF_FN double perf_poly_(double x, const double *c, int degree)
@@ -355,12 +352,6 @@ PERF_FN double perf_stirling_rest_(double x)
                  z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
 }
 
-/* log gamma(x), x > 0; 1e-14 of the larger of it and 1: a starting point, or a constant factor. */
-PERF_FN double perf_log_gamma_(double x)
-{
-    return (x - 0.5) * perf_log(x) - x + PERF_LN_SQRT_2PI_ + perf_stirling_rest_(x);
-}
-
 PERF_FN double perf_normal_cdf(double z)
 {
     return 0.5 * perf_erfc(-z * 0.70710678118654752440);
@@ -474,103 +465,75 @@ PERF_FN double perf_beta_cdf(double x, double a, double b)
     return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x, 0);
 }
 
-/* Newton on log I(x) against log x, from a guess, kept inside a shrinking bracket; p <= 1/2. */
-PERF_FN double perf_beta_quantile_lower_(double p, double a, double b)
+/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
+PERF_FN double perf_gauss_fraction_(double c, double w)
 {
-    double lo = 0.0, hi = 1.0, x, next, f, slope, lp = perf_log(p);
+    double f = 1.0, up = 1.0, down = 0.0, m, k;
     int    i;
 
-    x = perf_exp((lp + perf_log(a) + perf_log_gamma_(a) + perf_log_gamma_(b) -
-                  perf_log_gamma_(a + b)) / a);
-    if (!(x < a / (a + b)))                         /* the small-x power law overshoots: use the  */
-        x = a / (a + b);                            /* mean                                       */
-    if (!(x > 0.0))
-        return 0.0;
-    for (i = 0; i < 200; i++) {
-        double y = 1.0 - x, delta = a * y - b * x;
-        f = perf_beta_tail_(x, y, a, b, delta, 0);
-        if (f < p)
-            lo = x;
-        else
-            hi = x;
-        slope = perf_beta_front_(x, y, a, b, delta) / (y * f);      /* d log I / d log x          */
-        next = f > 0.0 && slope > 0.0 ? x * perf_exp((lp - perf_log(f)) / slope) : -1.0;
-        if (!(next > lo && next < hi))
-            next = lo > 0.0 && hi / lo > 4.0 ? perf_sqrt(lo) * perf_sqrt(hi) : 0.5 * (lo + hi);
-        if (next - x < x * 1e-16 && x - next < x * 1e-16)
-            return next;
-        if (!(hi - lo > hi * 1e-16))
-            return x;
-        x = next;
+    for (i = 1; i < 2000 && (i < 3 || !(up * down - 1.0 < 1e-16 && up * down - 1.0 > -1e-16)); i++) {
+        m = PERF_CAST_(double, i / 2);
+        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
+        k *= w / ((c + i - 2.0) * (c + i - 1.0));
+        up = 1.0 + k / up;
+        down = 1.0 / (1.0 + k * down);
+        f *= up * down;
     }
-    return x;
+    return 1.0 / f;
 }
 
-PERF_FN double perf_beta_quantile(double p, double a, double b)
+/* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is half
+ * of I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is near 1. */
+PERF_FN double perf_t_upper_(double t, double df, double *fall)
 {
-    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(p >= 0.0 && p <= 1.0))
-        return PERF_NAN_;
-    if (!(p > 0.0))
-        return 0.0;
-    if (!(p < 1.0))
-        return 1.0;
-    if (p <= perf_beta_cdf(a / (a + b), a, b))
-        return perf_beta_quantile_lower_(p, a, b);
-    return 1.0 - perf_beta_quantile_lower_(1.0 - p, b, a);
-}
+    double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
 
-/* P(T > t) for t >= 0: half of I_x(df/2, 1/2), x = df / (df + t^2). */
-PERF_FN double perf_t_upper_(double t, double df)
-{
-    double s = t * t, x = df / (df + s), y = s / (df + s);
-
-    if (!perf_is_finite_(s))
-        return 0.0;
-    return 0.5 * perf_beta_tail_(x, y, 0.5 * df, 0.5, 0.5 * x * (s - 1.0), 0);
+    if (t > 1e140) {                                /* a power law by now; t * t would overflow   */
+        power = perf_exp(df * (perf_log(1e140) - perf_log(t)));
+        s = perf_t_upper_(1e140, df, fall) * power;
+        *fall *= power;
+        return s;
+    }
+    *fall = t > 0.0 ? perf_beta_front_(x, y, a, 0.5, x * (s - 0.5)) : 0.0;
+    if (t < 1.0)
+        return 0.5 - *fall * perf_beta_fraction_(y, 0.5, a);
+    return *fall * perf_gauss_fraction_(a + 1.0, a / s) / (df * y);
 }
 
 PERF_FN double perf_t_cdf(double t, double df)
 {
+    double fall, tail;
+
     if (perf_is_nan_(t) || !(df > 0.0))
         return PERF_NAN_;
-    if (!perf_is_finite_(df) || df > 1e10)
+    if (!(df < 1e15))
         return perf_normal_cdf(t);
-    return t < 0.0 ? perf_t_upper_(-t, df) : 1.0 - perf_t_upper_(t, df);
+    tail = perf_t_upper_(t < 0.0 ? -t : t, df, &fall);
+    return t < 0.0 ? tail : 1.0 - tail;
 }
 
-/* Newton on the log of the tail against log t.  The start is the expansion in 1/df (Abramowitz &
- * Stegun 26.7.5), or for few degrees of freedom the power law that bounds the tail from above.   */
+/* Newton on the log of the tail against log t, kept inside a shrinking bracket.  The normal
+ * quantile, which is always nearer to 0, is where it begins.                                     */
 PERF_FN double perf_t_quantile(double p, double df)
 {
-    double q = p < 0.5 ? p : 1.0 - p, z, t, tail, lq, log_c, step;
+    double q = p < 0.5 ? p : 1.0 - p, t = -perf_normal_quantile(q), low = t, high = PERF_INF_;
+    double tail, next, fall;
     int    i;
 
     if (!(p >= 0.0 && p <= 1.0) || !(df > 0.0))
         return PERF_NAN_;
-    if (!(q > 0.0))
-        return p < 0.5 ? -PERF_INF_ : PERF_INF_;
-    z = -perf_normal_quantile(q);
-    if (!perf_is_finite_(df) || df > 1e10 || !(z > 0.0))
-        return p < 0.5 ? -z : z;
-    lq = perf_log(q);
-    log_c = perf_log_gamma_(0.5 * df + 0.5) - perf_log_gamma_(0.5 * df) -
-            0.5 * perf_log(df * 3.14159265358979323846);        /* log of the density at 0        */
-    t = z + z * (z * z + 1.0) / (4.0 * df) +
-        z * ((5.0 * z * z + 16.0) * z * z + 3.0) / (96.0 * df * df);
-    if (df < 5.0 || q < 1e-10)
-        t = perf_exp((log_c + (0.5 * df - 0.5) * perf_log(df) - lq) / df);
-    for (i = 0; i < 100; i++) {
-        tail = perf_t_upper_(t, df);
-        if (!(tail > 0.0))
-            break;
-        tail = perf_log(tail);
-        step = (tail - lq) * perf_exp(tail - log_c + (0.5 * df + 0.5) * perf_log1p(t / df * t));
-        if (t > 1.0)
-            t *= perf_exp(step / t);
+    for (i = 0; i < 200 && df < 1e15 && t > 0.0 && perf_is_finite_(t); i++) {
+        tail = perf_t_upper_(t, df, &fall);
+        if (tail > q)
+            low = t;
         else
-            t = t + step > 0.0 ? t + step : 0.5 * t;
-        if (step < t * 1e-15 && step > -t * 1e-15)
+            high = t;
+        next = tail > 0.0 ? t * perf_exp(perf_log(tail / q) * (tail / fall)) : 0.0;
+        if (next - t < t * 2e-16 && t - next < t * 2e-16)
             break;
+        if (!(next > low && next < high))
+            next = perf_sqrt(low) * perf_sqrt(high);
+        t = next;
     }
     return p < 0.5 ? -t : t;
 }
@@ -585,24 +548,6 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
     if (k >= n)
         return 1.0;
     return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p), 0);
-}
-
-PERF_FN double perf_binomial_quantile(double q, double n, double p)
-{
-    double lo = -1.0, hi = n, mid;
-
-    if (!(n >= 0.0 && n < 9e15) || !(p >= 0.0 && p <= 1.0) || !(q >= 0.0 && q <= 1.0))
-        return PERF_NAN_;
-    while (hi - lo > 1.0) {                         /* cdf(lo) < q <= cdf(hi)                     */
-        mid = PERF_CAST_(double, PERF_CAST_(int64_t, 0.5 * (lo + hi)));
-        if (mid <= lo)
-            mid = lo + 1.0;
-        if (perf_binomial_cdf(mid, n, p) >= q)
-            hi = mid;
-        else
-            lo = mid;
-    }
-    return hi;
 }
 
 /* ---- summary ---- */
@@ -623,6 +568,18 @@ PERF_FN double perf_confidence_(double c)
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
+/* The number that lies in the middle of those between a < b, as the machine counts them. */
+PERF_FN double perf_between_(double a, double b)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t       u = perf_bits_(a), v = perf_bits_(b);
+
+    u = u & sign ? ~u : u | sign;
+    v = v & sign ? ~v : v | sign;
+    u += (v - u + 1) / 2;
+    return perf_from_bits_(u & sign ? u ^ sign : ~u);
+}
+
 PERF_FN void perf_sort_insert_(double *x, size_t n)
 {
     size_t i, j;
@@ -632,36 +589,6 @@ PERF_FN void perf_sort_insert_(double *x, size_t n)
         for (j = i; j > 0 && x[j - 1] > v; j--)
             x[j] = x[j - 1];
         x[j] = v;
-    }
-}
-
-PERF_FN void perf_sort_sift_(double *x, size_t root, size_t n)
-{
-    double v = x[root];
-    size_t child;
-
-    while ((child = 2 * root + 1) < n) {
-        if (child + 1 < n && x[child] < x[child + 1])
-            child++;
-        if (!(v < x[child]))
-            break;
-        x[root] = x[child];
-        root = child;
-    }
-    x[root] = v;
-}
-
-PERF_FN void perf_sort_heap_(double *x, size_t n)
-{
-    size_t i;
-
-    for (i = n / 2; i-- > 0;)
-        perf_sort_sift_(x, i, n);
-    for (i = n; i-- > 1;) {
-        double v = x[0];
-        x[0] = x[i];
-        x[i] = v;
-        perf_sort_sift_(x, 0, i);
     }
 }
 
@@ -681,49 +608,53 @@ PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
     return j;
 }
 
-PERF_FN double perf_median_of_3_(const double *x, size_t n)
+/* Moves what is below some number between the extremes to the front; returns how many those are, 0:
+ * all are equal.  Each such cut halves the range of bits, so 64 of them sort anything.           */
+PERF_FN size_t perf_sort_cut_(double *x, size_t n)
 {
-    double a = x[0], b = x[n / 2], c = x[n - 1];
-    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+    double low = x[0], high = x[0], pivot;
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    pivot = perf_between_(low, high);
+    return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
 }
 
-PERF_FN void perf_sort_part_(double *x, size_t n, int budget)
+/* Quicksort on the median of three, which a cut replaces where it parts badly.  Only the smaller
+ * part is sorted by a call.                                                                      */
+PERF_FN void perf_sort_part_(double *x, size_t n)
 {
-    while (n > 24) {
-        double pivot = perf_median_of_3_(x, n);
-        size_t k;
+    double a, b, c;
+    size_t k;
 
-        if (!budget--) {
-            perf_sort_heap_(x, n);
+    while (n > 24) {
+        a = x[0];
+        b = x[n / 2];
+        c = x[n - 1];
+        k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
+                                        : (a < c ? a : b < c ? c : b), 0);
+        if (k < n / 16 || n - k < n / 16)
+            k = perf_sort_cut_(x, n);
+        if (!k)
             return;
-        }
-        k = perf_partition_(x, n, pivot, 0);
-        if (!k) {                                   /* the pivot is the smallest: its equals are  */
-            k = perf_partition_(x, n, pivot, 1);    /* in place now                               */
-            budget++;
-        } else if (k < n - k) {
-            perf_sort_part_(x, k, budget);
+        if (k < n - k) {
+            perf_sort_part_(x, k);
+            x += k;
+            n -= k;
         } else {
-            perf_sort_part_(x + k, n - k, budget);
+            perf_sort_part_(x + k, n - k);
             n = k;
-            continue;
         }
-        x += k;
-        n -= k;
     }
     perf_sort_insert_(x, n);
 }
 
-/* Quicksort on the median of three; heapsort when the pivots keep being bad.  Only the smaller
- * part is sorted by a call: at most 64 levels.                                                   */
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
-    size_t k;
-    int    budget = 0;
-
-    for (k = n; k; k >>= 1)
-        budget += 2;
-    perf_sort_part_(x, n, budget);
+    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* what is no number stays behind */
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -758,15 +689,18 @@ PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
 }
 
 /* Largest r with P(Bin(n, p) <= r - 1) <= a: x_(r) is a lower limit with error <= a; 0: none. */
-PERF_FN size_t perf_rank_low_(double n, double p, double a)
+PERF_FN uint64_t perf_rank_low_(double n, double p, double a)
 {
-    double k = perf_binomial_quantile(a, n, p);     /* smallest k with cdf(k) >= a                */
+    uint64_t low = 0, high = PERF_CAST_(uint64_t, n) + 1, mid;
 
-    if (perf_is_nan_(k))
-        return 0;
-    if (perf_binomial_cdf(k, n, p) <= a * (1.0 + 1e-12))    /* equality qualifies                 */
-        k += 1.0;
-    return PERF_CAST_(size_t, k);
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;               /* equality qualifies                         */
+        if (perf_binomial_cdf(PERF_CAST_(double, mid - 1), n, p) <= a * (1.0 + 1e-12))
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
@@ -774,7 +708,7 @@ PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, dou
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
-    size_t        low, high;
+    uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
         return r;
@@ -804,18 +738,14 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        c = perf_confidence_(confidence), n = PERF_CAST_(double, count);
+    double        c = perf_confidence_(confidence), n = PERF_CAST_(double, count), each;
 
     if (count == 0 || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
         return r;
-    if (n < 1e12) {
-        low = perf_rank_low_(n, p, 0.5 - 0.5 * c);
-        high = perf_rank_low_(n, 1.0 - p, 0.5 - 0.5 * c);
-    } else {                                    /* so many: the normal distribution's ranks       */
-        double half = perf_normal_quantile(0.5 + 0.5 * c) * perf_sqrt(n * p * (1.0 - p)) + 1.0;
-        low = PERF_CAST_(uint64_t, n * p > half ? n * p - half : 0.0);
-        high = PERF_CAST_(uint64_t, n * (1.0 - p) > half ? n * (1.0 - p) - half : 0.0);
-    }
+    each = n > 1e12 ? n / 1e12 : 1.0;               /* no narrower than that of 1e12 values       */
+    low = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, p, 0.5 - 0.5 * c)));
+    high = PERF_CAST_(uint64_t,
+                      each * PERF_CAST_(double, perf_rank_low_(n / each, 1.0 - p, 0.5 - 0.5 * c)));
     low = low < count ? low : count;
     high = high < count ? high : count;
     r.estimate = perf_hist_quantile(h, p);
@@ -840,6 +770,22 @@ PERF_FN size_t perf_quantile_min_count(double p, double confidence)
     if (!(c < 0.5 * PERF_CAST_(double, PERF_CAST_(size_t, -1))))
         return 0;                                   /* no array has that many                     */
     return PERF_CAST_(size_t, c) + (c > PERF_CAST_(double, PERF_CAST_(size_t, c)) ? 1u : 0u);
+}
+
+/* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit of a share, as a
+ * place in a sorted array.                                                                       */
+PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
+{
+    size_t low = 0, high = n, mid;
+
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;
+        if (perf_beta_cdf(PERF_CAST_(double, mid) / PERF_CAST_(double, n), a, b) <= tail)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
@@ -876,15 +822,12 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
     r.estimate = q;
     r.high = PERF_INF_;
     if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
-        double k = n_eff * p, tail = 0.5 - 0.5 * c; /* back as quantiles                          */
-        double low = perf_beta_quantile(tail, k, n_eff - k + 1.0);
-        double high = perf_beta_quantile(1.0 - tail, k + 1.0, n_eff - k);
-        double edge = perf_exp(perf_log(tail) / n_eff);
+        double k = n_eff * p, tail = 0.5 - 0.5 * c, edge = perf_exp(perf_log(tail) / n_eff);
         if (!(1.0 - p > edge))
-            r.low = s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
-        i = PERF_CAST_(size_t, high * PERF_CAST_(double, n)) + 1;
+            r.low = s[perf_share_low_(n, k, n_eff - k + 1.0, tail)];
+        i = perf_share_low_(n, n_eff - k, k + 1.0, tail);
         if (!(p > edge))
-            r.high = s[i < n ? i : n - 1];
+            r.high = s[i ? n - i : n - 1];
     }
     perf_scratch_free_(s, local);
     return r;
@@ -1318,7 +1261,7 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
 {
     double nn = PERF_CAST_(double, n), low, next, x, y, lambda;
-    size_t r = perf_rank_low_(nn, p, tail);         /* P(Bin >= r) >= 1 - tail                    */
+    uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
 
     if (!r)
         return sign > 0 ? -PERF_INF_ : PERF_INF_;

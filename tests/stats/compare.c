@@ -449,11 +449,25 @@ static void sorting(void)
         qsort(y, n, sizeof *y, ascending);
         CHECK(!memcmp(x, y, n * sizeof *x), "kind %d, n = %lu", kind, (unsigned long)n);
     }
-    for (i = 0; i < 3000; i++)
-        x[i] = y[i] = normal();
-    perf_sort_heap_(x, 3000);
-    qsort(y, 3000, sizeof *y, ascending);
-    CHECK(!memcmp(x, y, sizeof x), "heapsort, the fallback");
+    for (kind = 0; kind < 40; kind++) {         /* all sizes of numbers, both zeros, and NaN      */
+        size_t nans = 0;
+        n = 300 + (size_t)(uniform() * 2700.0);
+        for (i = 0; i < n; i++) {
+            uint64_t bits = perf_random_(&state);
+            x[i] = kind % 4 ? perf_from_bits_(bits) : i % 3 ? 0.0 : i % 2 ? -0.0 : 5e-324;
+            if (kind % 4 == 2)
+                x[i] = i % 2 ? PERF_NAN_ : i % 3 ? PERF_INF_ : -PERF_INF_;
+            nans += perf_is_nan_(x[i]) != 0;
+        }
+        perf_sort_values(x, n);
+        for (i = 1; i < n - nans && x[i - 1] <= x[i]; i++)
+            ;
+        CHECK(n == nans || i == n - nans, "kind %d: %lu of %lu", kind, (unsigned long)i,
+              (unsigned long)n);
+        for (i = n - nans; i < n && perf_is_nan_(x[i]); i++)
+            ;
+        CHECK(i == n, "what is no number stands at the end, kind %d", kind);
+    }
 }
 
 static void texts(void)
