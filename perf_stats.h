@@ -106,8 +106,6 @@ PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
  * are NaN, and a guard that holds this ACCEPTs nothing.                                          */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
-PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n);
-PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n);
 
 /* 1 only when something was compared and every limit that was set holds. */
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
@@ -118,10 +116,6 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
  * p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.           */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
-/* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE.
- * A wrong REJECT of any is a wrong one of all: tell each comparison their number (opts->rules).  */
-PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n);
-
 /* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
  * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
 PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
@@ -131,15 +125,6 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
  * below alpha (Holm 1979).  out may be p; what is no probability counts as 1.  PERF_EINVAL for
  * NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.                     */
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
-
-/* Results of several processes: values of one run share its id, 0 and up.  The figure of each run
- * that the metric names (p95 of its values, their mean, else their median) is one value, runs
- * with the same id in both arms are one pair.  Fewer than 6 pairs of runs: INCONCLUSIVE.  The
- * runs must have taken turns in random order (design SEPARATE: they did not).  Allocates.        */
-PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
-                                       size_t nb, const double *candidate,
-                                       const uint32_t *candidate_run, size_t nc,
-                                       const perf_compare_opts *opts);
 
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
@@ -1158,24 +1143,20 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* Where row i of the Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d leaves what is <= t:
- * the end of row i - 1 is a place to look from.                                                  */
-PERF_FN size_t perf_walsh_row_(const double *d, size_t i, size_t end, double t)
-{
-    while (end > i && 0.5 * (d[i] + d[end - 1]) > t)
-        end--;
-    return end;
-}
-
-/* How many Walsh averages are <= t; *top: the largest of them, or d[0]. */
+/* How many Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d are <= t; *top: the largest of
+ * them, or d[0].                                                                                 */
 PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
     size_t   i, end = n;
 
     *top = d[0];
-    for (i = 0; i < n && (end = perf_walsh_row_(d, i, end, t)) > i; i++) {
-        double x = 0.5 * (d[i] + d[end - 1]);
+    for (i = 0; i < n; i++) {
+        double x = d[0];
+        while (end > i && (x = 0.5 * (d[i] + d[end - 1])) > t)
+            end--;
+        if (end <= i)
+            break;
         *top = x > *top ? x : *top;
         count += end - i;
     }
@@ -1183,76 +1164,58 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *
 }
 
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
- * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * sort those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
- * pool: scratch for n values.                                                                    */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
+ * ties into false verdicts.  It lies in (lo, hi], or is d[0]; hi is an average, and `upto` of them
+ * are not above it.  Each count is one walk along the diagonal, O(n).                            */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
-    double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
-    double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
+    double   lo = d[0], hi = d[n - 1], t, f, top;
+    double   spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;    /* of the averages, were d normal */
     double   step = 3.0 * spread / perf_sqrt(PERF_CAST_(double, n));
     uint64_t below = 0, upto = n, c;
-    size_t   i, j, m = 0;
     int      turn;
 
     upto = upto * (upto + 1) / 2;
     t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
                                                  PERF_CAST_(double, upto));
-    for (turn = 0; upto - below > n && turn < 200; turn++) {
-        if (turn == 1 || turn == 2) {               /* step over it, for a narrow bracket         */
-            t += k > below && !(hi > t) ? -step : step;
-        } else if (turn > 2) {
-            f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
-            if (turn % 3 == 2)
-                f = 0.5;                            /* interpolation may crawl: halve every third */
-            t = lo + f * (hi - lo);
-        }
+    for (turn = 0; upto > k && turn < 500; turn++) {
+        f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
+        if (turn == 1 || turn == 2)                 /* step over it, for a narrow bracket         */
+            t += hi > t ? step : -step;
+        else if (turn % 4 == 3)                     /* the number before hi: is hi where a crowd  */
+            t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* of equal ones begins?      */
+        else if (turn)                              /* interpolation may crawl: halve, too        */
+            t = lo + (turn % 4 == 2 ? 0.5 : f) * (hi - lo);
         if (!(t > lo && t < hi))
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
             break;                                  /* no number in between                       */
-        c = perf_walsh_count_(d, n, t, &found);
+        c = perf_walsh_count_(d, n, t, &top);
         if (c >= k) {
-            hi = t;
+            hi = top;
             upto = c;
+        } else if (!(t > lo)) {
+            break;
         } else {
-            if (!(t > lo) && below == c)
-                break;
             lo = t;
             below = c;
         }
     }
-    if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        (void)perf_walsh_count_(d, n, hi, &found);  /* not above hi is it                         */
-        return found;
-    }
-    for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
-        size_t q;
-        j = perf_walsh_row_(d, i, j, hi);
-        for (q = j; q > i && m < n; q--) {
-            double a = 0.5 * (d[i] + d[q - 1]);
-            if (below && !(a > lo))
-                break;
-            pool[m++] = a;
-        }
-    }
-    perf_sort_values(pool, m);
-    return pool[PERF_CAST_(size_t, k - below - 1)];
+    return hi;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
-PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double *pool)
+PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
-    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1));
+    r.low = k ? perf_walsh_kth_(d, n, k) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k) : PERF_INF_;
     return r;
 }
 
@@ -1562,7 +1525,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     if (metric == PERF_METRIC_MEAN) {
         r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
     } else if (d && typical) {
-        r = perf_signed_rank_(d, na, tail, d + na);
+        r = perf_signed_rank_(d, na, tail);
         shape = perf_lopsided_(d, na, 1.4);
     }
     if (d && (shape || quantile)) {                 /* needs the pairs: before sorting            */
@@ -1880,71 +1843,39 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
         r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
 }
 
-/* Element i of an array of IEEE floats, as a number and as *raw.  exp_bits says which 16-bit float:
- * 5 for half, 8 for bfloat16.                                                                    */
-PERF_FN double perf_float_at_(const void *x, size_t i, int bits, int exp_bits, uint64_t *raw)
-{
-    int      man_bits = 15 - exp_bits, e, m;
-    uint16_t half;
-    uint32_t word;
-    float    single;
-
-    if (bits == 64) {
-        memcpy(raw, PERF_CAST_(const char *, x) + 8 * i, 8);
-        return perf_from_bits_(*raw);
-    }
-    if (bits == 32) {
-        memcpy(&word, PERF_CAST_(const char *, x) + 4 * i, 4);
-        memcpy(&single, &word, 4);
-        *raw = word;
-        return PERF_CAST_(double, single);
-    }
-    memcpy(&half, PERF_CAST_(const char *, x) + 2 * i, 2);
-    *raw = half;
-    e = (half >> man_bits) & ((1 << exp_bits) - 1);
-    m = half & ((1 << man_bits) - 1);
-    if (e == (1 << exp_bits) - 1)
-        return m ? PERF_NAN_ : half >> 15 ? -PERF_INF_ : PERF_INF_;
-    m = e ? m + (1 << man_bits) : m;                /* the leading 1, which is not stored         */
-    return perf_scale2_(PERF_CAST_(double, half >> 15 ? -m : m),
-                        (e ? e : 1) - ((1 << (exp_bits - 1)) - 1) - man_bits);
-}
-
-PERF_FN perf_accuracy perf_accuracy_of_(const void *reference, const void *out, size_t n, int bits,
-                                        int exp_bits)
+/* Exactly one of the two kinds of arrays is not NULL. */
+PERF_FN perf_accuracy perf_accuracy_of_(const double *x, const double *y, const float *x32,
+                                        const float *y32, size_t n)
 {
     perf_accuracy r = PERF_ZERO;
-    uint64_t      a, b;
+    uint32_t      a, b;
     size_t        i;
 
-    if (!n || !reference || !out)
+    if (!n || !(x ? y != PERF_NULL_ : x32 && y32)) {
         r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-    for (i = 0; reference && out && i < n; i++) {
-        double x = perf_float_at_(reference, i, bits, exp_bits, &a);
-        double y = perf_float_at_(out, i, bits, exp_bits, &b);
-        perf_accuracy_add_(&r, x, y, perf_ulp_gap_(a, b, bits));
+        return r;
+    }
+    for (i = 0; i < n && x; i++)
+        perf_accuracy_add_(&r, x[i], y[i], perf_ulp_gap_(perf_bits_(x[i]), perf_bits_(y[i]), 64));
+    for (i = 0; i < n && x32; i++) {
+        memcpy(&a, x32 + i, sizeof a);
+        memcpy(&b, y32 + i, sizeof b);
+        perf_accuracy_add_(&r, PERF_CAST_(double, x32[i]), PERF_CAST_(double, y32[i]),
+                           perf_ulp_gap_(a, b, 32));
     }
     return r;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    return perf_accuracy_of_(reference, out, n, 64, 11);
+    const float *none = PERF_CAST_(const float *, PERF_NULL_);
+    return perf_accuracy_of_(reference, out, none, none, n);
 }
 
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    return perf_accuracy_of_(reference, out, n, 32, 8);
-}
-
-PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n)
-{
-    return perf_accuracy_of_(reference, out, n, 16, 5);
-}
-
-PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n)
-{
-    return perf_accuracy_of_(reference, out, n, 16, 8);
+    const double *none = PERF_CAST_(const double *, PERF_NULL_);
+    return perf_accuracy_of_(none, none, reference, out, n);
 }
 
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
@@ -1964,7 +1895,7 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
 }
 
-/* ---- families, runs, controls, planning ---- */
+/* ---- rules from text, families ---- */
 
 /* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
 PERF_FN const char *perf_skip_word_(const char *s, const char *word)
@@ -2050,19 +1981,6 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
     return PERF_OK;
 }
 
-PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
-{
-    perf_decision d = v && n ? PERF_ACCEPT : PERF_INCONCLUSIVE;
-    size_t        i;
-
-    for (i = 0; v && i < n; i++)
-        if (v[i].decision == PERF_REJECT)
-            return PERF_REJECT;
-        else if (v[i].decision != PERF_ACCEPT)
-            d = PERF_INCONCLUSIVE;
-    return d;
-}
-
 /* The smallest p at which the comparison decides, by bisection; see perf_compare_pairs_p. */
 PERF_FN double perf_compare_p_(const double *x, size_t nx, const double *y, size_t ny, int paired,
                                const perf_compare_opts *opts)
@@ -2098,121 +2016,37 @@ PERF_FN double perf_as_p_(double p)
     return p >= 0.0 ? p : 1.0;
 }
 
-/* The place of the first value that is not below x; n: there is none. */
-PERF_FN size_t perf_find_(const double *sorted, size_t n, double x)
-{
-    size_t low = 0, high = n, k;
-
-    while (low < high) {
-        k = low + (high - low) / 2;
-        if (sorted[k] < x)
-            low = k + 1;
-        else
-            high = k;
-    }
-    return low;
-}
-
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
-    double local[2 * 256], *sorted, *adjusted, run = 0.0, a;
-    size_t i;
+    double local[256], *sorted, run = 0.0, a;
+    size_t i, low, high, k;
 
     if (!p || !out || !n)
         return n ? PERF_EINVAL : PERF_ENODATA;
-    sorted = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
-                                             : perf_scratch_(local, 2 * 256, 2 * n);
+    sorted = perf_scratch_(local, 256, n);
     if (!sorted)
         return PERF_ENOMEM;
-    adjusted = sorted + n;
     for (i = 0; i < n; i++)
         sorted[i] = perf_as_p_(p[i]);
     perf_sort_values(sorted, n);
+    for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
+        for (low = 0, high = n; low < high;) {
+            k = low + (high - low) / 2;
+            if (sorted[k] < perf_as_p_(p[i]))
+                low = k + 1;
+            else
+                high = k;
+        }
+        out[i] = PERF_CAST_(double, low);
+    }
     for (i = 0; i < n; i++) {                       /* running maxima of (n - i) p, at most 1     */
         a = sorted[i] * PERF_CAST_(double, n - i);
-        run = a > 1.0 ? 1.0 : a > run ? a : run;
-        adjusted[i] = run;
+        sorted[i] = run = a > 1.0 ? 1.0 : a > run ? a : run;
     }
-    for (i = 0; i < n; i++)                         /* equal p share a value: that of the first   */
-        out[i] = adjusted[perf_find_(sorted, n, perf_as_p_(p[i]))];
+    for (i = 0; i < n; i++)
+        out[i] = sorted[PERF_CAST_(size_t, out[i])];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
-}
-
-/* One figure a run into out[], by the metric, and the runs' ids, ascending, into id[]; returns
- * how many runs.  NaN for a run with a value that is no positive number.  pool, end: room for n. */
-PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n, perf_metric metric,
-                                 double *id, double *out, double *pool, size_t *end)
-{
-    size_t i, from, k, runs = 0;
-
-    for (i = 0; i < n; i++)
-        id[i] = run[i];
-    perf_sort_values(id, n);
-    for (i = 0; i < n; i++)                         /* each id once, and where its values begin   */
-        if (!runs || id[i] > id[runs - 1]) {
-            end[runs] = i;
-            id[runs++] = id[i];
-        }
-    for (i = 0; i < n; i++)                         /* the values, run after run                  */
-        pool[end[perf_find_(id, runs, run[i])]++] = x[i];
-    for (i = from = 0; i < runs; from = end[i++]) {
-        for (k = from; k < end[i] && perf_is_duration_(pool[k]); k++)
-            ;
-        out[i] = k < end[i] ? PERF_NAN_
-               : metric == PERF_METRIC_MEAN ? perf_moments_of_(pool + from, k - from).mean
-               : perf_middle_(pool + from, k - from, perf_metric_p_(metric));
-    }
-    return runs;
-}
-
-PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
-                                       size_t nb, const double *candidate,
-                                       const uint32_t *candidate_run, size_t nc,
-                                       const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-    perf_verdict      v = perf_verdict_start_(&o);
-    perf_rule         rule = o.rule;
-    size_t            i, j, pairs = 0;
-    size_t            n = nb > nc ? nb : nc;
-    double           *a = PERF_CAST_(double *, PERF_NULL_), *b, *id;
-
-    if (v.status != PERF_OK)
-        return v;
-    if (!nb || !nc || !baseline || !baseline_run || !candidate || !candidate_run) {
-        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
-        return v;
-    }
-    if (n < PERF_CAST_(size_t, -1) / 64)
-        a = PERF_CAST_(double *, PERF_MALLOC(6 * n * sizeof *a));
-    if (!a) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
-    b = a + n;
-    id = b + n;
-    nb = perf_run_figures_(baseline, baseline_run, nb, rule.metric, id, a, id + 2 * n,
-                           PERF_PTR_(size_t *, id + 3 * n));
-    nc = perf_run_figures_(candidate, candidate_run, nc, rule.metric, id + n, b, id + 2 * n,
-                           PERF_PTR_(size_t *, id + 3 * n));
-    for (i = 0; i < nb; i++) {                      /* the runs of both arms                      */
-        j = perf_find_(id + n, nc, id[i]);
-        if (j == nc || id[n + j] > id[i])
-            continue;
-        a[pairs] = a[i];
-        b[pairs++] = b[j];
-    }
-    if (rule.metric != PERF_METRIC_THROUGHPUT && rule.metric != PERF_METRIC_MEMORY)
-        o.rule.metric = PERF_METRIC_PAIR;           /* of figures of runs: pairs are the tool     */
-    v = perf_compare_pairs(a, b, pairs, &o);
-    v.rule = rule;
-    PERF_FREE(a);
-    if (pairs < 6) {
-        v.warnings |= PERF_WARN_UNBOUNDED;
-        perf_verdict_cap_(&v, "fewer than 6 pairs of runs: the run is the unit");
-    }
-    return v;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */
