@@ -172,7 +172,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
  *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
- *   perf_compare_p_        the p-value of perf_compare_pairs, or of perf_compare
  *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
@@ -453,22 +452,24 @@ PERF_FN double perf_beta_cdf(double x, double a, double b)
 /* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
 PERF_FN double perf_gauss_fraction_(double c, double w)
 {
-    double f = 1.0, up = 1.0, down = 0.0, m, k;
+    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
     int    i;
 
-    for (i = 1; i < 2000 && (i < 3 || !(up * down - 1.0 < 1e-16 && up * down - 1.0 > -1e-16)); i++) {
+    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
         m = PERF_CAST_(double, i / 2);
         k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
         k *= w / ((c + i - 2.0) * (c + i - 1.0));
         up = 1.0 + k / up;
         down = 1.0 / (1.0 + k * down);
         f *= up * down;
+        change = i < 3 ? 1.0 : up * down - 1.0;
     }
     return 1.0 / f;
 }
 
-/* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is half
- * of I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is near 1. */
+/* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is
+ * half of I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is
+ * near 1.                                                                                        */
 PERF_FN double perf_t_upper_(double t, double df, double *fall)
 {
     double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
@@ -723,14 +724,13 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        c = perf_confidence_(confidence), n = PERF_CAST_(double, count), each;
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), n = PERF_CAST_(double, count);
+    double        each = n > 1e12 ? n / 1e12 : 1.0; /* no narrower than that of 1e12 values       */
 
-    if (count == 0 || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+    if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
-    each = n > 1e12 ? n / 1e12 : 1.0;               /* no narrower than that of 1e12 values       */
-    low = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, p, 0.5 - 0.5 * c)));
-    high = PERF_CAST_(uint64_t,
-                      each * PERF_CAST_(double, perf_rank_low_(n / each, 1.0 - p, 0.5 - 0.5 * c)));
+    low = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, p, tail)));
+    high = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, 1.0 - p, tail)));
     low = low < count ? low : count;
     high = high < count ? high : count;
     r.estimate = perf_hist_quantile(h, p);
@@ -1681,35 +1681,20 @@ PERF_FN int perf_digits_of_(double width)
 
 PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
-        return;
-    }
-    if (x > 0.0 && x < 0.001) {                 /* as 3.33e-7, where the decimals would all be 0  */
-        int e = 0;
-        for (; x < 1.0; e++)
-            x *= 10.0;
-        perf_put_fixed_(o, x, 2);
-        perf_put_(o, "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
-    } else {
-        perf_put_fixed_(o, x, digits);
-    }
-    perf_put_char_(o, 'x');
+    if (perf_is_finite_(x))
+        perf_put_fixed_(o, x, x < 0.001 ? 9 : digits);
+    perf_put_(o, perf_is_finite_(x) ? "x" : perf_is_nan_(x) ? "unknown" : "unbounded");
 }
 
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
     double x = (ratio - 1.0) * 100.0;
 
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, "unbounded");
-        return;
+    perf_put_(o, !perf_is_finite_(x) ? "unbounded" : x >= 0.0 ? "+" : "");
+    if (perf_is_finite_(x)) {
+        perf_put_fixed_(o, x, digits);
+        perf_put_(o, " %");
     }
-    if (x >= 0.0)
-        perf_put_char_(o, '+');
-    perf_put_fixed_(o, x, digits);
-    perf_put_(o, " %");
 }
 
 PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
@@ -1719,14 +1704,14 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
     int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
 
-    if (r->memory)
-        perf_put_(o, "memory ");
+    double      tenths = r->amount * 10.0;
+
+    perf_put_(o, r->memory ? "memory " : "");
     if (r->kind == PERF_RULE_SPEEDUP) {
-        perf_put_(o, plain ? "speed-up" : m);
-        perf_put_(o, plain ? " >= " : " better by >= ");
-        perf_put_fixed_(o, r->amount, r->amount * 10.0 < 1e6 &&
-                        r->amount * 10.0 > PERF_CAST_(double, PERF_CAST_(int64_t,
-                        r->amount * 10.0 + 1e-9)) + 1e-6 ? 3 : 1);
+        perf_put_(o, plain ? "speed-up >= " : m);
+        perf_put_(o, plain ? "" : " better by >= ");
+        perf_put_fixed_(o, r->amount, tenths < 1e6 && tenths - PERF_CAST_(double,
+                        PERF_CAST_(int64_t, tenths + 1e-9)) > 1e-6 ? 3 : 1);
         perf_put_char_(o, 'x');
     } else {
         perf_put_(o, m);
@@ -1761,19 +1746,15 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
-    uint64_t  more;
+    double    more;
+    int       shape;
 
     if (!v)
         return "";
-    o.p = v->text;
-    o.len = 0;
-    o.cap = sizeof v->text;
-    v->text[0] = '\0';
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_putf_(&o, "%s: ", perf_decision_text(v->decision));
     if (!v->pairs) {
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, v->reason ? v->reason : perf_status_text(v->status));
+        perf_putf_(&o, "not measured: %s", v->reason ? v->reason : perf_status_text(v->status));
         return v->text;
     }
     if (v->rule.kind == PERF_RULE_SPEEDUP)
@@ -1781,30 +1762,19 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP);
     perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    if (v->baseline_values) {
-        perf_put_u64_(&o, v->baseline_values);
-        perf_put_(&o, " and ");
-        perf_put_u64_(&o, v->candidate_values);
-        perf_put_(&o, " values; ");
-    } else {
-        perf_put_u64_(&o, v->pairs);
-        perf_put_(&o, v->pairs == 1 ? " pair; " : " pairs; ");
-    }
-    perf_put_(&o, v->reason ? v->reason : "no reason given");
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
+    perf_putf_(&o, "; %s%s", v->clock ? v->clock : "", v->clock ? "; " : "");
+    if (v->baseline_values)
+        perf_putf_(&o, "%.0f and %.0f values; ", PERF_CAST_(double, v->baseline_values),
+                   PERF_CAST_(double, v->candidate_values));
+    else
+        perf_putf_(&o, "%.0f pair%s; ", PERF_CAST_(double, v->pairs), v->pairs == 1 ? "" : "s");
+    shape = (v->warnings & PERF_WARN_SHAPE) != 0;
+    perf_putf_(&o, "%s%s%s", v->reason ? v->reason : "no reason given", shape ? "; " : "",
+               shape ? perf_warning_text(PERF_WARN_SHAPE) : "");
     if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        more = PERF_CAST_(uint64_t, v->pairs_needed);
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, more + (PERF_CAST_(double, more) < v->pairs_needed));
-        perf_put_(&o, " more would probably settle it");
+        more = PERF_CAST_(double, PERF_CAST_(uint64_t, v->pairs_needed));
+        perf_putf_(&o, "; about %.0f more would probably settle it",
+                   more < v->pairs_needed ? more + 1.0 : more);
     }
     return v->text;
 }
@@ -1981,33 +1951,25 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
     return PERF_OK;
 }
 
-/* The smallest p at which the comparison decides, by bisection; see perf_compare_pairs_p. */
-PERF_FN double perf_compare_p_(const double *x, size_t nx, const double *y, size_t ny, int paired,
-                               const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
-    int               i;
-
-    memset(&o.guard, 0, sizeof o.guard);
-    o.confidence = 0.5;
-    if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
-        return 1.0;
-    for (i = 0; i < 30; i++) {
-        mid = 0.5 * (lo + hi);
-        o.confidence = 1.0 - perf_exp(mid);
-        if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return perf_exp(hi);
-}
-
 PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
                                     const perf_compare_opts *opts)
 {
-    return perf_compare_p_(baseline, n, candidate, n, 1, opts);
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    double            lo = perf_log(1e-6), hi = 0.0, mid;               /* log of 1 - confidence  */
+    int               i;
+
+    memset(&o.guard, 0, sizeof o.guard);
+    for (i = 0; i < 31; i++) {                      /* first 0.5, if at all                       */
+        mid = i ? 0.5 * (lo + hi) : perf_log(0.5);
+        o.confidence = 1.0 - perf_exp(mid);
+        if (perf_compare_arms_(baseline, n, candidate, n, 1, o).decision != PERF_INCONCLUSIVE)
+            hi = mid;
+        else if (i)
+            lo = mid;
+        else
+            return 1.0;
+    }
+    return perf_exp(hi);
 }
 
 /* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
