@@ -1299,25 +1299,12 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
     s->phase = PERF_LOOP_CONTROL_;
 }
 
-/* Is there a decision to hold against a control, and time for it?  Then it begins. */
-PERF_COLD_FN_ int perf_duel_control_(perf_loop_state_ *s, uint64_t at)
-{
-    double now = perf_timer_since_(s->timer.began, at), most = s->opts.max_seconds * 1e9;
-
-    if (!perf_duel_wants_control_(s))
-        return 0;
-    if (now + 0.5 * s->round_ns > most) {
-        s->ended = "opts.max_seconds ended it before the control: more of it, or opts.control = -1";
-        return 0;
-    }
-    perf_duel_lead_(s);
-    return 1;
-}
-
 /* Where the state is set up before each slice there is nothing to escape from. */
 PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now)
 {
-    double ahead = PERF_CONTROL_LEAD_NS_ * (2 + s->restarts) + s->round_ns * (PERF_CONTROL_ROUNDS_ + s->ask.min_pairs);
+    int    pairs = s->typical ? s->ask.min_pairs : s->ask.max_pairs;
+    double ahead = PERF_CONTROL_LEAD_NS_ * (2 + s->restarts) +
+                   s->round_ns * (PERF_CONTROL_ROUNDS_ + pairs);
 
     return s->restarts < PERF_RESTARTS_ && s->ask.control > 0 && !s->opts.before &&
            perf_timer_since_(s->timer.began, now) + ahead < s->control_end;
@@ -1440,7 +1427,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
 /* The step of an A/B loop or race: 1 ends it. */
 PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
 {
-    double took;
+    double took, more;
 
     if (s->phase == PERF_LOOP_CONTROL_)
         return perf_duel_control_slice_(s, now);
@@ -1448,13 +1435,11 @@ PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
         perf_duel_bet_(s);
     if (!perf_duel_enough_(s, now))
         return 0;
+    took = perf_timer_since_(s->timer.began, now);
     if (!(s->control_end > 0.0)) {
-        took = perf_timer_since_(s->timer.began, now);
-        s->control_end = took * (1.0 + PERF_CONTROL_LONG_);
-        if (s->control_end < took + PERF_CONTROL_LEAST_NS_)
-            s->control_end = took + PERF_CONTROL_LEAST_NS_;
-        if (s->control_end > s->opts.max_seconds * 1e9)
-            s->control_end = s->opts.max_seconds * 1e9;
+        more = PERF_CONTROL_LONG_ * took;
+        s->control_end = took + (more < PERF_CONTROL_LEAST_NS_ ? PERF_CONTROL_LEAST_NS_ : more);
+        s->control_end = PERF_LOOP_AT_MOST_(s->control_end, s->opts.max_seconds * 1e9);
     }
     if (perf_duel_may_restart_(s, now) &&
         (perf_duel_order_matters_(s) || (perf_duel_wants_control_(s) && perf_duel_drifts_(s)))) {
@@ -1462,7 +1447,14 @@ PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
         perf_duel_lead_(s);
         return 0;
     }
-    return !perf_duel_control_(s, now);
+    if (!perf_duel_wants_control_(s))
+        return 1;
+    if (took + 0.5 * s->round_ns > s->opts.max_seconds * 1e9) {
+        s->ended = "opts.max_seconds ended it before the control: more of it, or opts.control = -1";
+        return 1;
+    }
+    perf_duel_lead_(s);
+    return 0;
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
@@ -1569,6 +1561,7 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
     if (s->running == 2 && perf_duel_order_matters_(s)) {
+        s->arm[i].against = 0;
         v->decision = PERF_INCONCLUSIVE;
         v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
                     "anew in opts.before";
@@ -1598,19 +1591,6 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s, double ratio, u
     if (turns > PERF_ALONE_FASTER_ * alone)
         *warnings |= PERF_WARN_TURNS;
     return s->fastest ? ratio * alone / turns : ratio * turns / alone;
-}
-
-/* Why there is no number at all. */
-PERF_COLD_FN_ const char *perf_duel_failure_(const perf_loop_state_ *s, perf_status status)
-{
-    static const char *const gone[3] = {
-        "the compiler deleted the baseline's body: perf_keep() its result",
-        "the compiler deleted the candidate's body: perf_keep() its result",
-        "the compiler deleted a body: perf_keep() its result"};
-    int at = s->order[s->at < s->running ? s->at : 0];
-
-    return s->status != PERF_EDELETED ? perf_status_text(status)
-                                      : gone[s->loop.kind == 3 ? 2 : at];
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
@@ -1675,7 +1655,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
-            e->verdict.reason = perf_duel_failure_(s, r.status);
+            e->verdict.reason =
+                r.status != PERF_EDELETED || s->loop.kind == 3 ? perf_status_text(r.status)
+                : s->order[s->at < s->running ? s->at : 0]
+                    ? "the compiler deleted the candidate's body: perf_keep() its result"
+                    : "the compiler deleted the baseline's body: perf_keep() its result";
             continue;
         }
         if (r.forced)
@@ -1690,11 +1674,8 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
         r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
-        if (seen & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
-                                           "was it deleted? perf_keep() its result");
-        else if (base & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
+        if ((seen | base) & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict, "one of them takes little longer than an empty loop: "
                                            "was it deleted? perf_keep() its result");
     }
     if (n)
@@ -1836,10 +1817,8 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, c
     }
 PERF_ENGINE_OF_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, perf_bench_open_, perf_bench_close_,
                 PERF_NULL_, PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_)
-PERF_ENGINE_OF_(perf_ab_engine_get_, PERF_AB_SYMBOL_, perf_duel_open_, PERF_NULL_, perf_ab_close_,
-                PERF_NULL_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_)
-PERF_ENGINE_OF_(perf_race_engine_get_, PERF_RACE_SYMBOL_, perf_duel_open_, PERF_NULL_, PERF_NULL_,
-                perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
+PERF_ENGINE_OF_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_, perf_duel_open_, PERF_NULL_,
+                perf_ab_close_, perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
 #endif
 
 /* ---- schedule ---- */
