@@ -1137,7 +1137,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
         return 0;
     for (i = 0; i < 2; i++) {
         k = perf_duel_logs_(s, 0, 1, i);
-        if (k < 5)
+        if (k < 2)
             return 0;
         c[i] = perf_duel_centre_(s->logs, k);
     }
@@ -1675,8 +1675,12 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
         if ((seen | base) & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, "one of them takes little longer than an empty loop: "
-                                           "was it deleted? perf_keep() its result");
+            perf_verdict_cap_(&e->verdict,
+                              seen & PERF_WARN_EMPTY_BODY
+                                  ? "the candidate takes little longer than an empty loop: was it "
+                                    "deleted? perf_keep() its result"
+                                  : "the baseline takes little longer than an empty loop: was it "
+                                    "deleted? perf_keep() its result");
     }
     if (n)
         s->alone_ratio = perf_duel_alone_(s, s->entry[1].verdict.ratio.estimate, &r.warnings);
