@@ -8,7 +8,7 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private  c++
+ * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -86,6 +86,8 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
                                         /* the first start to the last stop */
     double   aligned_ns;                /* all names: device times are this close to the host's */
                                         /* clock, worst case; < 0: not known */
+    double   starved_ns;                /* all names: idle, with nothing submitted */
+    double   copy_ns;                   /* of device_ns: copies */
     uint64_t pending;                   /* all names: ended, not fetched yet */
     uint64_t dropped;                   /* ring full, context destroyed, memory; HIP before 6.3:  */
                                         /* an error that the program has not read waited          */
@@ -246,12 +248,15 @@ typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.
 typedef struct perf_gpu_mark_ {
     struct perf_gpu_mark_ *next;
     perf_name_            *name;
-    double                 used, total, peak, noted, pool_high;
-    int32_t                device;
+    double                 used, total, peak, noted;
+    double                 needed, pool_high;   /* without what a pool keeps for later; its high */
+    int32_t                device;              /* water mark, 0 where it could be set back */
     uint32_t               spare;
 } perf_gpu_mark_;
 
 #define PERF_GPU_ROWS_ 4096u
+enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAILED_,
+       PERF_GPU_NO_GPU_, PERF_GPU_LOSSES_ };
 
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
@@ -262,8 +267,8 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_mark_   *marks;            /* newest first */
-    uint64_t          dropped, captured, no_context, failed, no_gpu;
+    perf_gpu_mark_   *marks, *last_mark;        /* oldest first; the newest */
+    uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
     double            noted, noted_peak;
     char             *pool, *pool_end;
@@ -328,19 +333,19 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 }
 
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
-#define PERF_GPU_COUNT_(g, field, n) perf_shared_add_(&(g)->field, n)
+#define PERF_GPU_COUNT_(g, what, n) perf_shared_add_(&(g)->lost[what], n)
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
 {
     if (code == 201 || code == 3) {
-        PERF_GPU_COUNT_(g, no_context, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_NO_CONTEXT_, 1);
     } else if (code >= 900 && code <= 907) {
-        PERF_GPU_COUNT_(g, captured, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, 1);
     } else if (code == PERF_GPU_UNREAD_) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
     } else {
-        PERF_GPU_COUNT_(g, failed, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_FAILED_, 1);
         perf_gpu_error_(g->driver, call, code);
     }
 }
@@ -759,7 +764,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
     }
     code = perf_gpu_ask_ring_(g, b, t, stream, current, &ring);
     if (code == 2 && !ring) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(g, "stream_ctx", code);
@@ -807,7 +812,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
         code = ring ? perf_gpu_refill_(g, b, ring) : 0;
     }
     if (code <= 0) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
@@ -851,12 +856,12 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     if (!b) {
-        PERF_GPU_COUNT_(g, no_gpu, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     t = perf_gpu_thread_get_(g);
     if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
@@ -918,7 +923,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     if (!code && !s->capture)
         code = bad ^ s->code[0];
     if (PERF_GET_(&s->ring->line->dead)) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
     } else if (code || s->capture) {
         perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
@@ -1284,13 +1289,10 @@ PERF_COLD_FN_ void perf_gpu_track_name_(const perf_gpu_state_ *g, const perf_gpu
     for (t = g->tracks; t; t = t->next)
         number += t->line && t->line->device == l->device &&
                   (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
-    perf_put_(o, "GPU ");
-    perf_put_u64_(o, PERF_CAST_(uint64_t, l->device));
-    perf_put_(o, at < 2 ? " stream default" : at > 2 ? " stream " : " stream per thread");
-    if (at == 2 && number > 1)
-        perf_put_(o, " ");
+    perf_putf_(o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
+               at < 2 ? " default" : at > 2 ? "" : " per thread");
     if (at > 2 || (at == 2 && number > 1))
-        perf_put_u64_(o, number);
+        perf_putf_(o, " %.0f", PERF_CAST_(double, number));
 }
 
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
@@ -1298,14 +1300,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
 {
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_track_ *t;
-    char             name[40] = "";
-    perf_out_        o = PERF_ZERO;
+    char             name[40];
+    perf_out_        o = perf_out_open_(name, sizeof name);
 
     for (t = g->tracks; t; t = t->next)
         if (t->stream == s->stream && t->line == l && t->thread == s->thread)
             return t;
-    o.p = name;
-    o.cap = sizeof name;
     perf_gpu_track_name_(g, l, s, &o);
     for (t = g->tracks; t; t = t->next)
         if ((!t->line || PERF_GET_(&t->line->dead)) && !strcmp(t->recorder->name, name))
@@ -1362,7 +1362,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     a->site = PERF_NULL_;
     a->c = track && id ? perf_cell_get_(track->recorder, id) : PERF_NULL_;
     if (!a->c) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return 0;
     }
     a->row = id < PERF_GPU_ROWS_ ? &g->row[id] : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
@@ -1749,13 +1749,10 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
             perf_gpu_free_(&ring->slot[i]);
     memset(g->rest, 0, sizeof g->rest);
     g->birth = perf_scope_ticks_(r);
-    PERF_SET_(&g->dropped, UINT64_C(0));
-    PERF_SET_(&g->captured, UINT64_C(0));
-    PERF_SET_(&g->no_context, UINT64_C(0));
-    PERF_SET_(&g->failed, UINT64_C(0));
-    PERF_SET_(&g->no_gpu, UINT64_C(0));
+    for (i = 0; i < PERF_GPU_LOSSES_; i++)
+        PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
-    PERF_REL_(&g->marks, PERF_CAST_(perf_gpu_mark_ *, PERF_NULL_));
+    g->marks = g->last_mark = PERF_NULL_;
     g->noted_peak = g->noted;
     perf_gpu_unlock_(&g->lock);
 }
@@ -1795,7 +1792,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     for (ring = g->rings; ring; ring = ring->next)
         perf_gpu_book_ring_(g, ring);
     for (ring = g->rings; ring; ring = ring->next) {
-        PERF_GPU_COUNT_(g, dropped, perf_gpu_pending_(ring));
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
     }
@@ -1823,8 +1820,8 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     perf_registry_  *r = g ? perf_registry_get_() : PERF_CAST_(perf_registry_ *, PERF_NULL_);
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
-    uint32_t         id;
-    double           tick;
+    uint32_t         id, rows;
+    double           tick, lag;
 
     (void)perf_gpu_core_get_();
     memset(&a, 0, sizeof a);
@@ -1832,20 +1829,24 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
     tick = perf_scope_tick_ns_(r);
-    for (id = 1; id < perf_gpu_rows_(r); id++) {
-        const perf_gpu_row_ *row = &g->row[id];
-        if (!row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
+    rows = perf_gpu_rows_(r);
+    for (id = 1; id < rows + (name ? 0 : 4); id++) {
+        const perf_gpu_row_ *row = id < rows ? &g->row[id] : &g->rest[id - rows];
+        const perf_name_    *n = id < rows ? PERF_ACQ_(&r->names)[id] : PERF_NULL_;
+        if (!row->scopes || (name && strcmp(n->site.name, name)))
             continue;
         a.scopes += row->scopes;
         a.device_ns += row->device_ns;
+        a.copy_ns += (n ? n->kind != PERF_KIND_DEVICE_ : id > rows) ? row->device_ns : 0;
         a.submit_ns += PERF_CAST_(double, row->submit) * tick;
         a.lag_ns += PERF_CAST_(double, row->lag) * tick;
-        if (PERF_CAST_(double, row->lag_max) * tick > a.lag_max_ns)
-            a.lag_max_ns = PERF_CAST_(double, row->lag_max) * tick;
+        lag = PERF_CAST_(double, row->lag_max) * tick;
+        a.lag_max_ns = lag > a.lag_max_ns ? lag : a.lag_max_ns;
     }
     for (l = PERF_ACQ_(&g->lines); !name && l; l = l->next)
         if (l->known) {
             a.busy_ns += l->busy_ns;
+            a.starved_ns += l->starved_ns;
             a.span_ns += l->last_ns - l->first_ns;
             if (l->worst_ns > a.aligned_ns)
                 a.aligned_ns = l->worst_ns;
@@ -1855,11 +1856,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         a.pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
     }
     if (!name) {
-        a.dropped += PERF_GET_(&g->dropped);
-        a.captured = PERF_GET_(&g->captured);
-        a.no_context = PERF_GET_(&g->no_context);
-        a.failed = PERF_GET_(&g->failed);
-        a.no_gpu = PERF_GET_(&g->no_gpu);
+        a.dropped += PERF_GET_(&g->lost[PERF_GPU_DROPPED_]);
+        a.captured = PERF_GET_(&g->lost[PERF_GPU_CAPTURED_]);
+        a.no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
+        a.failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
+        a.no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
     }
     perf_gpu_unlock_(&g->lock);
     return a;
@@ -1867,27 +1868,22 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 
 PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
 {
-    double   tick = perf_scope_tick_ns_(r);
+    double   tick = perf_scope_tick_ns_(r), n;
     uint32_t id, title = 0;
 
     for (id = 1; id < perf_gpu_rows_(r); id++) {
         const perf_gpu_row_ *row = &g->row[id];
         const perf_name_    *name = PERF_ACQ_(&r->names)[id];
-        double               n;
-        if (!row->scopes)
-            continue;
         n = PERF_CAST_(double, row->scopes);
-        if (!title++)
+        if (n > 0 && !title++)
             perf_put_(o, "device scope                     calls     class    device    submit"
                          "       lag   max lag\n");
-        perf_put_name_(o, name->site.name, 28);
-        perf_put_number_cell_(o, n, 0, "", 10);
-        perf_put_cell_(o, perf_kind_text_(name->kind), 10);
-        perf_put_time_cell_(o, row->device_ns / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->submit) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag_max) * tick, 10);
-        perf_put_char_(o, '\n');
+        if (n > 0)
+            perf_putf_(o, "%-28s%10.0f%10s%10g%10g%10g%10g\n", name->site.name, n,
+                       perf_kind_text_(name->kind), row->device_ns / n,
+                       PERF_CAST_(double, row->submit) * tick / n,
+                       PERF_CAST_(double, row->lag) * tick / n,
+                       PERF_CAST_(double, row->lag_max) * tick);
     }
 }
 
@@ -1910,12 +1906,12 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         uint64_t    n;
         const char *what;
     } note[] = {
-        {a.pending, " device scopes were still in flight"},
-        {a.dropped, " device scopes were dropped: PERF_GPU_SLOTS is the room for those in flight"},
-        {a.captured, " device scopes were skipped: their stream was being captured into a graph"},
-        {a.no_context, " device scopes were skipped: no context was current"},
-        {a.no_gpu, " device scopes were skipped: no GPU driver"},
-        {a.failed, " device scopes failed in the driver"},
+        {a.pending, "were still in flight"},
+        {a.dropped, "were dropped: PERF_GPU_SLOTS is the room for those in flight"},
+        {a.captured, "were skipped: their stream was being captured into a graph"},
+        {a.no_context, "were skipped: no context was current"},
+        {a.no_gpu, "were skipped: no GPU driver"},
+        {a.failed, "failed in the driver"},
     };
 
     if (!g)
@@ -1927,15 +1923,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         if (!l->known || !(l->last_ns > l->first_ns))
             continue;
-        perf_put_(o, "GPU ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, l->device));
-        perf_put_(o, ": busy ");
-        perf_put_fixed_(o, l->busy_ns / (l->last_ns - l->first_ns) * 100, 1);
-        perf_put_(o, " % of ");
-        perf_put_time_(o, l->last_ns - l->first_ns);
-        perf_put_(o, ", clock within ");
-        perf_put_time_(o, l->worst_ns);
-        perf_put_(o, simulated ? " of the host's (simulated)\n" : " of the host's\n");
+        perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
+                   PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
+                   l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
     }
     if (a.scopes) {
         perf_put_(o, "bottleneck: ");
@@ -1945,17 +1935,11 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < sizeof note / sizeof note[0]; i++)
-        if (note[i].n) {
-            perf_put_(o, "note: ");
-            perf_put_u64_(o, note[i].n);
-            perf_put_(o, note[i].what);
-            perf_put_char_(o, '\n');
-        }
-    if (perf_gpu_error_code()) {
-        perf_put_(o, "note: GPU error: ");
-        perf_put_(o, perf_gpu_error_text());
-        perf_put_char_(o, '\n');
-    }
+        if (note[i].n)
+            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, note[i].n),
+                       note[i].what);
+    if (perf_gpu_error_code())
+        perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 
 /* ---- memory ---- */
@@ -1981,107 +1965,125 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
+/* What the driver knows: in use now, and the most since the mark before: the pool's high-water mark
+ * is set back, so that it belongs to one phase.  0 or the driver's code. */
+PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
+{
+    size_t   left = 0, total = 0;
+    uint64_t held = 0, out = 0, zero = 0;
+    void    *pool = PERF_NULL_;
+    int      code = b->mem_info(&left, &total);
+
+    if (b->ctx_device && b->ctx_device(&m->device))
+        m->device = 0;
+    m->total = PERF_CAST_(double, total);
+    m->used = m->needed = m->total - PERF_CAST_(double, left);
+    if (!code && b->pool_get && b->pool_value && !b->pool_get(&pool, m->device) &&
+        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
+        !b->pool_value(pool, PERF_GPU_POOL_USED, &out) &&
+        !b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high)) {
+        m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        if (!b->pool_set || b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
+            m->pool_high = PERF_CAST_(double, *high);
+        *high = *high > out ? *high - out : 0;
+    }
+    m->peak = m->needed;
+    return code;
+}
+
+/* The one before it on its device. */
+PERF_COLD_FN_ const perf_gpu_mark_ *perf_gpu_mark_before_(const perf_gpu_state_ *g,
+                                                          const perf_gpu_mark_ *mark)
+{
+    const perf_gpu_mark_ *m, *before = PERF_NULL_;
+
+    for (m = g->marks; m && m != mark; m = m->next)
+        if (m->device == mark->device)
+            before = m;
+    return before;
+}
+
+/* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
+ * end of the phase. */
+PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
+{
+    const perf_gpu_mark_ *before = perf_gpu_mark_before_(g, m);
+    double least[4] = {0, 0, 0, 0};
+    int    i;
+
+    if (!(m->pool_high > 0) || m->pool_high > (before ? before->pool_high : 0))
+        least[0] = m->needed + PERF_CAST_(double, high);        /* reached in this phase */
+    least[1] = m->needed + (g->noted_peak - g->noted);
+    if (before) {
+        least[2] = before->needed + (g->noted_peak - before->noted);
+        least[3] = before->needed;
+    }
+    for (i = 0; i < 4; i++)
+        m->peak = least[i] > m->peak ? least[i] : m->peak;
+    m->noted = g->noted_peak = g->noted;
+    if (g->marks)
+        g->last_mark->next = m;
+    else
+        g->marks = m;
+    g->last_mark = m;
+}
+
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *b = perf_gpu_table();
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g;
-    perf_gpu_mark_          now, *m, *added;
+    perf_gpu_mark_          now, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
-    size_t                  left = 0, total = 0;
-    uint64_t                high = 0, held = 0;
-    void                   *pool = PERF_NULL_;
-    int                     code, device = 0;
+    uint64_t                high = 0;
+    int                     code;
 
     if (status != PERF_OK)
         return status;
     g = perf_gpu_state_get_();
-    if (!b->mem_info)
-        return PERF_ENODATA;
-    code = b->mem_info(&left, &total);
+    if (!g || !b->mem_info)
+        return g ? PERF_ENODATA : PERF_ENOMEM;
+    memset(&now, 0, sizeof now);
+    code = perf_gpu_memory_ask_(b, &now, &high);
     if (code) {
         perf_gpu_error_(g->driver, "mem_info", code);
         return PERF_EGPU;
     }
-    if (b->ctx_device && b->ctx_device(&device))
-        device = 0;
-    memset(&now, 0, sizeof now);
-    now.device = device;
-    now.total = PERF_CAST_(double, total);
-    now.used = now.total - PERF_CAST_(double, left);
-    now.peak = now.used;
-    if (b->pool_get && b->pool_value && !b->pool_get(&pool, device) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED_HIGH, &high) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held))
-        now.pool_high = PERF_CAST_(double, high);
     if (!perf_lock_(r))
         return PERF_ESTATE;
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
-    added = now.name ? PERF_CAST_(perf_gpu_mark_ *, perf_pool_(&g->pool, &g->pool_end,
-                                                               sizeof *added, 65536, 0))
-                     : PERF_CAST_(perf_gpu_mark_ *, PERF_NULL_);
+    added = PERF_CAST_(perf_gpu_mark_ *,
+                       perf_pool_(&g->pool, &g->pool_end, sizeof *added, 65536, 0));
     perf_unlock_(r);
-    if (!added || !perf_gpu_lock_(&g->lock, 1))
-        return added ? PERF_ESTATE : PERF_ENOMEM;
-    for (m = g->marks; m && m->device != device; m = m->next) {
-    }
-    now.noted = g->noted;
-    if (now.pool_high > (m ? m->pool_high : 0)) /* a new high: it was reached in this phase */
-        now.peak += now.pool_high - PERF_CAST_(double, held);
-    if (g->noted_peak > g->noted && now.used + (g->noted_peak - g->noted) > now.peak)
-        now.peak = now.used + (g->noted_peak - g->noted);
-    if (m && g->noted_peak - m->noted > 0 && m->used + (g->noted_peak - m->noted) > now.peak)
-        now.peak = m->used + (g->noted_peak - m->noted);
-    if (m && m->used > now.peak)                /* the phase began with it */
-        now.peak = m->used;
-    g->noted_peak = g->noted;
+    if (!added || !now.name || !perf_gpu_lock_(&g->lock, 1))
+        return added && now.name ? PERF_ESTATE : PERF_ENOMEM;
     *added = now;
-    added->next = g->marks;
-    PERF_REL_(&g->marks, added);
+    perf_gpu_memory_book_(g, added, high);
     perf_gpu_unlock_(&g->lock);
     return PERF_OK;
 }
 
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 {
-    const perf_gpu_mark_ *newest = PERF_ACQ_(&g->marks), *m;
-    const perf_gpu_mark_ *older = PERF_NULL_, *first = PERF_NULL_;
+    const perf_gpu_mark_ *m, *before, *first = PERF_NULL_;
 
-    if (newest)
+    if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
                      "      total\n");
-    while (newest != older) {                   /* oldest first */
-        const perf_gpu_mark_ *before;
-        for (m = newest; m->next != older; m = m->next) {
-        }
-        for (before = m->next; before && before->device != m->device; before = before->next) {
-        }
-        perf_put_name_(o, m->name->site.name, 25);
-        perf_put_number_cell_(o, m->device, 0, "", 6);
-        perf_put_bytes_(o, m->used);
-        perf_put_bytes_(o, m->used - (before ? before->used : 0));
-        perf_put_bytes_(o, m->peak);
-        perf_put_bytes_(o, m->noted);
-        perf_put_bytes_(o, m->total);
-        if (m->peak > m->total) {
-            perf_put_(o, "  does not fit");
-            if (!first)
-                first = m;
-        }
-        perf_put_char_(o, '\n');
-        older = m;
+    for (m = g->marks; m; m = m->next) {
+        before = perf_gpu_mark_before_(g, m);
+        perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
+                   PERF_CAST_(double, m->device), m->used, m->used - (before ? before->used : 0),
+                   m->peak, m->noted, m->total, m->peak > m->total ? "  does not fit" : "");
+        if (m->peak > m->total && !first)
+            first = m;
     }
-    if (first) {
-        perf_put_(o, "note: ");
-        perf_put_cut_(o, first->name->site.name, 60);
-        perf_put_(o, " is the first phase that does not fit on GPU ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, first->device));
-        perf_put_(o, ": short of");
-        perf_put_bytes_(o, first->peak - first->total);
-        perf_put_char_(o, '\n');
-    }
+    if (first)
+        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of%11e\n",
+                   first->name->site.name, PERF_CAST_(double, first->device),
+                   first->peak - first->total);
 }
 
 /* ---- bottleneck ---- */
@@ -2101,13 +2103,9 @@ PERF_FN const char *perf_bound_text(perf_bound bound)
  * work; and what it amounts to.  Fetches nothing. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
 {
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g;
-    perf_gpu_line_  *l;
-    perf_bound_      host;
-    int              i;
-    double           span = 0, busy = 0, starved = 0, work = 0, kernels = 0;
-    uint32_t         id;
+    perf_registry_ *r = perf_registry_get_();
+    perf_gpu_stats  a = perf_gpu_stats_of(PERF_NULL_);
+    perf_bound_     host;
 
     e->bound = PERF_BOUND_UNKNOWN;
     e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
@@ -2118,31 +2116,12 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         e->wait_share = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
         e->sync_share = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    g = perf_gpu_state_seen_();
-    if (g && !perf_gpu_lock_(&g->lock, 1))
-        return;
-    for (l = g ? PERF_ACQ_(&g->lines) : PERF_NULL_; l; l = l->next) {
-        span += l->last_ns - l->first_ns;
-        busy += l->busy_ns;
-        starved += l->starved_ns;
+    if (a.span_ns > 0) {
+        e->busy_share = a.busy_ns < a.span_ns ? a.busy_ns / a.span_ns : 1;
+        e->starved_share = a.starved_ns < a.span_ns ? a.starved_ns / a.span_ns : 1;
     }
-    for (i = 0; g && i < 4; i++) {
-        work += g->rest[i].device_ns;
-        kernels += i ? 0 : g->rest[i].device_ns;
-    }
-    for (id = 1; g && id < perf_gpu_rows_(r); id++) {
-        work += g->row[id].device_ns;
-        if (PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_)
-            kernels += g->row[id].device_ns;
-    }
-    if (g)
-        perf_gpu_unlock_(&g->lock);
-    if (span > 0) {
-        e->busy_share = busy < span ? busy / span : 1;
-        e->starved_share = starved < span ? starved / span : 1;
-    }
-    if (work > 0)
-        e->copy_share = 1 - kernels / work;
+    if (a.device_ns > 0)
+        e->copy_share = a.copy_ns / a.device_ns;
     if (e->wait_share > PERF_DATA_BOUND_)
         e->bound = PERF_BOUND_DATA;
     else if (e->busy_share >= 0.8)
@@ -2153,44 +2132,38 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         e->bound = PERF_BOUND_HOST;
 }
 
-PERF_COLD_FN_ void perf_put_share_(perf_out_ *o, const char *what, double share)
-{
-    if (share < 0)
-        return;
-    perf_put_(o, what);
-    perf_put_fixed_(o, share * 100, 1);
-    perf_put_(o, " %");
-}
-
 PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info *e)
 {
+    const struct {
+        const char *what;
+        double      share;
+    } part[] = {
+        {"waits for data", e->wait_share}, {"device busy", e->busy_share},
+        {"copies of that", e->copy_share},
+        {"device idle with nothing submitted", e->starved_share},
+        {"host waits for the device", e->sync_share},
+    };
+    size_t i, any = 0;
+
     perf_put_(o, perf_bound_text(e->bound));
-    perf_put_share_(o, ": waits for data ", e->wait_share);
-    perf_put_share_(o, e->wait_share < 0 ? ": device busy " : ", device busy ", e->busy_share);
-    perf_put_share_(o, ", copies of that ", e->copy_share);
-    perf_put_share_(o, ", device idle with nothing submitted ", e->starved_share);
-    perf_put_share_(o, ", host waits for the device ", e->sync_share);
-    if (e->wait_share < 0 && e->busy_share < 0)
-        perf_put_(o, ": nothing was recorded");
-    else if (e->busy_share < 0)
-        perf_put_(o, ", no device times");
+    for (i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].share >= 0)
+            perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
+    if (e->busy_share < 0)
+        perf_put_(o, any ? ", no device times" : ": nothing was recorded");
 }
 
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)
 {
     perf_registry_      *r = perf_registry_get_();
     perf_bottleneck_info e;
-    perf_out_            o = PERF_ZERO;
+    perf_out_            o = perf_out_open_(buf, cap);
 
     if (r)
         perf_sources_collect_(r);
     perf_gpu_evidence_(&e);
     if (info)
         *info = e;
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
     perf_put_bottleneck_(&o, &e);
     return o.len;
 }
@@ -2204,32 +2177,5 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 #endif
 
 PERF_END_DECLS
-
-/* >>c++ --------------------------------------------------------------------------------------- */
-
-#if defined(__cplusplus)
-namespace perf {
-inline namespace PERF_MODE_ {
-
-/* perf::gpu_scope s("gemm", stream); device time until the end of the block, for names made at run
- * time too. */
-class gpu_scope {
-    perf_gpu_scope scope_;
-
-public:
-    gpu_scope(const char *name, perf_stream stream) : scope_(perf_gpu_scope_begin(name, stream))
-    {
-    }
-    ~gpu_scope()
-    {
-        perf_gpu_scope_end(&scope_);
-    }
-    gpu_scope(const gpu_scope &) = delete;
-    gpu_scope &operator=(const gpu_scope &) = delete;
-};
-
-} /* namespace PERF_MODE_ */
-} /* namespace perf */
-#endif
 
 #endif /* PERF_CUDA_H */

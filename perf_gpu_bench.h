@@ -103,8 +103,6 @@ typedef struct perf_gpu_loop {          /* private */
 typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython */
-/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts);
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
@@ -152,8 +150,6 @@ typedef struct perf_gpu_ab_result {
 typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
 
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython */
-/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
-PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts);
 
 /* Like perf_gpu_bench_begin.  PERF_EINVAL for a rule that asks for no time. */
 PERF_FN perf_gpu_ab        perf_gpu_ab_begin(const char *name, perf_stream stream,
@@ -202,18 +198,18 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts)
+/* What the loop will use: each 0 replaced by its default. */
+PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
 
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
-    o.batch = o.batch < 0 ? 0 : o.batch > PERF_GPU_MOST_BATCH_ ? PERF_GPU_MOST_BATCH_ : o.batch;
-    if (o.cache == PERF_GPU_COLD)
-        o.batch = 1;
+    o.batch = o.cache == PERF_GPU_COLD ? 1 : o.batch < 0 ? 0 :
+              PERF_LOOP_AT_MOST_(o.batch, PERF_GPU_MOST_BATCH_);
     o.warmup = o.warmup <= 0 ? 0 : o.warmup < 3 ? 3 : o.warmup;
-    o.samples = o.samples < 0 ? 0 : o.samples > 1000000 ? 1000000 : o.samples;
+    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
@@ -228,29 +224,24 @@ PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_default(void)
     return o;
 }
 
-PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts)
+PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
 {
     perf_gpu_ab_opts o = opts ? *opts : perf_gpu_ab_opts_default();
     perf_metric      m;
 
-    o.device = perf_gpu_bench_opts_resolved(&o.device);
+    o.device = perf_gpu_bench_resolve_(&o.device);
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     m = o.accept.rule.metric;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    o.min_pairs = o.min_pairs > 0 ? PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_) : 30;
     if (o.max_pairs <= 0)
         o.max_pairs = m == PERF_METRIC_P50 || m == PERF_METRIC_P95 || m == PERF_METRIC_P99 ||
                       m == PERF_METRIC_MEAN ? 400 : PERF_GPU_MOST_SAMPLES_;
-    if (o.max_pairs > 1000000)
-        o.max_pairs = 1000000;
-    if (o.min_pairs > 1000000)
-        o.min_pairs = 1000000;
-    if (o.max_pairs < o.min_pairs)
-        o.max_pairs = o.min_pairs;
+    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     return o;
 }
 
-#if !PERF_DISABLE
 /* ---- what a loop keeps ---- */
 
 typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see */
@@ -325,6 +316,8 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 }
 #define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
 #define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
+#define PERF_GPU_GIVE_(s, have, call)   /* back, where it was taken and somebody takes it */      \
+    ((void)((have) && !(s)->down && perf_gpu_attempt_(s, call)))
 
 /* ---- helper kernels ---- */
 
@@ -628,43 +621,25 @@ PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s, double flush, uint64_t at
     return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
 }
 
-/* How much has to be read before a small buffer is out of the cache: the least after which reading
- * it takes as long as it ever does.                                                              */
+/* How much is read to flush the cache: four times its size where there is memory for it, for some
+ * caches choose nearly at random which line goes.  How much slower a small read is after that shows
+ * whether it worked. */
 PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
 {
-    static const double factor[5] = {1.0, 1.5, 2.0, 3.0, 4.0};
-    double   probe = s->l2_bytes / 4.0, cold[5], warm = PERF_INF_, most = 0.0, ns;
+    double   probe = s->l2_bytes / 4.0, least[2] = {PERF_INF_, PERF_INF_}, ns;
     double   area = PERF_CAST_(double, s->scratch_bytes) - probe;
     uint64_t at = s->scratch + s->scratch_bytes - PERF_CAST_(uint64_t, probe) / 16 * 16;
-    int      k, i;
+    int      i;
 
-    for (i = 0; i < 4; i++) {                   /* the first one warms */
-        ns = perf_gpu_read_(s, 0.0, at, probe);
+    for (i = 0; i < 8; i++) {                   /* the first one warms, the last four are cold */
+        ns = perf_gpu_read_(s, i < 4 ? 0.0 : area, at, probe);
         if (ns < 0.0)
             return 0;
-        if (i && ns < warm)
-            warm = ns;
+        if (i && ns < least[i > 3])
+            least[i > 3] = ns;
     }
-    for (k = 0; k < 5 && factor[k] * s->l2_bytes <= area; k++) {
-        cold[k] = PERF_INF_;
-        for (i = 0; i < 3; i++) {
-            ns = perf_gpu_read_(s, factor[k] * s->l2_bytes, at, probe);
-            if (ns < 0.0)
-                return 0;
-            if (ns < cold[k])
-                cold[k] = ns;
-        }
-        if (cold[k] > most)
-            most = cold[k];
-    }
-    if (!k)
-        return 1;
-    for (i = 0; cold[i] < 0.95 * most; i++) {
-    }
-    s->r.flush_effect = warm > 0.0 ? most / warm : 0.0;
-    if (!(s->r.flush_effect > 1.1))               /* it makes no difference here: take no chances */
-        i = k - 1;
-    s->r.flush_bytes = factor[i] * s->l2_bytes;
+    s->r.flush_effect = least[0] > 0.0 ? least[1] / least[0] : 0.0;
+    s->r.flush_bytes = area;
     return 1;
 }
 
@@ -688,14 +663,14 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
-    static const double factor[3] = {4.25, 2.25, 1.25};
-    int                 i, code = 0;
+    const double l2 = s->l2_bytes;
+    const double size[] = {4.25 * l2, 2.25 * l2, 1.25 * l2, 64 << 20, 1 << 20};
+    int          i, code = 0;                   /* the last two: enough for the quantum */
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
         return;
-    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) { /* 3, 4: */
-        s->scratch_bytes = i < 3 ? PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16
-                                 : i < 4 ? 64 << 20 : 1 << 20;      /* enough for the quantum */
+    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+        s->scratch_bytes = PERF_CAST_(uint64_t, size[i]) / 16 * 16;
         s->on_stream = s->t->mem_alloc_on && s->t->mem_free_on &&
                        !s->t->mem_alloc_on(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes),
                                            s->stream);
@@ -1023,12 +998,10 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
 {
     int i;
 
-    for (i = 0; i < 2; i++)
-        if (s->arm[i].exec) {
-            if (!s->down)
-                (void)perf_gpu_attempt_(s, s->t->graph_exec_destroy(s->arm[i].exec));
-            s->arm[i].exec = PERF_NULL_;
-        }
+    for (i = 0; i < 2; i++) {
+        PERF_GPU_GIVE_(s, s->arm[i].exec, s->t->graph_exec_destroy(s->arm[i].exec));
+        s->arm[i].exec = PERF_NULL_;
+    }
 }
 
 /* A body was captured; 0: it could not be. */
@@ -1294,7 +1267,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
                                                    const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_resolved(opts);
+    perf_gpu_bench_opts o = perf_gpu_bench_resolve_(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
     perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, room);
 
@@ -1306,7 +1279,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
                                                 const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts o = perf_gpu_ab_opts_resolved(opts);
+    perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
     perf_metric      m = o.accept.rule.metric;
     perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
                                              PERF_CAST_(size_t, o.max_pairs));
@@ -1346,20 +1319,15 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
-    if (!s->down && (s->event[0] || s->module || s->scratch))
-        (void)perf_gpu_attempt_(s, t->stream_sync(s->stream));
+    PERF_GPU_GIVE_(s, s->event[0] || s->module || s->scratch, t->stream_sync(s->stream));
     if (!s->down && s->event[2])
         quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
     perf_gpu_drop_graphs_(s);
     for (i = 0; i < 3; i++)
-        if (!s->down && s->event[i])
-            (void)perf_gpu_attempt_(s, t->event_destroy(s->event[i]));
-    if (!s->down && s->module && quiet)
-        (void)perf_gpu_attempt_(s, t->module_unload(s->module));
-    if (!s->down && s->scratch && (quiet || s->on_stream))
-        (void)perf_gpu_attempt_(s, perf_gpu_scratch_free_(s));
-    if (!s->down && s->word != &s->own_word && quiet)
-        (void)perf_gpu_attempt_(s, t->host_free(s->word));
+        PERF_GPU_GIVE_(s, s->event[i], t->event_destroy(s->event[i]));
+    PERF_GPU_GIVE_(s, s->module && quiet, t->module_unload(s->module));
+    PERF_GPU_GIVE_(s, s->scratch && (quiet || s->on_stream), perf_gpu_scratch_free_(s));
+    PERF_GPU_GIVE_(s, s->word != &s->own_word && quiet, t->host_free(s->word));
     s->word = &s->own_word;
     memset(s->event, 0, sizeof s->event);
     s->module = PERF_NULL_;
@@ -1379,48 +1347,38 @@ PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spa
     return perf_summarize(spare, n);
 }
 
-/* "; 12.5 % of the measured peak"; nothing without x. */
-PERF_COLD_FN_ void perf_gpu_put_part_(perf_out_ *o, const char *before, double x, int decimals,
-                                      const char *after)
+/* "; 3 of 100 samples throttled (power cap, heat); SM 1700 to 1980 MHz" */
+PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
 {
-    if (!(x > 0.0))
-        return;
-    perf_put_(o, before);
-    perf_put_fixed_(o, x, decimals);
-    perf_put_(o, after);
-}
+    static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
+                                      "heat (hardware)", "power brake"};
+    const struct {
+        uint64_t    n;
+        const char *what;
+    } flag[] = {{r->exposed.count, "exposed"}, {r->idle, "without work"},
+                {r->throttled, "throttled"}};
+    double low = r->sm_mhz_low, high = r->sm_mhz_high;
+    int    i, any = 0;
 
-PERF_COLD_FN_ void perf_gpu_put_count_(perf_out_ *o, uint64_t n, uint64_t of, const char *what)
-{
-    if (n) {
-        perf_gpu_put_part_(o, "; ", PERF_CAST_(double, n), 0, " of ");
-        perf_gpu_put_part_(o, "", PERF_CAST_(double, of), 0, what);
-    }
-}
-
-PERF_COLD_FN_ void perf_gpu_put_reasons_(perf_out_ *o, uint64_t why)
-{
-    static const char *const name[] = {"", "", "power cap", "hardware slow-down", "", "heat",
-                                       "heat (hardware)", "power brake"};
-    int                      i, any = 0;
-
-    for (i = 0; i < 8; i++)
-        if (why >> i & 1 && *name[i]) {
-            perf_put_(o, any ? ", " : " (");
-            perf_put_(o, name[i]);
-            any = 1;
-        }
-    if (any)
-        perf_put_(o, ")");
+    for (i = 0; i < 3; i++)
+        if (flag[i].n)
+            perf_putf_(o, "; %.0f of %.0f samples %s", PERF_CAST_(double, flag[i].n),
+                       PERF_CAST_(double, r->samples), flag[i].what);
+    for (i = 0; i < 6; i++)
+        if (r->throttle >> (i + 2) & 1 && *why[i])
+            perf_putf_(o, any++ ? ", %s" : " (%s", why[i]);
+    perf_put_(o, any ? ")" : "");
+    if (high > low)
+        perf_putf_(o, "; SM %.0f to %.0f MHz", low, high);
+    else if (high > 0.0)
+        perf_putf_(o, "; SM %.0f MHz", high);
 }
 
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
 PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o = perf_out_open_(r->text, sizeof r->text);
 
-    o.p = r->text;
-    o.cap = sizeof r->text;
     if (r->simulated)
         perf_put_(&o, "simulated device: ");
     if (r->status != PERF_OK) {
@@ -1437,38 +1395,24 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
     else if (r->graph && !r->opts.graph)
         perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
-        perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2" :
-                      r->flush_bytes > 0.0 ? "cold L2 (after reading "
-                                           : "warm L2 (no way to flush it)");
-        perf_gpu_put_part_(&o, "", r->flush_bytes * 1e-6, 0, " MB)");
-        perf_put_(&o, r->graph ? ", graph of " : ", ");
-        perf_put_u64_(&o, r->batch);
-        perf_put_(&o, " a sample, event step ");
-        perf_put_time_(&o, r->quantum_ns);
-        perf_put_(&o, ", events alone ");
-        perf_put_time_(&o, r->overhead_ns);
-        perf_gpu_put_count_(&o, r->exposed.count, r->samples, " samples exposed");
-        perf_gpu_put_count_(&o, r->idle, r->samples, " samples without work");
-        perf_gpu_put_count_(&o, r->throttled, r->samples, " samples throttled");
-        perf_gpu_put_reasons_(&o, r->throttle);
-        if (r->sm_mhz_high != r->sm_mhz_low)
-            perf_gpu_put_part_(&o, "; SM ", r->sm_mhz_low, 0, " to ");
-        perf_gpu_put_part_(&o, r->sm_mhz_high == r->sm_mhz_low ? "; SM " : "", r->sm_mhz_high, 0,
-                           " MHz");
-        if (r->peak_gbs > 0.0)
-            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->peak_gbs, 1,
-                               " % of the measured peak");
-        if (r->datasheet_gbs > 0.0)
-            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->datasheet_gbs, 1,
-                               " % of the data sheet's");
+        if (r->flush_bytes > 0.0)
+            perf_putf_(&o, "cold L2 (after reading %.0f MB)", r->flush_bytes * 1e-6);
+        else
+            perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2"
+                                                        : "warm L2 (no way to flush it)");
+        perf_putf_(&o, ", %s%.0f a sample, event step %g, events alone %g",
+                   r->graph ? "graph of " : "", PERF_CAST_(double, r->batch), r->quantum_ns,
+                   r->overhead_ns);
+        perf_gpu_put_flags_(&o, r);
+        if (r->peak_gbs > 0.0 && r->gbs > 0.0)
+            perf_putf_(&o, "; %.1f %% of the measured peak", 100.0 * r->gbs / r->peak_gbs);
+        if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
+            perf_putf_(&o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
     }
     if (r->status == PERF_OK && r->code) {
         perf_put_(&o, "; done without what met error ");
         perf_gpu_put_error_(&o, s->t, r->code);
     }
-    if (o.len >= o.cap)
-        o.len = o.cap - 1;
-    r->text[o.len] = '\0';
 }
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
@@ -1655,32 +1599,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     perf_gpu_settle_(s, r.candidate.text, h);
     return r;
 }
-#else
-/* Off: the body runs once, unmeasured. */
-#define perf_gpu_turn_(s) ((void)(s), UINT64_C(0))
-#define perf_gpu_bench_open_(name, stream, opts)                                                  \
-    ((void)(name), (void)(stream), (void)(opts), PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_))
-#define perf_gpu_ab_open_(name, stream, opts) perf_gpu_bench_open_(name, stream, opts)
 
-PERF_FN perf_gpu_result perf_gpu_bench_close_(struct perf_gpu_loop_ *s)
-{
-    perf_gpu_result r = PERF_ZERO;
-    (void)s;
-    r.status = PERF_EDISABLED;
-    return r;
-}
-
-PERF_FN perf_gpu_ab_result perf_gpu_ab_close_(struct perf_gpu_loop_ *s)
-{
-    perf_gpu_ab_result r = PERF_ZERO;
-    (void)s;
-    r.status = r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-#endif
-
-/* ---- the loops ---- */
+/* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
@@ -1707,7 +1627,8 @@ PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    return perf_gpu_loop_new_(perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts));
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
+                                  name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
@@ -1716,20 +1637,24 @@ PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
 
     if (PERF_LIKELY_(--b->left >= 0))
         return 1;
-    n = perf_gpu_turn_(b->state) >> 1;
+    n = PERF_DISABLE ? 0 : perf_gpu_turn_(b->state) >> 1;
     b->left = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
 }
 
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
 {
-    return perf_gpu_bench_close_(perf_gpu_loop_take_(b));
+    perf_gpu_result r = PERF_ZERO;
+
+    r.status = PERF_EDISABLED;
+    return PERF_DISABLE ? r : perf_gpu_bench_close_(perf_gpu_loop_take_(b));
 }
 
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    return perf_gpu_loop_new_(perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts));
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_ab_open_(
+                                  name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
@@ -1738,7 +1663,7 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 
     if (PERF_LIKELY_(--ab->left >= 0))
         return ab->variant;
-    n = perf_gpu_turn_(ab->state);
+    n = PERF_DISABLE ? 0 : perf_gpu_turn_(ab->state);
     ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
     ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
     return ab->variant;
@@ -1746,7 +1671,11 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
-    return perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    perf_gpu_ab_result r = PERF_ZERO;
+
+    r.status = r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return PERF_DISABLE ? r : perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
 }
 
 PERF_END_DECLS

@@ -111,6 +111,7 @@ typedef struct perf_gpu_backend {
     int (*mem_free_on)(uint64_t address, void *stream);                     /* nothing */
     int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
                                         /* read; any call would wipe it, so none is made */
+    int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -209,7 +210,8 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(ctx_id, "cuCtxGetId", "", "")                                                               \
     X(ctx_record, "cuCtxRecordEvent", "", "")                                                     \
     X(mem_alloc_on, "cuMemAllocAsync", "", "hipMallocAsync")                                      \
-    X(mem_free_on, "cuMemFreeAsync", "", "hipFreeAsync")
+    X(mem_free_on, "cuMemFreeAsync", "", "hipFreeAsync")                                          \
+    X(pool_set, "cuMemPoolSetAttribute", "", "hipMemPoolSetAttribute")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.
  */
@@ -570,13 +572,8 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
         name = PERF_NULL_;
     if (b && b->error_text && b->error_text(code, &text))
         text = PERF_NULL_;
-    if (code < 0)
-        perf_put_char_(o, '-');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
-    perf_put_(o, name ? " " : "");
-    perf_put_(o, name ? name : "");
-    perf_put_(o, text ? ": " : "");
-    perf_put_(o, text ? text : "");
+    perf_putf_(o, "%.0f%s%s%s%s", PERF_CAST_(double, code), name ? " " : "", name ? name : "",
+               text ? ": " : "", text ? text : "");
 }
 
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
@@ -585,7 +582,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
     perf_registry_         *r = perf_registry_get_();
-    perf_out_               o = PERF_ZERO;
+    perf_out_               o;
 
     if (code == PERF_GPU_SHUT_DOWN) {
         PERF_SET_(&d->down, 1u);
@@ -602,10 +599,8 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
     if (!d->error) {
-        o.p = d->error_text;
-        o.cap = sizeof d->error_text;
-        perf_put_(&o, call);
-        perf_put_(&o, ": ");
+        o = perf_out_open_(d->error_text, sizeof d->error_text);
+        perf_putf_(&o, "%s: ", call);
         perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }

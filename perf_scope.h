@@ -236,7 +236,6 @@ typedef struct perf_skip_ {     /* of a sampled scope and thread                
  *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
  *   perf_span_, perf_opened_, perf_bucket_add_  an open scope; opens it; counts one duration
  *   PERF_LOSSES_, PERF_LOSS_*_  what was lost, by kind
- *   PERF_MODE_      namespace of classes in C++, by PERF_DISABLE
  *   PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */

@@ -25,7 +25,7 @@ PERF_BEGIN_DECLS
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
  *   perf_put_time_  "1.23 us"
  *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned, in so many columns
- *   perf_put_time_cell_, perf_put_number_cell_, perf_put_bytes_  the same for numbers            */
+ *   perf_put_time_cell_, perf_put_number_cell_  the same for numbers                              */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -346,11 +346,6 @@ PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, c
     perf_put_fixed_(&t, x, decimals);
     perf_put_(&t, unit);
     perf_put_cell_(o, text, width);
-}
-
-PERF_FN void perf_put_bytes_(perf_out_ *o, double bytes)
-{
-    perf_putf_(o, "%11e", bytes);
 }
 
 PERF_END_DECLS
