@@ -167,7 +167,7 @@ typedef union perf_gpu_ms_ {
     uint32_t bits;
 } perf_gpu_ms_;
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
-#define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
+#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
 
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
@@ -317,6 +317,13 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
     return d ? PERF_ACQ_(&d->state) : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
 }
 
+PERF_FN void perf_gpu_yield_(void)
+{
+#if PERF_LP64_UNIX_
+    (void)perf_sched_yield_();
+#endif
+}
+
 /* 0: taken, and nobody is waited for; or this very thread has it. */
 PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 {
@@ -325,9 +332,7 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
     while (!perf_claim_(lock, 0, me)) {
         if (!wait || PERF_GET_(lock) == me)
             return 0;
-#if PERF_LP64_UNIX_
-        (void)perf_sched_yield_();
-#endif
+        perf_gpu_yield_();
     }
     return 1;
 }
@@ -436,6 +441,17 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
             return 0;
     }
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
+}
+
+/* Was the context of this thread's scopes found alive within the last 0.1 ms? */
+PERF_FN int perf_gpu_is_fresh_(void)
+{
+    return perf_ticks() < perf_gpu_self_v1_.until;
+}
+
+PERF_COLD_FN_ void perf_gpu_freshen_(void)
+{
+    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_tick_ns_());
 }
 
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
@@ -658,9 +674,10 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
     int                     code;
 
-    if (!b || (perf_gpu_self_v1_.window != PERF_GPU_WINDOW_(perf_ticks()) &&
-               !perf_gpu_lives_(g, b, s->ring->line)))
+    if (!b)
         return PERF_GPU_SHUT_DOWN;
+    if (!perf_gpu_is_fresh_() && !perf_gpu_lives_(g, b, s->ring->line))
+        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
     code = perf_gpu_record_in_(b, s, s->stop, stream, 0);
     return code == 201 || code == 400 ? perf_gpu_record_in_(b, s, s->stop, stream, 1) : code;
 }
@@ -726,7 +743,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
         return code ? code : 201;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
-        (perf_gpu_self_v1_.window == PERF_GPU_WINDOW_(perf_ticks()) ||
+        (perf_gpu_is_fresh_() ||
          perf_gpu_lives_(g, b, mine->line))) {
         *ring = mine;
         return 0;
@@ -757,7 +774,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 
     *current = 1;
     if (at > 2 && k->stream == stream) {
-        if (perf_gpu_self_v1_.window == PERF_GPU_WINDOW_(perf_ticks()) ||
+        if (perf_gpu_is_fresh_() ||
             perf_gpu_lives_(g, b, k->ring->line))
             return k->ring;
         k->stream = PERF_NULL_;
@@ -779,22 +796,16 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
 {
     perf_gpu_entered_ e;
-    void             *event = PERF_NULL_;
-    int               code = s->start && s->stop ? 0 : perf_gpu_enter_(b, s->ring->ctx, &e);
+    int               code;
 
-    if (code || (s->start && s->stop))
+    if (s->start && s->stop)
+        return 0;
+    code = perf_gpu_enter_(b, s->ring->ctx, &e);
+    if (code)
         return code;
-    if (!s->start) {
-        code = b->event_create(&event, 0);
-        if (!code)
-            s->start = event;
-    }
-    if (!code && !s->stop) {
-        event = PERF_NULL_;
-        code = b->event_create(&event, 0);
-        if (!code)
-            s->stop = event;
-    }
+    code = s->start ? 0 : b->event_create(&s->start, 0);
+    if (!code && !s->stop)
+        code = b->event_create(&s->stop, 0);
     perf_gpu_leave_(b, &e);
     return code;
 }
@@ -838,7 +849,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
         return 0;
     if (perf_gpu_is_half_full_(ring))
         (void)perf_gpu_relieve_(g, b, ring, 1);
-    perf_gpu_self_v1_.window = PERF_GPU_WINDOW_(perf_ticks());
+    perf_gpu_freshen_();
     return 1;
 }
 
@@ -865,13 +876,13 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && perf_gpu_self_v1_.window != PERF_GPU_WINDOW_(perf_ticks()) &&
+    if (ring && !perf_gpu_is_fresh_() &&
         perf_gpu_is_half_full_(ring))
         (void)perf_gpu_relieve_(g, b, ring, 1);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
         return PERF_NULL_;
-    perf_gpu_self_v1_.window = PERF_GPU_WINDOW_(perf_ticks());
+    perf_gpu_freshen_();
     usual = current && PERF_PTR_(uintptr_t, stream) > 2;
     s->stream = stream;
     s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
@@ -1047,7 +1058,8 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
 
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
-    const perf_gpu_slot_ *last;         /* what its stream did up to this one; NULL: all */
+    uint64_t        upto;               /* what `stream` did up to this end of a scope; 0: all */
+    void           *stream;
     uint64_t        now;                /* all of it has stopped by then; 0: look afterwards */
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
@@ -1088,7 +1100,6 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
     uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
     uint32_t full = head + (x->most < room ? x->most : room);
-    uint64_t upto = x->last ? x->last->end : 0;
     int      code = 0, known;
 
     i = PERF_GET_(&ring->passed) ? to : ring->from;
@@ -1105,9 +1116,8 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end > upto ||
-                                         (s->held && s != x->last)
-                                   : s->held || (x->busy && perf_gpu_waits_(x, s)))) {
+        if (PERF_UNLIKELY_(s->held || (x->upto ? s->stream != x->stream || s->end > x->upto
+                                               : x->busy && perf_gpu_waits_(x, s)))) {
             keep = keep == cap ? i : keep;
             continue;
         }
@@ -1584,7 +1594,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 /* ---- collecting ---- */
 
 /* A round over one ring, and its results into the report.  wait: for its locks; else 0 where
- * somebody else is at it. */
+ * somebody else is at it, or at the report, so that there is no room for more results. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                          perf_gpu_ring_ *ring, perf_gpu_round_ *x, int wait)
 {
@@ -1601,7 +1611,7 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
         perf_gpu_book_ring_(g, ring);
         perf_gpu_unlock_(&g->lock);
     }
-    return 1;
+    return PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
 
 /* The owner, at a scope's begin: makes room in its ring. orderly: a little ahead of the need.  0:
@@ -1616,15 +1626,12 @@ PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *
     return perf_gpu_collect_ring_(g, b, ring, &x, 0);
 }
 
-/* All that a ring holds, or what one stream did up to `last`, which has stopped by `now`. */
+/* All that a ring holds and the device has finished. */
 PERF_COLD_FN_ void perf_gpu_collect_all_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
-                                         uint64_t now)
+                                         perf_gpu_ring_ *ring)
 {
     perf_gpu_round_ x = PERF_ZERO;
 
-    x.last = last;
-    x.now = now;
     x.most = ring->cap;
     (void)perf_gpu_collect_ring_(g, b, ring, &x, 1);
 }
@@ -1637,8 +1644,8 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
-        perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
-    perf_gpu_self_v1_.window = 0;               /* the next scope makes sure of its context */
+        perf_gpu_collect_all_(g, b, ring);
+    perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
 PERF_FN perf_status perf_gpu_collect(void)
@@ -1653,9 +1660,9 @@ PERF_FN perf_status perf_gpu_collect(void)
     return PERF_GET_(&d->down) || PERF_GET_(&d->error) ? PERF_EGPU : PERF_OK;
 }
 
-/* The newest scope of a ring that ended before `by` and is in flight, held so that nobody else
- * takes it; NULL: none. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
+/* The newest scope of a ring that ended before `by` and is in flight.  hold: nobody else fetches it
+ * from now on.  NULL: none. */
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint32_t hold)
 {
     perf_gpu_slot_ *s, *newest = PERF_NULL_;
     uint32_t        i;
@@ -1664,14 +1671,38 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
         return PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end <= by &&
-            (!newest || s->end > newest->end))
+        if (PERF_GPU_ENDED_(s) && s->end <= by && (!newest || s->end > newest->end))
             newest = s;
     }
-    if (newest)
-        newest->held++;
+    if (newest && hold)
+        newest->held = 1;
     perf_gpu_unlock_(&ring->lock);
     return newest;
+}
+
+/* Fetches what the held scope's stream did up to it.  A scope that the driver has no answer for is
+ * given up.  0: the ring cannot be had. */
+PERF_COLD_FN_ int perf_gpu_let_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_slot_ *s,
+                                int code)
+{
+    perf_gpu_ring_ *ring = s->ring;
+    perf_gpu_round_ x = PERF_ZERO;
+
+    x.now = perf_scope_ticks_(perf_registry_get_());
+    x.most = ring->cap;
+    x.stream = s->stream;
+    x.upto = s->end;
+    if (!perf_gpu_lock_(&ring->lock, 1))
+        return 0;
+    s->held = 0;
+    if (!code)
+        perf_gpu_round_run_(g, b, ring, &x);
+    if (PERF_GPU_ENDED_(s) && ring->head - PERF_ACQ_(&ring->tail) < 8 * ring->cap) {
+        perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
+        perf_gpu_give_up_(s);
+    }
+    perf_gpu_unlock_(&ring->lock);
+    return 1;
 }
 
 /* Waits for what a ring has in flight, the newest first, with no lock held: whoever has to come by
@@ -1679,34 +1710,32 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
 {
-    perf_registry_   *r = perf_registry_get_();
     perf_gpu_slot_   *s;
     perf_gpu_entered_ e;
-    uint64_t          by = perf_scope_ticks_(r), end;
+    uint64_t          by = perf_scope_ticks_(perf_registry_get_());
     int               code = 0;
 
+    while (!perf_gpu_lock_(&ring->waiter, 0)) { /* another thread waits here: look what it gets */
+        if (!perf_gpu_lives_(g, b, ring->line) || !perf_gpu_newest_(ring, by, 0))
+            return;
+        perf_gpu_collect_all_(g, b, ring);
+        perf_gpu_yield_();
+    }
     while (code != PERF_GPU_SHUT_DOWN && !(b->error_waits && b->error_waits()) &&
-           perf_gpu_lives_(g, b, ring->line) && (s = perf_gpu_hold_(ring, by)) != PERF_NULL_) {
-        end = s->end;
+           perf_gpu_lives_(g, b, ring->line) &&
+           (s = perf_gpu_newest_(ring, by, 1)) != PERF_NULL_) {
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
             code = b->event_sync(s->stop);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(b, &e);
         }
-        if (!code)
-            perf_gpu_collect_all_(g, b, ring, s, perf_scope_ticks_(r));
-        if (!perf_gpu_lock_(&ring->lock, 1))
-            return;
-        s->held--;
-        if (PERF_GPU_ENDED_(s) && s->end == end) { /* still there: the driver failed us */
-            perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
-            perf_gpu_give_up_(s);
-        }
-        perf_gpu_unlock_(&ring->lock);
+        if (!perf_gpu_let_(g, b, s, code))
+            break;
         if (code != PERF_GPU_SHUT_DOWN)
-            perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
+            perf_gpu_collect_all_(g, b, ring);
     }
+    perf_gpu_unlock_(&ring->waiter);
 }
 
 PERF_FN perf_status perf_gpu_collect_sync(void)
@@ -2081,8 +2110,8 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
             first = m;
     }
     if (first)
-        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of%11e\n",
-                   first->name->site.name, PERF_CAST_(double, first->device),
+        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of"
+                      "%11e\n", first->name->site.name, PERF_CAST_(double, first->device),
                    first->peak - first->total);
 }
 

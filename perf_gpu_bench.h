@@ -161,31 +161,7 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
-PERF_END_DECLS
-
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#if defined(__HIPCC__) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) && !PERF_DISABLE
-/* Where PTX cannot be loaded.  A template: no code in files that run no loop. */
-template <int Unused_>
-__global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)
-{
-    unsigned long long i = blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
-    unsigned           a = 0;
-
-    for (; i < vectors; i += static_cast<unsigned long long>(gridDim.x) * blockDim.x) {
-        uint4 v = at[i];
-        a |= v.x | v.y | v.z | v.w;
-    }
-    if (a == 0x9e3779b9u)                       /* never: it is all zeros */
-        at->x = a;
-}
-#define PERF_GPU_OWN_SWEEP_ 1
-#else
-#define PERF_GPU_OWN_SWEEP_ 0
-#endif
-
-PERF_BEGIN_DECLS
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 {
@@ -275,7 +251,7 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing, useless, no_sweep;
+    int              down, discard, busy, probed, probing, useless;
     int              own_graph, inside, on_stream, asked, calm;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
@@ -329,12 +305,8 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         ".target sm_50\n"
         ".address_size 64\n"
         ".visible .entry perf_gate(.param .u64 f, .param .u64 o, .param .u64 n) {\n"
-        ".reg .pred p;\n"
-        ".reg .u32 v;\n"
-        ".reg .u64 flag, out, ns, t0, t;\n"
-        "ld.param.u64 flag, [f];\n"
-        "ld.param.u64 out, [o];\n"
-        "ld.param.u64 ns, [n];\n"
+        ".reg .pred p; .reg .u32 v; .reg .u64 flag, out, ns, t0, t;\n"
+        "ld.param.u64 flag, [f]; ld.param.u64 out, [o]; ld.param.u64 ns, [n];\n"
         "mov.u64 t0, %globaltimer;\n"
         "AGAIN:\n"
         "ld.volatile.global.u32 v, [flag];\n"
@@ -351,14 +323,9 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "ret;\n"
         "}\n"
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
-        ".reg .pred p;\n"
-        ".reg .u32 c, d, x, a, e<4>;\n"
-        ".reg .u64 at, end, step;\n"
-        "ld.param.u64 at, [b];\n"
-        "ld.param.u64 end, [n];\n"
-        "mov.u32 c, %ctaid.x;\n"
-        "mov.u32 d, %ntid.x;\n"
-        "mov.u32 x, %tid.x;\n"
+        ".reg .pred p; .reg .u32 c, d, x, a, e<4>; .reg .u64 at, end, step;\n"
+        "ld.param.u64 at, [b]; ld.param.u64 end, [n];\n"
+        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x;\n"
         "mad.lo.u32 c, c, d, x;\n"
         "mov.u32 x, %nctaid.x;\n"
         "mul.wide.u32 step, x, d;\n"
@@ -371,10 +338,7 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "setp.ge.u64 p, at, end;\n"
         "@p bra DONE;\n"
         "ld.global.cg.v4.u32 {e0, e1, e2, e3}, [at];\n"
-        "or.b32 a, a, e0;\n"
-        "or.b32 a, a, e1;\n"
-        "or.b32 a, a, e2;\n"
-        "or.b32 a, a, e3;\n"
+        "or.b32 a, a, e0; or.b32 a, a, e1; or.b32 a, a, e2; or.b32 a, a, e3;\n"
         "add.u64 at, at, step;\n"
         "bra NEXT;\n"
         "DONE:\n"
@@ -399,31 +363,21 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     PERF_REL_(&w->out, 1u);
 }
 
+/* Reads that much, or writes zeros where our kernels cannot be loaded. */
 PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
     void    *parameter[2];
 
+    if (!s->sweep_kernel)
+        return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
     if (vectors / 256 + 1 < blocks)
         blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
     parameter[0] = &at;
     parameter[1] = &vectors;
-    if (s->sweep_kernel)
-        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
-                            PERF_NULL_);
-#if PERF_GPU_OWN_SWEEP_
-    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, s->stream)>>>(
-        PERF_PTR_(uint4 *, at), vectors);
-    return PERF_CAST_(int, hipGetLastError());
-#else
-    return 1;
-#endif
-}
-
-PERF_FN int perf_gpu_can_sweep_(const perf_gpu_loop_ *s)
-{
-    return s->scratch && (s->sweep_kernel || (PERF_GPU_OWN_SWEEP_ && !s->no_sweep));
+    return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
+                        PERF_NULL_);
 }
 
 /* Closes the gate behind what the stream holds. */
@@ -541,9 +495,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
             return 0;                           /* without a gate: the host's jitter is welcome */
         if (s->scratch) {                       /* anything that takes another time each round */
             d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
-            if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
-                    ? perf_gpu_sweep_(s, s->scratch, d)
-                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream)))
+            if (!perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, d)))
                 return perf_gpu_let_go_(s);
         }
         if (!perf_gpu_slice_end_(s, 0))
@@ -593,9 +545,8 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
         began = perf_now();
         if (!perf_gpu_slice_begin_(s, 1, 0))
             return 0;
-        if (perf_gpu_can_sweep_(s) &&
-            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
-            s->no_sweep = 1;
+        if (s->scratch)
+            (void)perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0));
         late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
@@ -757,12 +708,9 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         perf_gpu_setup_memory_(s, large);
     if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
         return 0;
-    if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
-        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
-        s->no_sweep = 1;                        /* not compiled for this device */
     if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
-    large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes && perf_gpu_can_sweep_(s);
+    large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes;
     if (large && s->r.opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
         return 0;
     if (large && s->r.opts.bytes > 0.0)
@@ -932,18 +880,6 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE));
 }
 
-PERF_COLD_FN_ perf_interval perf_gpu_median_(const double *x, size_t n, const perf_summary *sum)
-{
-    perf_interval q;
-
-    if (n >= 40)
-        return perf_quantile_interval_series(x, n, 0.5, 0.95);
-    q.low = sum->p50_low;
-    q.estimate = sum->p50;
-    q.high = sum->p50_high;
-    return q;
-}
-
 /* The log resolution of one pair. */
 PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 {
@@ -960,7 +896,6 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
                           : s->r.opts.samples ? s->r.opts.samples : PERF_GPU_MOST_SAMPLES_;
     perf_decision  d = PERF_INCONCLUSIVE;
     perf_summary   sum;
-    perf_interval  q;
     int            i;
 
     for (i = 0; good && i < s->arms; i++)
@@ -975,9 +910,8 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
     if (s->r.opts.samples || a->cleans < s->look_at)
         return 0;
     s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_summarize(a->clean, a->cleans);
-    q = perf_gpu_median_(a->clean, a->cleans, &sum);
-    return q.high - q.low <= 2.0 * s->r.opts.rel_ci * sum.p50;
+    sum = perf_bench_summary_(a->clean, a->cleans);
+    return sum.p50_high - sum.p50_low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
@@ -1396,7 +1330,8 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
         if (r->flush_bytes > 0.0)
-            perf_putf_(&o, "cold L2 (after reading %.0f MB)", r->flush_bytes * 1e-6);
+            perf_putf_(&o, "cold L2 (after %s %.0f MB)", s->sweep_kernel ? "reading" : "writing",
+                       r->flush_bytes * 1e-6);
         else
             perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2"
                                                         : "warm L2 (no way to flush it)");
@@ -1419,7 +1354,6 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
 {
     perf_gpu_result      r = s->r;
     const perf_gpu_arm_ *a = &s->arm[arm];
-    perf_interval        q;
     double               step = r.quantum_ns / PERF_CAST_(double, a->batch);
     size_t               i;
 
@@ -1431,7 +1365,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.graph = a->exec != PERF_NULL_;
     r.gate = s->gate_off ? 0 : r.gate;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.time = perf_summarize(a->clean, a->cleans);
+    r.time = perf_bench_summary_(a->clean, a->cleans);
     r.exposed = perf_gpu_flagged_(a, s->spare, 0);
     r.launch = perf_gpu_flagged_(a, s->spare, 1);
     for (i = 0; i < a->count; i++) {
@@ -1445,14 +1379,14 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
             r.sm_mhz_low = x->sm_mhz;
     }
     if (r.time.count) {
-        q = perf_gpu_median_(a->clean, a->cleans, &r.time);
-        r.time.p50_low = q.low - step > 0.0 ? q.low - step : 0.0;
-        r.time.p50_high = q.high + step;
         r.warnings |= r.time.warnings;
         if (step > PERF_GPU_PERCENT_ * r.time.p50)
             r.warnings |= PERF_WARN_RESOLUTION;
-        if (s->arms == 1 && !(q.high - q.low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
+        if (s->arms == 1 &&
+            !(r.time.p50_high - r.time.p50_low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
+        r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
+        r.time.p50_high += step;
         if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
             r.gbs = r.opts.bytes / r.time.p50;
     } else if (r.status == PERF_OK) {
