@@ -184,7 +184,6 @@ typedef struct perf_gpu_done_ {
     struct perf_gpu_done_ *next;
     uint32_t    thread, depth;
 } perf_gpu_done_;
-#define PERF_GPU_NOWHERE_ (-1e300)      /* start_ns of a scope with a length and no place */
 
 /* How far a line has come: in registers while scopes are placed, as long as nobody is called. */
 typedef struct perf_gpu_pace_ {
@@ -287,7 +286,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_get_();
     perf_registry_   *r = perf_registry_get_();
-    perf_gpu_state_  *g = d ? PERF_ACQ_(&d->state) : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
+    perf_gpu_state_  *g = d ? PERF_ACQ_(&d->state) : PERF_NULL_;
 
     if (g || !d || !perf_lock_(r))
         return g;
@@ -314,14 +313,7 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_seen_();
 
-    return d ? PERF_ACQ_(&d->state) : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
-}
-
-PERF_FN void perf_gpu_yield_(void)
-{
-#if PERF_LP64_UNIX_
-    (void)perf_sched_yield_();
-#endif
+    return d ? PERF_ACQ_(&d->state) : PERF_NULL_;
 }
 
 /* 0: taken, and nobody is waited for; or this very thread has it. */
@@ -332,7 +324,9 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
     while (!perf_claim_(lock, 0, me)) {
         if (!wait || PERF_GET_(lock) == me)
             return 0;
-        perf_gpu_yield_();
+#if PERF_LP64_UNIX_
+        (void)perf_sched_yield_();
+#endif
     }
     return 1;
 }
@@ -493,8 +487,8 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
 
 /* ---- rings ---- */
 
-PERF_COLD_DECL_ int perf_gpu_relieve_(perf_gpu_state_ *, const perf_gpu_backend *,
-                                      perf_gpu_ring_ *, int);
+PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *,
+                                           perf_gpu_ring_ *, uint32_t most, int orderly, int wait);
 
 /* Free again.  The owner may use it as soon as `begin` or `key` say so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
@@ -629,7 +623,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
-    mine = perf_gpu_relieve_(g, b, ring, 0);
+    mine = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
@@ -848,7 +842,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return 0;
     if (perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_relieve_(g, b, ring, 1);
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
     perf_gpu_freshen_();
     return 1;
 }
@@ -878,7 +872,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     ring = perf_gpu_route_(g, b, t, stream, &current);
     if (ring && !perf_gpu_is_fresh_() &&
         perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_relieve_(g, b, ring, 1);
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
         return PERF_NULL_;
@@ -967,8 +961,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     uint32_t       k = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE
                            ? PERF_CAST_(uint32_t, kind)
                            : PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k)
-                                                       : PERF_CAST_(perf_site_ *, PERF_NULL_);
+    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
         s.slot = perf_gpu_begin_(site, PERF_GPU_STREAM_(stream));
@@ -1011,7 +1004,7 @@ PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
  * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, somebody else is at
  * the line. */
 PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring, perf_gpu_slot_ *s,
-                                double own_ms, double *start_ns)
+                                double own_ms, double *start_ns, int *code)
 {
     perf_gpu_line_ *l = ring->line;
     void           *event = PERF_NULL_;
@@ -1025,7 +1018,8 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     if (!perf_gpu_lock_(&l->lock, 0))
         return known ? 1 : -1;
     if (!l->anchor) {                           /* the first of all: where the line begins */
-        known = !b->event_create(&event, 0);
+        *code = b->event_create(&event, 0);
+        known = !*code;
         *start_ns = 0;
         if (known) {
             l->anchor = s->start;
@@ -1034,8 +1028,8 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
         perf_gpu_unlock_(&l->lock);
         return known;
     }
-    shared = !b->event_elapsed(&ms, l->anchor, s->start) &&
-             perf_gpu_distance_(PERF_CAST_(double, ms), &other);
+    *code = b->event_elapsed(&ms, l->anchor, s->start);
+    shared = !*code && perf_gpu_distance_(PERF_CAST_(double, ms), &other);
     if (shared && (!known || (other < 0 ? -other : other) < (own < 0 ? -own : own)))
         *start_ns = l->anchor_ns + other;
     known |= shared;
@@ -1058,9 +1052,6 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
 
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
-    uint64_t        upto;               /* what `stream` did up to this end of a scope; 0: all */
-    void           *stream;
-    uint64_t        now;                /* all of it has stopped by then; 0: look afterwards */
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
@@ -1116,8 +1107,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(s->held || (x->upto ? s->stream != x->stream || s->end > x->upto
-                                               : x->busy && perf_gpu_waits_(x, s)))) {
+        if (PERF_UNLIKELY_(x->busy && perf_gpu_waits_(x, s))) {
             keep = keep == cap ? i : keep;
             continue;
         }
@@ -1134,13 +1124,17 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         if (PERF_LIKELY_(!code && since.bits < close)) {
             d->start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
         } else {
-            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns);
+            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns,
+                                  &code);
             if (known < 0) {
                 keep = keep == cap ? i : keep;
                 break;
             }
-            if (!known)
-                d->start_ns = PERF_GPU_NOWHERE_;
+            if (!known) {
+                perf_gpu_failed_(g, "event_elapsed", code);
+                perf_gpu_give_up_(s);
+                continue;
+            }
         }
         d->site = s->site;
         d->stream = s->stream;
@@ -1178,10 +1172,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
     if (x->head == ring->head)
         return;
     PERF_SET_(&ring->retry, 0u);
-    if (!x->now)
-        x->now = perf_scope_ticks_(perf_registry_get_());
-    if (x->now > ring->now)
-        PERF_SET_(&ring->now, x->now);
+    PERF_SET_(&ring->now, perf_scope_ticks_(perf_registry_get_()));
     PERF_REL_(&ring->head, x->head);
 }
 
@@ -1518,7 +1509,7 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     PERF_GPU_EARLIER_(begin)
     for (i = 0; i < n; i++) {
         s = batch[i];
-        s->next = i + 1 < n ? batch[i + 1] : PERF_CAST_(perf_gpu_done_ *, PERF_NULL_);
+        s->next = i + 1 < n ? batch[i + 1] : PERF_NULL_;
         while (opened && open[opened - 1]->end < s->end)
             opened--;
         for (k = 0, s->depth = 1; k < opened; k++)
@@ -1542,17 +1533,6 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     }
 }
 
-/* It has a length, but no place on the line: it is shown where the host began it. */
-PERF_COLD_FN_ void perf_gpu_book_nowhere_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
-                                          perf_gpu_done_ *s)
-{
-    double        tick = perf_scope_tick_ns_(perf_registry_get_());
-    perf_gpu_aim_ a = PERF_ZERO;
-
-    if (s->begin >= g->birth && perf_gpu_aim_at_(g, ring->line, s, &a, 1))
-        perf_gpu_add_(&a, s, perf_gpu_length_of_(&a, s->ns / tick), 0);
-}
-
 /* All results of a ring. */
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 {
@@ -1572,10 +1552,6 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
             perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
         s = &done[i & mask];
-        if (PERF_UNLIKELY_(!(s->start_ns > PERF_GPU_NOWHERE_))) {
-            perf_gpu_book_nowhere_(g, ring, s);
-            continue;
-        }
         mixed |= s->begin < upto;
         upto = s->end;
         *link = s;
@@ -1593,11 +1569,17 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 
 /* ---- collecting ---- */
 
-/* A round over one ring, and its results into the report.  wait: for its locks; else 0 where
- * somebody else is at it, or at the report, so that there is no room for more results. */
+/* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
+ * to the first that is open or pending, as the owner does at a scope's begin, a little ahead of the
+ * need.  wait: for locks; else 0 where somebody else is at it, or at the report, so that there is
+ * no room for more results. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring, perf_gpu_round_ *x, int wait)
+                                         perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
+    perf_gpu_round_ x = PERF_ZERO;
+
+    x.orderly = PERF_CAST_(uint32_t, orderly);
+    x.most = most;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_gpu_lock_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
@@ -1605,35 +1587,13 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
     }
     if (!perf_gpu_lock_(&ring->lock, wait))
         return 0;
-    perf_gpu_round_run_(g, b, ring, x);
+    perf_gpu_round_run_(g, b, ring, &x);
     perf_gpu_unlock_(&ring->lock);
     if (perf_gpu_lock_(&g->lock, wait)) {
         perf_gpu_book_ring_(g, ring);
         perf_gpu_unlock_(&g->lock);
     }
     return PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
-}
-
-/* The owner, at a scope's begin: makes room in its ring. orderly: a little ahead of the need.  0:
- * a collector is at it. */
-PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                    perf_gpu_ring_ *ring, int orderly)
-{
-    perf_gpu_round_ x = PERF_ZERO;
-
-    x.orderly = PERF_CAST_(uint32_t, orderly);
-    x.most = PERF_GPU_FEW_;
-    return perf_gpu_collect_ring_(g, b, ring, &x, 0);
-}
-
-/* All that a ring holds and the device has finished. */
-PERF_COLD_FN_ void perf_gpu_collect_all_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring)
-{
-    perf_gpu_round_ x = PERF_ZERO;
-
-    x.most = ring->cap;
-    (void)perf_gpu_collect_ring_(g, b, ring, &x, 1);
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -1644,7 +1604,7 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
-        perf_gpu_collect_all_(g, b, ring);
+        (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
     perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
@@ -1660,82 +1620,56 @@ PERF_FN perf_status perf_gpu_collect(void)
     return PERF_GET_(&d->down) || PERF_GET_(&d->error) ? PERF_EGPU : PERF_OK;
 }
 
-/* The newest scope of a ring that ended before `by` and is in flight.  hold: nobody else fetches it
- * from now on.  NULL: none. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint32_t hold)
+/* The newest scope of a ring that is in flight and ended by then: its second event, which never
+ * changes, and when it ended.  NULL: none. */
+PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end)
 {
-    perf_gpu_slot_ *s, *newest = PERF_NULL_;
+    perf_gpu_slot_ *s;
+    void           *event = PERF_NULL_;
     uint32_t        i;
 
     if (!perf_gpu_lock_(&ring->lock, 1))
-        return PERF_NULL_;
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
+        return event;
+    for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end <= by && (!newest || s->end > newest->end))
-            newest = s;
-    }
-    if (newest && hold)
-        newest->held = 1;
-    perf_gpu_unlock_(&ring->lock);
-    return newest;
-}
-
-/* Fetches what the held scope's stream did up to it.  A scope that the driver has no answer for is
- * given up.  0: the ring cannot be had. */
-PERF_COLD_FN_ int perf_gpu_let_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_slot_ *s,
-                                int code)
-{
-    perf_gpu_ring_ *ring = s->ring;
-    perf_gpu_round_ x = PERF_ZERO;
-
-    x.now = perf_scope_ticks_(perf_registry_get_());
-    x.most = ring->cap;
-    x.stream = s->stream;
-    x.upto = s->end;
-    if (!perf_gpu_lock_(&ring->lock, 1))
-        return 0;
-    s->held = 0;
-    if (!code)
-        perf_gpu_round_run_(g, b, ring, &x);
-    if (PERF_GPU_ENDED_(s) && ring->head - PERF_ACQ_(&ring->tail) < 8 * ring->cap) {
-        perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
-        perf_gpu_give_up_(s);
+        if (PERF_GPU_ENDED_(s) && s->end <= by && s->end >= *end) {
+            event = s->stop;
+            *end = s->end;
+        }
     }
     perf_gpu_unlock_(&ring->lock);
-    return 1;
+    return event;
 }
 
 /* Waits for what a ring has in flight, the newest first, with no lock held: whoever has to come by
- * for the device to go on, can. */
+ * for the device to go on, can.  Fetches a few at a time, so that each is known to have stopped
+ * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
 {
-    perf_gpu_slot_   *s;
     perf_gpu_entered_ e;
-    uint64_t          by = perf_scope_ticks_(perf_registry_get_());
+    void             *event;
+    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
+    uint32_t          head = 0;
     int               code = 0;
 
-    while (!perf_gpu_lock_(&ring->waiter, 0)) { /* another thread waits here: look what it gets */
-        if (!perf_gpu_lives_(g, b, ring->line) || !perf_gpu_newest_(ring, by, 0))
-            return;
-        perf_gpu_collect_all_(g, b, ring);
-        perf_gpu_yield_();
-    }
-    while (code != PERF_GPU_SHUT_DOWN && !(b->error_waits && b->error_waits()) &&
-           perf_gpu_lives_(g, b, ring->line) &&
-           (s = perf_gpu_newest_(ring, by, 1)) != PERF_NULL_) {
+    while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
+           (event = perf_gpu_newest_(ring, by, &end)) != PERF_NULL_ &&
+           (end != before || head != PERF_ACQ_(&ring->head))) {
+        before = end;
+        head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
-            code = b->event_sync(s->stop);
+            code = b->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(b, &e);
         }
-        if (!perf_gpu_let_(g, b, s, code))
-            break;
-        if (code != PERF_GPU_SHUT_DOWN)
-            perf_gpu_collect_all_(g, b, ring);
+        if (code) {
+            perf_gpu_error_(g->driver, "event_sync", code);
+            return;
+        }
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1);
     }
-    perf_gpu_unlock_(&ring->waiter);
 }
 
 PERF_FN perf_status perf_gpu_collect_sync(void)
@@ -1803,8 +1737,7 @@ PERF_COLD_FN_ void perf_gpu_ring_end_(const perf_gpu_backend *b, const perf_gpu_
 
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
 {
-    perf_gpu_state_        *g = PERF_DISABLE ? PERF_CAST_(perf_gpu_state_ *, PERF_NULL_)
-                                             : perf_gpu_state_get_();
+    perf_gpu_state_        *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
@@ -1846,7 +1779,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats   a;
     perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_registry_  *r = g ? perf_registry_get_() : PERF_CAST_(perf_registry_ *, PERF_NULL_);
+    perf_registry_  *r = g ? perf_registry_get_() : PERF_NULL_;
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
     uint32_t         id, rows;
@@ -1975,8 +1908,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
-    perf_gpu_state_ *g = PERF_DISABLE ? PERF_CAST_(perf_gpu_state_ *, PERF_NULL_)
-                                      : perf_gpu_state_get_();
+    perf_gpu_state_ *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -2117,14 +2049,12 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 
 /* ---- bottleneck ---- */
 
-#define PERF_BOUND_TEXT_(name, text) case name: return text;
+#define PERF_BOUND_TEXT_(name, text) text,
 PERF_FN const char *perf_bound_text(perf_bound bound)
 {
-    switch (bound) {
-        PERF_BOUND_LIST_(PERF_BOUND_TEXT_)
-    case PERF_BOUND_COUNT_: break;
-    }
-    return "unknown";
+    static const char *const text[] = {PERF_BOUND_LIST_(PERF_BOUND_TEXT_)};
+
+    return PERF_CAST_(unsigned, bound) < PERF_BOUND_COUNT_ ? text[bound] : "unknown";
 }
 #undef PERF_BOUND_TEXT_
 

@@ -29,8 +29,9 @@ PERF_BEGIN_DECLS
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean */
-                                /* lines; how much that takes is measured */
+    PERF_GPU_COLD,              /* before each sample four times the L2 cache is read, for some */
+                                /* choose nearly at random which line goes; and lines that the */
+                                /* program made persist there are let go */
     PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
@@ -41,7 +42,8 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most */
                                 /* 512; COLD: always 1 */
     int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n */
-    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n */
+    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n, and throttled ones */
+                                /* again, up to n more */
     double   rel_ci; /* half-width of the median's 95 % interval to stop at; 0 -> 0.005 */
     double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
     double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
@@ -50,7 +52,8 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
 
 /* Bits of perf_gpu_sample.flags. */
 #define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time` */
-#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down; still in `time` */
+#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down: taken again; in `time` */
+                                        /* from the 20th in a row on */
 #define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time` */
 #define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself */
 
@@ -77,7 +80,6 @@ typedef struct perf_gpu_result {
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read before each sample; 0: none */
-    double   flush_effect;      /* a small read after it / the same read warm; 0: not measured */
     double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
     double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
     double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
@@ -172,6 +174,7 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
+#define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
 /* What the loop will use: each 0 replaced by its default. */
@@ -252,7 +255,7 @@ typedef struct perf_gpu_loop_ {
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
     int              down, discard, busy, probed, probing, useless;
-    int              own_graph, inside, on_stream, asked, calm;
+    int              own_graph, inside, on_stream, asked, calm, hot, cooling, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
     uint64_t         multiprocessors;
@@ -261,7 +264,7 @@ typedef struct perf_gpu_loop_ {
     perf_gpu_arm_    arm[2];
     perf_slice_      told[2];
     perf_seq         seq;
-    size_t           look_at;
+    size_t           look_at, again;    /* again: rounds that were repeated */
     const char      *why;               /* more than the status says, or NULL */
     double          *spare;             /* room for a number of each sample */
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
@@ -411,6 +414,8 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
 {
     s->now.flags = 0;
+    if (flush && s->persisting)
+        (void)perf_gpu_attempt_(s, s->t->l2_release());
     if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes)))
         return 0;
     gated = gated && s->r.gate && !s->gate_off;
@@ -561,37 +566,12 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 }
 
 /* ns of one read of the scratch memory; negative: an error. */
-PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s, double flush, uint64_t at, double bytes)
+PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s)
 {
-    if (flush > 0.0 &&
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush)))
-        return -1.0;
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes)))
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, PERF_CAST_(double, s->scratch_bytes))))
         return perf_gpu_let_go_(s) - 1.0;
     return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
-}
-
-/* How much is read to flush the cache: four times its size where there is memory for it, for some
- * caches choose nearly at random which line goes.  How much slower a small read is after that shows
- * whether it worked. */
-PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
-{
-    double   probe = s->l2_bytes / 4.0, least[2] = {PERF_INF_, PERF_INF_}, ns;
-    double   area = PERF_CAST_(double, s->scratch_bytes) - probe;
-    uint64_t at = s->scratch + s->scratch_bytes - PERF_CAST_(uint64_t, probe) / 16 * 16;
-    int      i;
-
-    for (i = 0; i < 8; i++) {                   /* the first one warms, the last four are cold */
-        ns = perf_gpu_read_(s, i < 4 ? 0.0 : area, at, probe);
-        if (ns < 0.0)
-            return 0;
-        if (i && ns < least[i > 3])
-            least[i > 3] = ns;
-    }
-    s->r.flush_effect = least[0] > 0.0 ? least[1] / least[0] : 0.0;
-    s->r.flush_bytes = area;
-    return 1;
 }
 
 /* 0: not known. */
@@ -615,7 +595,7 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
     const double l2 = s->l2_bytes;
-    const double size[] = {4.25 * l2, 2.25 * l2, 1.25 * l2, 64 << 20, 1 << 20};
+    const double size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
     int          i, code = 0;                   /* the last two: enough for the quantum */
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
@@ -686,6 +666,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     double                  ns;
+    size_t                  kept = 0;
     int                     i, capturing = 0;
     int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
 
@@ -699,6 +680,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
     s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
+    s->persisting = t->l2_release && t->ctx_limit && !t->ctx_limit(&kept, 6) && kept;
     s->r.datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
     if (s->down || !perf_gpu_try_(s, t->event_create(&s->event[0], 0)) ||
         !perf_gpu_try_(s, t->event_create(&s->event[1], 0)))
@@ -711,11 +693,11 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
     large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes;
-    if (large && s->r.opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
-        return 0;
+    if (large && s->r.opts.cache != PERF_GPU_HOT)
+        s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
     if (large && s->r.opts.bytes > 0.0)
         for (i = 0; i < 5; i++) {
-            ns = perf_gpu_read_(s, 0.0, s->scratch, PERF_CAST_(double, s->scratch_bytes));
+            ns = perf_gpu_read_(s);
             if (ns < 0.0)
                 return 0;
             if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->r.peak_gbs)
@@ -875,9 +857,11 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
         2.0 * (s->now.ns - s->r.overhead_ns) < a->fastest - s->r.overhead_ns)   /* no mere */
         x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
-    if (x->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
+    s->hot = x->throttle & UINT64_C(0xec) ? s->hot + 1 : 0;     /* power cap, heat, brake: not */
+    if (s->hot)                                                 /* idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
-    return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE));
+    s->cooling |= s->hot && s->hot < PERF_GPU_HOT_IN_A_ROW_;
+    return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE)) && !s->cooling;
 }
 
 /* The log resolution of one pair. */
@@ -892,8 +876,9 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
-    const int      most = s->arms == 2 ? s->ab_opts.max_pairs
-                          : s->r.opts.samples ? s->r.opts.samples : PERF_GPU_MOST_SAMPLES_;
+    const size_t   most = PERF_CAST_(size_t, s->arms == 2 ? s->ab_opts.max_pairs
+                                             : s->r.opts.samples ? s->r.opts.samples
+                                                                 : PERF_GPU_MOST_SAMPLES_);
     perf_decision  d = PERF_INCONCLUSIVE;
     perf_summary   sum;
     int            i;
@@ -902,7 +887,9 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
         s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
     if (good && s->typical)
         d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
-    if (a->count >= PERF_CAST_(size_t, most) || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
+    s->again += s->cooling && s->again < most;
+    s->cooling = 0;
+    if (a->count >= most + s->again || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
         (!a->cleans && a->count >= 30))
         return 1;
     if (s->arms == 2)
@@ -1203,7 +1190,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 {
     perf_gpu_bench_opts o = perf_gpu_bench_resolve_(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, room);
+    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * room);
 
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
@@ -1216,7 +1203,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
     perf_metric      m = o.accept.rule.metric;
     perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
-                                             PERF_CAST_(size_t, o.max_pairs));
+                                             2 * PERF_CAST_(size_t, o.max_pairs));
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;
@@ -1437,8 +1424,15 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
 /* Its result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
+    int i;
+
     perf_gpu_release_(s);
     s->phase = PERF_GPU_DONE_;
+    for (i = 0; i < s->arms; i++) {
+        s->told[i].ns = s->arm[i].clean;
+        s->told[i].count = s->arm[i].cleans;
+    }
+    s->as.state.arm = s->told;
     memcpy(s->note, text, sizeof s->note);
     s->as.loop.result = result;
     PERF_REL_(&s->as.loop.done, 1);
@@ -1452,9 +1446,6 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
-    s->as.state.arm = s->told;
-    s->told[0].ns = s->arm[0].clean;
-    s->told[0].count = s->arm[0].cleans;
     s->as.state.result = perf_gpu_as_result_(&r);
     perf_gpu_settle_(s, r.text, &s->as.state.result);
     return r;
@@ -1480,6 +1471,14 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     v.excluded = s->seq.excluded;
     perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
                          &s->ab_opts.accept);
+    perf_sort_values(s->spare, n);
+    if (perf_lopsided_(s->spare, n, 2.58)) {
+        v.warnings |= PERF_WARN_SHAPE;
+        if (v.decision != PERF_INCONCLUSIVE)
+            v.reason = v.decision == PERF_ACCEPT
+                           ? "the median of the pairs' ratios clears the threshold"
+                           : "the median of the pairs' ratios misses the threshold";
+    }
     if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
@@ -1489,7 +1488,6 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 {
     perf_gpu_ab_result r = PERF_ZERO;
     perf_ab_result    *h;
-    int                i;
 
     r.status = r.verdict.status = perf_gpu_over_(s, 2);
     r.verdict.reason = perf_status_text(r.status);
@@ -1509,11 +1507,6 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
         r.verdict.decision = PERF_INCONCLUSIVE;
         r.verdict.status = r.status;
     }
-    for (i = 0; i < 2; i++) {
-        s->told[i].ns = s->arm[i].clean;
-        s->told[i].count = s->arm[i].cleans;
-    }
-    s->as.state.arm = s->told;
     h = &s->as.state.ab;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
@@ -1549,7 +1542,7 @@ PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 /* What a loop was; afterwards it is one that has ended. */
 PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 {
-    struct perf_gpu_loop_ *was = l ? l->state : PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_);
+    struct perf_gpu_loop_ *was = l ? l->state : PERF_NULL_;
 
     if (l) {
         memset(l, 0, sizeof *l);

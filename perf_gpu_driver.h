@@ -112,6 +112,8 @@ typedef struct perf_gpu_backend {
     int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
                                         /* read; any call would wipe it, so none is made */
     int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
+    int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
+    int (*l2_release)(void);                    /* such lines become ordinary ones */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -199,7 +201,8 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(error_name, "GetErrorName", "") X(error_text, "GetErrorString", "")                         \
     X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
     X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
-    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")
+    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
+    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.
  */
@@ -471,8 +474,7 @@ PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_)
-                                       : perf_gpu_driver_get_();
+    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_NULL_ : perf_gpu_driver_get_();
     perf_registry_   *r;
     perf_gpu_backend  t = PERF_ZERO;
 
@@ -545,11 +547,9 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
 /* Where something has been asked of a driver already; NULL: nowhere yet. */
 PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
 {
-    perf_registry_ *r = PERF_DISABLE ? PERF_CAST_(perf_registry_ *, PERF_NULL_)
-                                     : perf_registry_get_();
+    perf_registry_ *r = PERF_DISABLE ? PERF_NULL_ : perf_registry_get_();
 
-    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu))
-             : PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_);
+    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu)) : PERF_NULL_;
 }
 
 PERF_FN int perf_gpu_error_code(void)

@@ -57,8 +57,8 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
- *                                                         one context, perf_cuda.h says who writes
- *   perf_gpu_self_v1_                                     the calling thread's ring in use
+ *                                                         one context, perf_cuda.h says who writes;
+ *                                                         that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
  *   PERF_GPU_HERE_                                        1: scopes can record here */
@@ -78,11 +78,10 @@ typedef struct perf_gpu_slot_ {
     uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
-    uint32_t held;              /* 1: perf_gpu_collect_sync() waits for it */
+    uint32_t thread;            /* on a per-thread default stream: whose it is; else 0 */
     perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
-    uint32_t thread, spare;     /* thread: on a per-thread default stream, whose it is; else 0 */
 } perf_gpu_slot_;
 
 /* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
@@ -101,7 +100,6 @@ typedef struct perf_gpu_ring_ {
     uint32_t        cap, made;          /* cap: a power of two */
     uint32_t        retry;              /* all in flight: so many begins until the next attempt */
     uint32_t        passed;             /* the owner has passed by a slot that is in flight */
-    uint32_t        waiter, spare;      /* the thread in perf_gpu_collect_sync() */
     uint32_t        lock;               /* who fetches; what follows is his */
     uint32_t        from;               /* from this slot to `at` some may be in flight */
     void           *anchor;             /* an event of ours whose time is `anchor_ns` */
@@ -124,12 +122,7 @@ typedef struct perf_gpu_self_ {
 extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 #else
-static perf_gpu_self_ *perf_gpu_self_none_(void)
-{
-    static perf_gpu_self_ none;
-    return &none;
-}
-#define perf_gpu_self_v1_ (*perf_gpu_self_none_())
+static perf_gpu_self_ perf_gpu_self_v1_;       /* never used */
 #endif
 
 /* Everything but the common case, by perf_cuda.h. */
@@ -147,7 +140,7 @@ typedef struct perf_gpu_core_ {
 #endif
 #if PERF_DISABLE
 #define perf_gpu_begin_(site, stream)                                                             \
-    ((void)(site), (void)(stream), PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_))
+    ((void)(site), (void)(stream), PERF_NULL_)
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
 #if PERF_GPU_MARKS_ONLY_

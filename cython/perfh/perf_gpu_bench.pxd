@@ -62,7 +62,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint32_t sm_mhz_low
         uint32_t sm_mhz_high
         double flush_bytes
-        double flush_effect
         double gbs
         double peak_gbs
         double datasheet_gbs
