@@ -62,15 +62,16 @@
 #endif
 
 /* Device functions: in kernels, and where a test plays the machine on the host (see >>private). */
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_FN_ static __device__ __forceinline__
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_KERNEL_IN_ __device__ __forceinline__
 #define PERF_KERNEL_DEVICE_ 1
-#elif defined(PERF_KERNEL_MACHINE_) || defined(__HIP_CPU_RT__)  /* HIP-CPU: HIP run on the host   */
-#define PERF_KERNEL_FN_ static inline
+#elif defined(PERF_KERNEL_MACHINE_)
+#define PERF_KERNEL_IN_ inline
 #define PERF_KERNEL_DEVICE_ 1
 #else
 #define PERF_KERNEL_DEVICE_ 0
 #endif
+#define PERF_KERNEL_FN_ static PERF_KERNEL_IN_
 
 PERF_BEGIN_DECLS
 
@@ -138,17 +139,12 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 /* A moment with a value. */
 PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
 
-/* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init.  Neither
- * this nor PERF_KERNEL_HIST is there under NVRTC and hipRTC.                                     */
-#if !PERF_KERNEL_RTC_
-PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
-#endif
-
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
  *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
  *                               longer is counted as wrapped unless it calls sum.store() meanwhile
- * PERF_KERNEL_HIST(hist);       adds this block's cycles to a histogram                          */
+ * PERF_KERNEL_HIST(hist);       adds this block's cycles, of lane 0, to a histogram in device
+ *                               memory (any form, see perf_hist_init); not under NVRTC and hipRTC */
 #if PERF_DISABLE
 #define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
 #define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))
@@ -227,11 +223,6 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
 
-/* into += the histogram that came back in `image`, each value times `factor` (nanoseconds a cycle;
- * 1 keeps cycles).  PERF_EFORMAT: not a histogram; into is unchanged then.                       */
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
-                                           double factor);
-
 #endif
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
@@ -243,11 +234,7 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 #if !defined(PERF_KERNEL_MACHINE_)
 /* AMD's clocks.  gfx11 has no 64-bit count of cycles, only one of 20 bits, full after 0.4 ms: there
  * a "cycle" is a tick of the common clock, 10 ns.  131: the message that asks for that clock.    */
-#if defined(__HIP_CPU_RT__)                     /* "warps" of 32 threads, cycles of 1 ns          */
-#define PERF_KERNEL_AMD_WALL_()   PERF_CAST_(uint64_t, std::chrono::nanoseconds(                  \
-                                      std::chrono::steady_clock::now().time_since_epoch()).count())
-#define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
-#elif defined(__GFX11__)
+#if defined(__GFX11__)
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_sendmsg_rtnl(131)
 #define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
 #elif defined(__GFX12__)
@@ -257,11 +244,6 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_memrealtime()
 #define PERF_KERNEL_AMD_CYCLES_() __builtin_amdgcn_s_memtime()
 #endif
-#if defined(__HIP_DEVICE_COMPILE__) || defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_AMD_ 1
-#else
-#define PERF_KERNEL_AMD_ 0
-#endif
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
@@ -269,7 +251,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif PERF_KERNEL_AMD_
+#elif defined(__HIP_DEVICE_COMPILE__)
     uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
     t.hi = PERF_CAST_(uint32_t, c >> 32);
@@ -282,13 +264,13 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
     uint64_t t = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
-#elif PERF_KERNEL_AMD_
+#elif defined(__HIP_DEVICE_COMPILE__)
     t = PERF_KERNEL_AMD_WALL_();
 #endif
     return t;
 }
 
-#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
 {
     return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
@@ -303,8 +285,6 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
 #elif defined(__HIP_DEVICE_COMPILE__)
     lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
-#elif PERF_KERNEL_AMD_
-    lane = perf_kernel_thread_() % 32;
 #endif
     return lane;
 }
@@ -330,7 +310,7 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
 
 PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 {
-#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
     r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
 #if defined(__HIP_DEVICE_COMPILE__)             /* the macro for it is gone in ROCm 7             */
@@ -347,8 +327,6 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return atomicAdd(PERF_PTR_(unsigned long long *, next), 1ull);
-#elif PERF_KERNEL_AMD_
-    return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
 #else
     return (*next)++;
 #endif
@@ -464,8 +442,6 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
         perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
-/* ---- sums and histograms ---- */
-
 #if PERF_KERNEL_RTC_
 #define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
 #define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
@@ -474,13 +450,6 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 #define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
 #endif
 
-#if !PERF_KERNEL_RTC_
-PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
-{
-    if (!PERF_DISABLE && h && perf_kernel_lane_() == 0)
-        perf_hist_add_shared(h, value);
-}
-#endif
 #endif
 
 PERF_END_DECLS
@@ -488,12 +457,6 @@ PERF_END_DECLS
 /* ---- C++: what opens and closes by itself ---- */
 
 #if PERF_KERNEL_DEVICE_ && defined(__cplusplus)
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_IN_ __device__ __forceinline__
-#else
-#define PERF_KERNEL_IN_ inline
-#endif
-
 struct perf_kernel_sink : perf_kernel_sink_ {
     PERF_KERNEL_IN_ explicit perf_kernel_sink(perf_kernel_buffer *buffer)
     {
@@ -581,7 +544,10 @@ struct perf_kernel_hist_scope_ {
     }
     PERF_KERNEL_IN_ ~perf_kernel_hist_scope_()
     {
-        perf_kernel_hist_add(hist, perf_kernel_cycles_() - begin);
+        uint64_t cycles = perf_kernel_cycles_() - begin;
+
+        if (hist && perf_kernel_lane_() == 0)
+            perf_hist_add_shared(hist, cycles);
     }
     perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
     perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
@@ -658,37 +624,18 @@ typedef struct perf_kernel_warp_ {
     uint32_t                track, sm_first;    /* index of the first warp of its SM              */
 } perf_kernel_warp_;
 
-PERF_FN int perf_kernel_before_(const perf_kernel_warp_ *a, const perf_kernel_warp_ *b)
+/* By SM, then by time. */
+PERF_FN int perf_kernel_before_(const void *x, const void *y, const void *unused)
 {
+    const perf_kernel_warp_ *a = PERF_CAST_(const perf_kernel_warp_ *, x);
+    const perf_kernel_warp_ *b = PERF_CAST_(const perf_kernel_warp_ *, y);
+
+    (void)unused;
     if (a->ring->sm != b->ring->sm)
         return a->ring->sm < b->ring->sm;
     if (a->ring->opened != b->ring->opened)
         return a->ring->opened < b->ring->opened;
     return a->slot < b->slot;
-}
-
-/* Heap sort by SM, then by time. */
-PERF_FN void perf_kernel_sort_(perf_kernel_warp_ *w, size_t n)
-{
-    size_t            i, root, child;
-    perf_kernel_warp_ t;
-
-    for (i = n / 2 + n; i-- > 1;) {
-        size_t end = i < n ? i : n;
-        if (i < n) {
-            t = w[0];
-            w[0] = w[i];
-            w[i] = t;
-        }
-        for (root = i < n ? 0 : i - n; (child = 2 * root + 1) < end; root = child) {
-            child += child + 1 < end && perf_kernel_before_(&w[child], &w[child + 1]);
-            if (!perf_kernel_before_(&w[root], &w[child]))
-                break;
-            t = w[root];
-            w[root] = w[child];
-            w[child] = t;
-        }
-    }
 }
 
 #define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
@@ -797,7 +744,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     }
     k->info.events -= k->info.malformed;
     k->info.rings = PERF_CAST_(uint32_t, k->warps);
-    perf_kernel_sort_(k->warp, k->warps);
+    perf_sort_(k->warp, k->warps, sizeof *k->warp, perf_kernel_before_, PERF_NULL_);
     return PERF_OK;
 }
 
@@ -1113,26 +1060,6 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     status = perf_file_save_(path, &j.file, perf_kernel_json_go_, &j);
     PERF_FREE(k.warp);
     return status;
-}
-
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
-                                           double factor)
-{
-    const perf_hist *from = perf_hist_attach(image, bytes);
-    perf_hist_bucket b = PERF_ZERO;
-    double           value;
-
-    if (!into || !(factor > 0) || !perf_is_finite_(factor))
-        return PERF_EINVAL;
-    if (!from)
-        return PERF_EFORMAT;
-    if (factor >= 1 && factor <= 1)
-        return perf_hist_merge(into, from);
-    while (perf_hist_next(from, &b)) {
-        value = (PERF_CAST_(double, b.lower) + PERF_CAST_(double, b.upper)) / 2 * factor;
-        perf_hist_add_n(into, perf_kernel_whole_(value + 0.5), b.count);
-    }
-    return PERF_OK;
 }
 
 PERF_END_DECLS
