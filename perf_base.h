@@ -157,7 +157,7 @@ PERF_END_DECLS
 #else
 #define PERF_MSVC_ 0
 #endif
-#if defined(__TINYC__)
+#if defined(__TINYC__) || defined(__Aro__)      /* Aro: what zig translates C with */
 #define PERF_TCC_ 1
 #else
 #define PERF_TCC_ 0

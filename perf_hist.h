@@ -865,7 +865,7 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* Several neighbouring counters at once, as wide as the target that the file is compiled for;
  * one at a time where the compiler has no vector types.                                          */
-#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__) &&                              \
+#if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__) &&                                       \
     (defined(__SSE2__) || defined(__aarch64__))
 #define PERF_VECTORS_ 1
 #define PERF_UNROLL_  _Pragma("GCC unroll 32")      /* gcc -O2 does not on its own                */

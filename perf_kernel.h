@@ -334,7 +334,8 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 #endif
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * whether or not something is stored, so that it counts what is dropped; `on` never comes back.
+ * whether or not something is stored, so that it counts what is dropped.  `on` never comes back;
+ * AMD does without it, as there an addition can stop at the end of its 4 GB in one instruction.
  * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after it. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
@@ -353,15 +354,17 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
                  "setp.ne.u32 on, %5, 0; @on st.global.v2.b64 [%0 + -16], {x, y}; }"
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
-    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
-    if (s->on) {
-        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, s->at));
-        to[0] = a;
-        to[1] = b;
-        to[2] = c;
-        to[3] = d;
+    const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
+    if (__builtin_expect(low < s->end, 1)) {
+#if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
+        typedef uint32_t four __attribute__((__ext_vector_type__(4)));
+        *PERF_PTR_(__attribute__((address_space(1))) four *, s->at) = four{a, b, c, d};
+#else
+        const uint32_t record[4] = {a, b, c, d};
+        memcpy(PERF_PTR_(void *, PERF_CAST_(uintptr_t, s->at)), record, sizeof record);
+#endif
     }
-    s->at = (s->at >> 32 << 32) | PERF_CAST_(uint32_t, s->at + 16);
+    s->at = (s->at >> 32 << 32) | (next < low ? 0xffffffffu : next);
 #endif
 }
 
@@ -409,7 +412,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
         s->ring->state = 2;
         s->ring = PERF_NULL_;
     }
-    s->on = 0;
+    s->end = s->on = 0;
 }
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
@@ -417,6 +420,16 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
     perf_kernel_stamp off = PERF_ZERO;
 
     return PERF_DISABLE ? off : perf_kernel_clock_();
+}
+
+/* The lower half alone.  RDNA4 reads its counter in three instructions, this half in one. */
+PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
+{
+#if defined(__GFX12__)
+    return PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+#else
+    return perf_kernel_begin().lo;
+#endif
 }
 
 /* The id is added above bit 20 of the begin's upper half: one instruction, and whatever that half
@@ -524,11 +537,11 @@ struct perf_kernel_sum_scope_ {
     uint32_t         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
     {
-        begin = perf_kernel_begin().lo;
+        begin = perf_kernel_low_();
     }
     PERF_KERNEL_IN_ ~perf_kernel_sum_scope_()
     {
-        sum.cycles += perf_kernel_begin().lo - begin;
+        sum.cycles += perf_kernel_low_() - begin;
     }
     perf_kernel_sum_scope_(const perf_kernel_sum_scope_ &) = delete;
     perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
