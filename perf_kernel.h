@@ -36,6 +36,7 @@
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p)
+#define PERF_LIKELY_(x)  __builtin_expect(!!(x), 1)
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
 #pragma push_macro("uint32_t")
@@ -355,7 +356,7 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
     const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
-    if (__builtin_expect(low < s->end, 1)) {
+    if (PERF_LIKELY_(low < s->end)) {
 #if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
         typedef uint32_t four __attribute__((__ext_vector_type__(4)));
         *PERF_PTR_(__attribute__((address_space(1))) four *, s->at) = four{a, b, c, d};
