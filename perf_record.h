@@ -255,7 +255,7 @@ typedef struct perf_stream_ {
  * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
 typedef struct perf_label_ {
     const char        *text;
-    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    struct perf_name_ *name;
     uint32_t           kind;
     uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
     uint64_t           bits;
@@ -1252,18 +1252,16 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-/* Switches an image on or off.  It must also ask again whether a sink listens. */
+/* Switches an image on or off. */
 PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
-    PERF_SET_(&a->deaf, 0u);
 }
 
 /* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
-    perf_search_    s = PERF_ZERO;
     int             ours;
 
     if (!r || !perf_lock_(r))
@@ -1274,8 +1272,6 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    s.value = PERF_GET_(&r->off);
-    perf_images_(&s, perf_image_switch_);
     return ours ? PERF_OK : PERF_ESTATE;
 }
 

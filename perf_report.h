@@ -86,6 +86,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
+ *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
