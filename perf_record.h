@@ -70,7 +70,8 @@ PERF_FN void perf_trace_enable(int on);
 /* Forgets all that was recorded, in every thread; scopes open now count from here on. */
 PERF_FN void perf_reset(void);
 
-/* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
+ * also while there is no memory to record anything at all. */
 PERF_FN perf_status perf_error(void);
 
 /* >>internal: what other headers may use, each with its contract where it is defined --------------
@@ -2116,7 +2117,7 @@ PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
 
-    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
+    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
 }
 
 PERF_FN void perf_enable(int on)

@@ -1220,6 +1220,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     if (*status != PERF_OK) {
         PERF_FREE(text);
         text = PERF_CAST_(char *, PERF_NULL_);
+        *size = 0;
     }
     return text;
 }

@@ -843,9 +843,11 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
             if (fclose(f->file) || f->failed)
                 status = PERF_EIO;
         }
+        f->file = PERF_NULL_;
         if (status == PERF_OK)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
-        f->file = PERF_NULL_;
+        else
+            perf_stream_fail_(s, PERF_EIO);             /* nobody writes through what is freed here */
         perf_stream_free_(s);
     }
     perf_unlock_(r);
