@@ -806,7 +806,7 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 /* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
  * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
  * its own), in the wide ones of AVX2 where the processor has it.                                 */
-#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__)
+#if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
 typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
 #define PERF_HIST_LANES_(name)                                                                    \
     PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \

@@ -8,6 +8,7 @@
  * 10 GB/s, all merges of a level at once.  Ends with 1 when the sum is not that of all calls.    */
 #include "perf.h"
 #include "perf_hlog.h"
+#include "perf_tally.h"
 
 #include <stdlib.h>
 
