@@ -515,10 +515,9 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
         return none;
     width = d->width[s.form];
     top = s.highest < UINT64_MAX >> 11 ? s.highest : UINT64_MAX >> 11;      /* exact as a double  */
-    if (d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
-        (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo)))
-        return none;
-    return PERF_CAST_(perf_hist *, mem);
+    return d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
+           (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo))
+               ? none : PERF_CAST_(perf_hist *, mem);
 }
 
 /* ---- histogram: record ---- */

@@ -976,6 +976,7 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ from;          /* the line's: its bits                                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
+    uint64_t         direct;        /* buckets 1 to direct are the counters of these numbers      */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -995,20 +996,20 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
  * which a counter has no room ends the steps: the others are only counted.                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
-    uint64_t v, width;
+    uint64_t v, width, place;
 
     if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        if (perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n, t->minus))
+        place = index - 1 < t->direct ? index : perf_hist_place_(&t->shape, v);
+        if (perf_hist_bump_(t->into, &t->shape, place, n, t->minus))
             t->done++;
         else
             t->steps = t->done;
     }
-    if (t->count == 0)
-        t->first = index;
+    t->first = t->count ? t->first : index;
     t->last = index;
     t->count += n;
     t->sum += v * n;
@@ -1028,9 +1029,7 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
         --*left;
         v |= PERF_CAST_(uint64_t, shift < 56 ? byte & 127 : byte) << shift;
     }
-    *x = PERF_CAST_(int64_t, v >> 1);
-    if (v & 1)
-        *x = -1 - *x;
+    *x = PERF_CAST_(int64_t, v >> 1 ^ (0 - (v & 1)));
     return 1;
 }
 
@@ -1153,6 +1152,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
         fits = 0;
         t->steps = 0;
     }
+    t->direct = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
+                t->unit == 0 ? t->shape.counters - 1 : 0;
     whole = version == 2 ? perf_hlog_numbers_(s, t, left) : perf_hlog_words_(s, t, left, word);
     if (whole && s->read == s->written)         /* reads the checksum as well                     */
         (void)perf_inflate_more_(s);
