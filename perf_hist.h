@@ -208,7 +208,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
- *   perf_hist_touched_, perf_hist_occupied_             where to look, the next counter not zero
+ *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
  *   perf_hist_middle_, perf_hist_up_to_                 of a bucket; how many values up to one
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
