@@ -14,8 +14,8 @@
  *     perf_thread_name             the name of the thread
  * Domain "perf.h"; a registered string a name; a category a kind; one colour for all names that are
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
- * forgotten end leaves open is closed with the scope around it.  Of PERF_SCOPE_SAMPLED only the
- * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and its own time.
+ * forgotten end leaves open is closed with the scope around it.
+ * With a profiler attached a scope costs 50 ns more, and its own time.
  * Sections (search for ">>"):  config  calls  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_NVTX_H
@@ -93,7 +93,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
 } perf_nvtx_state_;
 
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 #endif
 PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;

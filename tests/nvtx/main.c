@@ -107,9 +107,6 @@ int main(int argc, char **argv)
     }
     for (i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    for (i = 0; i < 100; i++) {
-        PERF_SCOPE_SAMPLED("sampled", 10);
-    }
     if (module)
         dlclose(module);
     { PERF_SCOPE("late"); }
