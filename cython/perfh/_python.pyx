@@ -203,6 +203,8 @@ def trace_save(path):
     cdef bytes name = os.fsencode(path)
     cdef const char *at = name
     cdef perf_status status
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
     with nogil:
         status = perf_trace_save(at)
     check(status)
