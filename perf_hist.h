@@ -224,7 +224,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * counters (0.1 %: 69 KB in place of 86).  Both are equal from 2^K up, except for a constant.
  * The counters of a narrow range begin with the bucket of its lowest value.                      */
 
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if defined(__GNUC__) && !PERF_TCC_
 #define PERF_HIDE_(x) __asm__("" : "+r"(x))         /* the compiler forgets its value             */
 #else
 #define PERF_HIDE_(x) ((void)0)
@@ -233,7 +233,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 /* *p += n; its value before. */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define PERF_ATOMIC_ADD_(T, p, n) atomicAdd(PERF_PTR_(T *, p), (n))
-#elif defined(__GNUC__) && !defined(__TINYC__)
+#elif defined(__GNUC__) && !PERF_TCC_
 #define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
 #else                               /* no threads promised there                                  */
 #define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
@@ -287,7 +287,7 @@ PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 {
 #if defined(__CUDA_ARCH__)
     return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
-#elif defined(__GNUC__) && !defined(__TINYC__)
+#elif defined(__GNUC__) && !PERF_TCC_
     return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
 #else
     unsigned n = 0;
@@ -534,7 +534,7 @@ PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
 PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
 {
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !PERF_TSAN_
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
     __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
 #else
     PERF_SET_(p, PERF_GET_(p) + n);
@@ -717,7 +717,7 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     if (v > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), v);
-#elif defined(__GNUC__) && !defined(__TINYC__)
+#elif defined(__GNUC__) && !PERF_TCC_
     uint64_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);
 
     while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, __ATOMIC_RELAXED,
