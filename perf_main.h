@@ -276,12 +276,6 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 #define PERF_PTHREAD_ 0
 #endif
 
-#if PERF_LP64_UNIX_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-#else
-#define perf_isatty_(fd) 0
-#endif
-
 #define PERF_MAIN_FILTERS_ 64
 #define PERF_MAIN_SIZES_   64
 #define PERF_MAIN_THREADS_ 256

@@ -237,6 +237,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
     struct perf_mark_ *next;
     perf_name_        *name;
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           age_ns;  /* of the process; 0: not known                                   */
     uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
 } perf_mark_;
 
@@ -348,6 +349,7 @@ typedef struct perf_registry_ {
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
+    void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
 } perf_registry_;
