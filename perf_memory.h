@@ -126,8 +126,8 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
         double            io[4];
         for (m = newest; m->next != older; m = m->next) {
         }
-        if (!older)
-            none.ns = m->ns - m->age_ns;
+        if (!older)                             /* a start is known to 10 ms                      */
+            none.ns = m->ns - (m->age_ns > m->cpu_ns ? m->age_ns : m->cpu_ns);
         for (k = 0; k < 4; k++)
             io[k] = PERF_CAST_(double, m->io[k] - b->io[k]);
         perf_putf_(o, "%-*s%10g%10g%11e%11e%11e%11e%9.0f%8.0f%11.0f%11.0f%11e%9.0f%11e%9.0f\n",

@@ -473,7 +473,9 @@ PERF_COLD_FN_ int perf_fit_(perf_out_ *o, const char *columns)
             s += *s == ' ';
         }
     } while (o->width && used > o->width + name - 20 && turn++ < 'z');
-    return o->width && used > o->width ? o->width - used + name : name;
+    if (o->width && used > o->width)
+        name -= used - o->width;
+    return name < 8 ? 8 : name;
 }
 
 /* A bar of nine columns. */
