@@ -23,7 +23,6 @@ PERF_BEGIN_DECLS
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
     PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
     PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too     */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
@@ -34,13 +33,13 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first four write what perf_results_save writes, the last
+/* To a file, whole or not at all.  The first three write what perf_results_save writes, the last
  * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first four to an open stream, which stays open; PERF_EINVAL for the last two. */
+/* The first three to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
@@ -273,63 +272,6 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
                 perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
             perf_put_char_(o, '\n');
         }
-}
-
-/* ---- pyperf ---- */
-
-/* Behind `key`, a JSON string in one line without blanks at its ends: pyperf takes nothing else. */
-PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *key, const char *s,
-                                       const char *suffix)
-{
-    const char *end = s + strlen(s);
-
-    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
-        s++;
-    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
-        end--;
-    perf_say_(o, "%s'%s", key, s == end ? "(unnamed)" : "");
-    while (s < end) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        int           n = perf_utf8_(s);
-        if (n == 0 || c < 0x20 || c == 0x7f) {
-            perf_put_(o, n == 0 ? "\\ufffd" : " ");
-            s++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            perf_put_char_(o, '\\');
-        while (n--)
-            perf_put_char_(o, *s++);
-    }
-    perf_say_(o, "%s'", suffix);
-}
-
-PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, some = 0;
-
-    perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
-    perf_put_line_json_(o, ",\"hostname\":", s->run.machine, "");
-    perf_put_line_json_(o, ",\"cpu_model_name\":", s->run.cpu, "");
-    perf_put_line_json_(o, ",\"platform\":", s->run.os, "");
-    perf_put_line_json_(o, ",\"compiler\":", s->run.compiler, "");
-    perf_put_line_json_(o, ",\"build\":", s->run.build, "");
-    if (s->run.cores)
-        perf_say_(o, ",'cpu_count':%i", s->run.cores);
-    perf_put_(o, "},\n\"benchmarks\":[");
-    for (k = 0; perf_arm_next_(s, &k, &a);) {
-        perf_put_(o, some++ ? "," : "");
-        perf_put_line_json_(o, "\n {\"metadata\":{\"name\":", a.name, a.suffix);
-        perf_say_(o, ",'loops':%u},'runs':[{'metadata':{'date':'", a.batch);
-        perf_put_date_(o, s->run.time_s, "\"}");
-        if (a.first_ns > 0.0)
-            perf_say_(o, ",'warmups':[[1,%r]]", a.first_ns * 1e-9);
-        perf_put_samples_(o, ",'values':", a.loop, a.arm, 1e-9);
-        perf_put_(o, "}]}");
-    }
-    perf_put_(o, "]}\n");
 }
 
 /* ---- OpenMetrics: histograms with fixed bounds ---- */
@@ -631,7 +573,6 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
     static const perf_export_row_ row[] = {
         {"google", perf_put_google_, PERF_NULL_},
         {"go", perf_put_go_, PERF_NULL_},
-        {"pyperf", perf_put_pyperf_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"folded", PERF_NULL_, perf_folded_go_},
         {"flame", PERF_NULL_, perf_flame_go_},

@@ -25,16 +25,6 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
-#if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_heap_ {             /* struct mallinfo2                                               */
-    size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
-};
-extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
-#if !PERF_TCC_
-extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
-    PERF_ATTR_((__weak__));
-#endif
-
 /* The first numbers in a file of /proc, behind a name in (), at most `room`, 0 where there are
  * fewer.                                                                                         */
 PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
@@ -60,6 +50,16 @@ PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
         }
     }
 }
+
+#if defined(__linux__) && PERF_LP64_UNIX_
+struct perf_heap_ {             /* struct mallinfo2                                               */
+    size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
+};
+extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
+#if !PERF_TCC_
+extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
+    PERF_ATTR_((__weak__));
+#endif
 
 /* Nanoseconds since the program was started, to a hundredth of a second; 0: not known. */
 PERF_COLD_FN_ uint64_t perf_age_ns_(void)
@@ -103,6 +103,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     return PERF_OK;
 }
 #else
+PERF_FN uint64_t perf_age_ns_(void)
+{
+    return 0;
+}
+
 PERF_FN perf_status perf_mark_read_(perf_mark_ *m)
 {
     (void)m;

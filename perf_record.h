@@ -350,6 +350,7 @@ typedef struct perf_registry_ {
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
     void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
+    void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
 } perf_registry_;

@@ -16,7 +16,7 @@
 /* >>config ------------------------------------------------------------------------------------ */
 
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
-#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
+#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in its environment: */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
 
 PERF_BEGIN_DECLS
@@ -39,7 +39,8 @@ typedef enum perf_view {
     PERF_VIEW_TABLE,
     PERF_VIEW_TREE,             /* who called whom, in all of the run                             */
     PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns     */
-    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                       */
+    PERF_VIEW_JSON,             /* the same and the clock; NaN never occurs                       */
+    PERF_VIEW_DIAGNOSIS         /* five lines: what bounds the work; see perf_diagnosis.h         */
 } perf_view;
 
 typedef struct perf_report_opts {   /* zero = default                                             */
@@ -1119,8 +1120,15 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         }
         perf_put_(o, json ? "}" : "\n");
     }
-    if (json)
-        perf_put_(o, "\n]}\n");
+    if (json) {
+        perf_put_char_(o, '\n');
+        perf_put_char_(o, ']');
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
+            perf_put_(o, ",\n\"diagnosis\":");
+            s->registry->put_diagnosis(o, 1);
+        }
+        perf_put_(o, "}\n");
+    }
 }
 
 /* ---- report: what loops have found ---- */
@@ -1505,6 +1513,13 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
         return;
     }
+    if (s->opts.view == PERF_VIEW_DIAGNOSIS) {
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
+            s->registry->put_diagnosis(o, 0);
+        else
+            perf_put_(o, "diagnosis: include perf_diagnosis.h in one file of the program\n");
+        return;
+    }
     perf_put_clock_(o, &s->clock);
     perf_put_spent_(o, &s->spent);
     if (s->registry && s->opts.view == PERF_VIEW_TREE)
@@ -1565,7 +1580,7 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     s = perf_snapshot_take_(opts);
     o.width = s.opts.width > 0 ? s.opts.width : 0;
 #if PERF_POSIX_FILES_
-    if (s.opts.width >= 0 && (s.opts.view == PERF_VIEW_TABLE || s.opts.view == PERF_VIEW_TREE))
+    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
         perf_screen_of_(&o, file);
 #endif
     again.width = o.width;
@@ -1859,7 +1874,8 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
         o.view = !strcmp(report, "tree")   ? PERF_VIEW_TREE
                  : !strcmp(report, "csv")  ? PERF_VIEW_CSV
                  : !strcmp(report, "json") ? PERF_VIEW_JSON
-                                           : PERF_VIEW_TABLE;
+                 : !strcmp(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS
+                                                : PERF_VIEW_TABLE;
         (void)perf_report_to(stderr, &o);
     }
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)

@@ -99,7 +99,7 @@ if perf_ab:                             # it wants pairs and single values in fi
         (where / name).write_text(json.dumps(dict(own, benchmarks=part)))
     told = run(perf_ab, str(where / "pairs"), "--accept", "speedup >= 1.3")
     check("duel" in told and "ACCEPT" in told, told)
-    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES), ("pyperf", NAMES),
+    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES),
                         ("go", {"Copy_4_KiB", "Duel/candidate"})):
         told = run(perf_ab, str(where / name), str(where / name), "--accept",
                    "no regression beyond 2 %", status=2)
@@ -155,24 +155,6 @@ if shutil.which("benchstat"):
     check("Copy_4_KiB" in run("benchstat", str(where / "go"), str(where / "go")), "benchstat")
 else:
     print("benchstat is not installed (no Debian package): read by our own strict reader only")
-
-# ---- pyperf ----
-strict("pyperf")
-if need("pyperf"):
-    told = run(sys.executable, "-m", "pyperf", "stats", str(where / "pyperf"))
-    check("copy 4 KiB" in told and "Total number of values: 40" in told, f"pyperf stats: {told}")
-    import pyperf
-    suite = pyperf.BenchmarkSuite.load(str(where / "pyperf"))
-    values = suite.get_benchmark("copy 4 KiB").get_values()
-    check(all(math.isclose(a * 1e9, b, rel_tol=1e-9) for a, b in zip(values, samples["copy 4 KiB"]))
-          and len(values) == 40, "pyperf: values")
-    document = strict("pyperf")
-    for b in document["benchmarks"]:
-        b["runs"][0]["values"] = [v * 1.5 for v in b["runs"][0]["values"]]
-    (where / "pyperf_slow").write_text(json.dumps(document))
-    told = run(sys.executable, "-m", "pyperf", "compare_to", str(where / "pyperf"),
-               str(where / "pyperf_slow"))
-    check("1.50x slower" in told, f"pyperf compare_to: {told}")
 
 # ---- OpenMetrics: promtool, and the strict parser of prometheus_client ----
 metrics = (where / "openmetrics").read_text(encoding="utf-8")
