@@ -25,6 +25,10 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
+#ifndef PERF_PROC_              /* our tests have one of their own                                */
+#define PERF_PROC_ "/proc/"
+#endif
+
 /* The first numbers in a file of /proc, behind a name in (), at most `room`, 0 where there are
  * fewer.                                                                                         */
 PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
@@ -66,8 +70,8 @@ PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
     uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
 
-    perf_proc_read_("/proc/self/stat", stat, 19);       /* the last one: the start, in ticks      */
-    perf_proc_read_("/proc/uptime", up, 2);             /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(PERF_PROC_ "self/stat", stat, 19);  /* the last one: the start, in ticks      */
+    perf_proc_read_(PERF_PROC_ "uptime", up, 2);        /* "1234.56": seconds, hundredths         */
     began = hz ? stat[18] * (1000000000 / hz) : 0;
     up[0] = up[0] * 1000000000 + up[1] * 10000000;
     return began && up[0] > began ? up[0] - began : 0;
@@ -79,11 +83,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     uint64_t           pages[2];                /* size, resident                                 */
 
     memset(&u, 0, sizeof u);
-    perf_proc_read_("/proc/self/statm", pages, 2);
+    perf_proc_read_(PERF_PROC_ "self/statm", pages, 2);
     m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
-    perf_proc_read_("/proc/self/io", m->io, 4); /* missing in some containers: zeros              */
+    perf_proc_read_(PERF_PROC_ "self/io", m->io, 4);    /* missing in some containers: zeros      */
     m->ns = perf_now();
     m->age_ns = perf_age_ns_();
     m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
