@@ -85,6 +85,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
  *   perf_fit_, perf_isatty_  which cells of a table there is room for; 1: a terminal
+ *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
@@ -158,7 +159,7 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
     return sum > again ? sum - again : 0;
 }
 
-/* Without the scopes inside; sampled scopes are estimates, which may be more than there was. */
+/* Without the scopes inside. */
 PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
@@ -517,7 +518,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
         {" scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {" scope", " scopes", " ended after the scope around it: no self time"},
+        {" scope", " scopes", " ended after the scope around it: in totals from then on"},
         {" scope was", " scopes were", " ended by another thread: no self time"},
         {" scope was", " scopes were", " begun before a fork and not counted in the child"},
         {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
@@ -799,6 +800,7 @@ typedef struct perf_events_ {
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
+    uint64_t remarks;                   /* index of its first remark; *i is behind the last one   */
 } perf_zone_;
 
 PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
@@ -812,22 +814,25 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     z->extra = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
-    z->kind = r->names[z->name]->kind;
-    if (z->length != PERF_EVENT_MORE_)
-        return 1;
-    if (at + 1 >= e->count || e->event[at + 1].what)
-        return 0;                               /* its first half has been overwritten            */
-    *i = at + 2;
-    z->length = e->event[at + 1].start;
-    if (z->kind == PERF_KIND_ASYNC_) {
+    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    if (z->length == PERF_EVENT_MORE_) {
+        if (at + 1 >= e->count || e->event[at + 1].what)
+            return 0;                           /* its first half has been overwritten            */
+        *i = at + 2;
+        z->length = e->event[at + 1].start;
+    }
+    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
         if (at + 2 >= e->count || e->event[at + 2].what)
             return 0;
         z->extra = e->event[at + 2].start;
         *i = at + 3;
-    } else if (z->kind == PERF_KIND_COUNT_) {
+    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
         z->extra = z->length;
         z->length = 0;
     }
+    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(e->event[*i].what))
+            break;
     return 1;
 }
 

@@ -78,7 +78,7 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *c, double tic
         if (n)
             perf_hist_add_n(h, ns, n);
     }
-    h->head.lo = h->head.width = h->head.width32 = 0;   /* they depend on the order of records    */
+    h->head.lo = h->head.width[0] = 0;  /* they depend on the order of records    */
 }
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)

@@ -666,7 +666,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         s->head.unsent += n / sizeof(perf_event_) - e.count;
-        while (e.count && !e.event[0].what) {   /* parts of an event whose last is not there yet  */
+        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* their last is not there yet    */
             e.event++;
             e.count--;
             until -= sizeof(perf_event_);
@@ -683,7 +683,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         s->whole = s->pf.file.written;
         from = until;
         for (more = 0; e.count--; e.event++)
-            more += !e.event->what;
+            more += PERF_EVENT_PART_(e.event->what);
         PERF_SET_(&t->sent_more, t->sent_more + more);
     }
     PERF_SET_(&t->ring_sent, from);
@@ -843,9 +843,11 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
             if (fclose(f->file) || f->failed)
                 status = PERF_EIO;
         }
+        f->file = PERF_NULL_;
         if (status == PERF_OK)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
-        f->file = PERF_NULL_;
+        else
+            perf_stream_fail_(s, PERF_EIO);             /* nobody writes through what is freed here */
         perf_stream_free_(s);
     }
     perf_unlock_(r);

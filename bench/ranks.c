@@ -38,7 +38,7 @@ static void leaf(perf_tally *t, uint32_t rank)
         perf_hist_add(&t->hist, ns);
         t->sum_ns += ns;
     }
-    t->hist.head.lo = t->hist.head.width = 0;
+    t->hist.head.lo = t->hist.head.width[0] = 0;
     t->parts = 1;
     t->calls = calls;
     t->total_ns = t->self_ns = t->most_ns = t->least_ns = t->sum_ns;
