@@ -22,7 +22,6 @@ PERF_BEGIN_DECLS
 
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
-    PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
     PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too     */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
@@ -33,17 +32,17 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first three write what perf_results_save writes, the last
+/* To a file, whole or not at all.  The first two write what perf_results_save writes, the last
  * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first three to an open stream, which stays open; PERF_EINVAL for the last two. */
+/* The first two to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
-/* "google", "go", ...; NULL for any other number, so that a loop over the names ends by itself. */
+/* "google", "openmetrics", ...; NULL for any other number, so that a loop over the names ends. */
 PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
@@ -187,91 +186,6 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
         family++;
     }
     perf_put_(o, "]}\n");
-}
-
-/* ---- Go benchmark text ---- */
-
-/* Length of the white space of Unicode at s beyond ASCII's; 0: none. */
-PERF_COLD_FN_ int perf_wide_space_(const char *s)
-{
-    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0),
-                  c = PERF_CAST_(unsigned char, b ? s[2] : 0);
-
-    if (a == 0xc2 && (b == 0x85 || b == 0xa0))
-        return 2;
-    if (a == 0xe2 && b == 0x80)
-        return (c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf ? 3 : 0;
-    return (a == 0xe1 && b == 0x9a && c == 0x80) || (a == 0xe3 && b == 0x80 && c == 0x80) ||
-           (a == 0xe2 && b == 0x81 && c == 0x9f) ? 3 : 0;
-}
-
-/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks, no control characters, no lower case first. */
-PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
-{
-    const char *s;
-    int         n;
-
-    perf_put_(o, "Benchmark");
-    for (s = a->name; *s; s += n) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
-            n = 1;
-        } else if (c <= 0x20 || c == 0x7f || perf_wide_space_(s)) {
-            perf_put_char_(o, '_');
-        } else if (s == a->name && c >= 'a' && c <= 'z') {
-            perf_put_char_(o, PERF_CAST_(char, c - 32));
-        } else {
-            int i;
-            for (i = 0; i < n; i++)
-                perf_put_char_(o, s[i]);
-        }
-    }
-    perf_put_(o, a->suffix);
-}
-
-/* A line "key: value" of the head; the value must not end it early. */
-PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *o, const char *key, const char *value)
-{
-    perf_put_(o, key);
-    for (; *value; value++)
-        perf_put_char_(o, PERF_CAST_(unsigned char, *value) < 0x20 ? ' ' : *value);
-    perf_put_char_(o, '\n');
-}
-
-PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, i;
-
-#if defined(__linux__)
-    perf_put_go_line_(o, "goos: ", "linux");
-#elif defined(_WIN32)
-    perf_put_go_line_(o, "goos: ", "windows");
-#elif defined(__APPLE__)
-    perf_put_go_line_(o, "goos: ", "darwin");
-#endif
-#if defined(__x86_64__) || defined(_M_X64)
-    perf_put_go_line_(o, "goarch: ", "amd64");
-#elif defined(__aarch64__)
-    perf_put_go_line_(o, "goarch: ", "arm64");
-#endif
-    perf_put_go_line_(o, "cpu: ", s->run.cpu);
-    for (k = 0; perf_arm_next_(s, &k, &a);)
-        for (i = 0; i < a.loop->n; i++) {
-            double ns = perf_saved_value_(a.loop, a.arm, i);
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_go_name_(o, &a);
-            perf_say_(o, "\t%u\t%r ns/op", a.batch, ns);
-            if (a.bytes > 0.0)
-                perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
-            if (a.items > 0.0)
-                perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
-            perf_put_char_(o, '\n');
-        }
 }
 
 /* ---- OpenMetrics: histograms with fixed bounds ---- */
@@ -572,7 +486,6 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
 {
     static const perf_export_row_ row[] = {
         {"google", perf_put_google_, PERF_NULL_},
-        {"go", perf_put_go_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"folded", PERF_NULL_, perf_folded_go_},
         {"flame", PERF_NULL_, perf_flame_go_},

@@ -5,7 +5,7 @@
  *     perf_report();                               // a row for each
  *
  * Optional: only files that mark phases include it.
- * Sections (search for ">>"):  memory  private
+ * Sections (search for ">>"):  memory  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MEMORY_H
 #define PERF_MEMORY_H
@@ -22,6 +22,9 @@ PERF_BEGIN_DECLS
  * began.  Reads /proc: some 60 us and 8 of the read calls.  PERF_ENODATA where the system does not
  * tell.                                                                                          */
 PERF_FN perf_status perf_memory_mark(const char *phase);
+
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   PERF_PROC_, perf_proc_read_, perf_age_ns_  /proc: numbers of a file; age of the process      */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 

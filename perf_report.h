@@ -86,8 +86,10 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_kind_text_  what a kind of names is called
  *   perf_fit_, perf_isatty_  which cells of a table there is room for; 1: a terminal
  *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
+ *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
+ *   perf_tree_path_  the node of a cell
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
@@ -1713,16 +1715,36 @@ typedef struct perf_json_ {
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
-/* A record up to its time: head, name, place in the source.  Returns its length. */
-PERF_COLD_FN_ size_t perf_json_head_(char *p, const char *head, const perf_site_ *site)
+/* A record up to its time: head, name, place in the source, remarks in e from index `at` on (e
+ * NULL: none), as far as there is room.  Returns its length.                                     */
+PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
+                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
 {
-    perf_out_ o = perf_out_open_(p, PERF_FILE_RECORD_);
+    perf_out_  o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    perf_seen_ m;
+    uint32_t   n;
+    int        args = site->file != PERF_NULL_;
 
     perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
-    if (site->file)
-        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f}", site->file,
+    if (args)
+        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f", site->file,
                    1.0 * (site->line & 0xffffff));
-    perf_put_(&o, ",\"ts\":");
+    for (; e && o.len < 2 * PERF_FILE_RECORD_; at += n) {
+        n = perf_remark_read_(&e->event[at], e->count - at, &m);
+        if (!n)
+            break;
+        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
+            continue;
+        perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
+                   PERF_ACQ_(&j->registry->names)[m.name]->site.name);
+        if (m.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(&o, m.text);
+        else if (perf_is_finite_(m.value))
+            perf_put_fixed_(&o, m.value, 6);
+        else
+            perf_put_(&o, "null");
+    }
+    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
     return o.len;
 }
 
@@ -1746,21 +1768,22 @@ PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
 }
 
 /* The other kinds: counters, instants, spans that may overlap. */
-PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_site_ *site,
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
                                     const char *where)
 {
     perf_file_ *f = &j->file;
-    perf_site_  bare = *site;
+    perf_site_ *site = &PERF_ACQ_(&j->registry->names)[z->name]->site, bare = *site;
     uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
     double      value = perf_from_bits_(z->extra);
     int         half = 0;
 
     bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
     do {
-        f->p += perf_json_head_(f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
+        f->p += perf_json_head_(j, f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
                                       : z->kind == PERF_KIND_COUNT_ ? "C"
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
-                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site);
+                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site,
+                                z->kind == PERF_KIND_INSTANT_ ? e : PERF_NULL_, z->remarks);
         f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
                                              : start);
         if (z->kind == PERF_KIND_ASYNC_) {
@@ -1802,15 +1825,16 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
         if (f->p > f->limit)
             perf_file_flush_(f);
         if (!PERF_KIND_SLICE_(z.kind)) {
-            perf_json_other_(j, &z, &PERF_ACQ_(&j->registry->names)[z.name]->site, where);
+            perf_json_other_(j, &z, e, where);
             continue;
         }
         prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
-        if (z.name < j->names && *prefix) {
+        if (z.name < j->names && *prefix && z.remarks == i) {
             memcpy(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
-            f->p += perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site);
+            f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
+                                    z.remarks);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
         f->p = perf_json_time_(j, f->p, start);
@@ -1831,7 +1855,8 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
     for (id = 1; id < j->names; id++) {
         char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site);
+        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
+                                   PERF_NULL_, 0);
         to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
         memcpy(to + 1, f->p, PERF_PREFIX_ - 1);
     }

@@ -27,6 +27,7 @@ cdef extern from "perf_report.h" nogil:
         PERF_VIEW_TREE
         PERF_VIEW_CSV
         PERF_VIEW_JSON
+        PERF_VIEW_DIAGNOSIS
 
     ctypedef struct perf_report_opts:
         perf_sort sort
