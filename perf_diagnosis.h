@@ -1,40 +1,47 @@
 /* perf_diagnosis.h - five lines: what repeats, what bounds it, where, what to try, how to verify.
  *
- *     #include "perf_diagnosis.h"                  // in one file; then also PERF_REPORT=diagnosis
+ *     #define PERF_DIAGNOSIS 1                     // in one file; then also PERF_REPORT=diagnosis
+ *     #include "perf_diagnosis.h"
  *     perf_report_opts o = perf_report_opts_default();
  *     o.view = PERF_VIEW_DIAGNOSIS;
  *     perf_report_to(stderr, &o);
  *
  * From what was recorded and from what Linux says of threads.  Shares are lower bounds: where the
  * evidence is thin the answer is "cannot tell".  Threads that have ended tell of their scopes only.
- * Sections (search for ">>"):  diagnosis  private
+ * Sections (search for ">>"):  config  diagnosis  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_DIAGNOSIS_H
 #define PERF_DIAGNOSIS_H
 
 #include "perf_memory.h"
 
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_DIAGNOSIS          /* 1 in one file of a program: its reports and flame pages have   */
+#define PERF_DIAGNOSIS 0        /* the five lines                                                 */
+#endif
+
 PERF_BEGIN_DECLS
 
 /* >>diagnosis --------------------------------------------------------------------------------- */
 
 typedef enum perf_bound_by {
-    PERF_BOUND_UNKNOWN,         /* cannot tell                                                    */
-    PERF_BOUND_DATA,            /* waits: PERF_WAIT                                               */
-    PERF_BOUND_LOCKS,           /* the same, where its name speaks of a lock, mutex or barrier    */
-    PERF_BOUND_NO_PROCESSOR,    /* ready to run, but others ran                                   */
-    PERF_BOUND_MEMORY,          /* page faults, or scopes whose name speaks of allocation         */
-    PERF_BOUND_CPU,
-    PERF_BOUND_DEVICE,          /* the host waits for work of a device; ...                       */
-    PERF_BOUND_COPIES,          /* ... mostly copies                                              */
-    PERF_BOUND_SYNCS,           /* the host waits, and the device mostly idles                    */
-    PERF_BOUND_LAUNCHES,        /* neither waits, the device idles between many small works       */
-    PERF_BOUNDS_BY_
+    PERF_BY_UNKNOWN,         /* cannot tell                                                    */
+    PERF_BY_DATA,            /* waits: PERF_WAIT                                               */
+    PERF_BY_LOCKS,           /* the same, where its name speaks of a lock, mutex or barrier    */
+    PERF_BY_NO_PROCESSOR,    /* ready to run, but others ran                                   */
+    PERF_BY_MEMORY,          /* page faults, or scopes whose name speaks of allocation         */
+    PERF_BY_CPU,
+    PERF_BY_DEVICE,          /* the host waits for work of a device; ...                       */
+    PERF_BY_COPIES,          /* ... mostly copies                                              */
+    PERF_BY_SYNCS,           /* the host waits, and the device mostly idles                    */
+    PERF_BY_LAUNCHES,        /* neither waits, the device idles between many small works       */
+    PERF_BY_ALL_
 } perf_bound_by;
 
 typedef struct perf_diagnosis {
     perf_bound_by bound;
-    double        share[PERF_BOUNDS_BY_];       /* of the unit's time, at least so much; UNKNOWN: */
+    double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
                                 /* off the processor for a reason that nothing recorded says      */
     char          unit[128];    /* the outermost scope that repeats                               */
     uint64_t      calls;        /* of it                                                          */
@@ -53,16 +60,16 @@ typedef struct perf_diagnosis {
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d);
 
 /* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
-PERF_FN const char *perf_bound_text(perf_bound_by bound);
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
 #define PERF_UNIT_CALLS_ 8u     /* fewer are no repetition                                        */
 
 /* What is said of each bound, and what usually helps. */
-PERF_COLD_FN_ const char *perf_bound_words_(perf_bound_by bound, int advice)
+PERF_COLD_FN_ const char *perf_by_words_(perf_bound_by bound, int advice)
 {
-    static const char *const words[PERF_BOUNDS_BY_][2] = {
+    static const char *const words[PERF_BY_ALL_][2] = {
         {"cannot tell", "mark the parts of a unit with PERF_SCOPE, and what waits with PERF_WAIT"},
         {"waiting for data", "read ahead in another thread, in larger pieces; keep it in memory"},
         {"locks", "hold it for less, split it, or give each thread data of its own"},
@@ -74,12 +81,12 @@ PERF_COLD_FN_ const char *perf_bound_words_(perf_bound_by bound, int advice)
         {"syncs", "wait once a unit, not after each piece of work"},
         {"launches", "more work a launch: fuse kernels, batch, or capture a graph"}};
 
-    return words[PERF_CAST_(unsigned, bound) < PERF_BOUNDS_BY_ ? bound : 0][advice];
+    return words[PERF_CAST_(unsigned, bound) < PERF_BY_ALL_ ? bound : 0][advice];
 }
 
-PERF_FN const char *perf_bound_text(perf_bound_by bound)
+PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
 {
-    return perf_bound_words_(bound, 0);
+    return perf_by_words_(bound, 0);
 }
 
 typedef struct perf_case_ {     /* what is looked at; times in ns                                 */
@@ -89,7 +96,7 @@ typedef struct perf_case_ {     /* what is looked at; times in ns               
     double          tick, age;
     double          total;      /* of the unit                                                    */
     double          life;       /* of the threads that have it, since their first mark            */
-    double          sure[PERF_BOUNDS_BY_];
+    double          sure[PERF_BY_ALL_];
     double         *call;       /* lengths from the ring                                          */
     size_t          calls, room;
 } perf_case_;
@@ -100,11 +107,11 @@ PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
     const char *s = name->site.name;
 
     if (name->kind == PERF_KIND_SYNC_)
-        return PERF_BOUND_SYNCS;
+        return PERF_BY_SYNCS;
     if (name->kind != PERF_KIND_WAIT_)
-        return strstr(s, "alloc") || strstr(s, "free(") ? PERF_BOUND_MEMORY : PERF_BOUND_CPU;
+        return strstr(s, "alloc") || strstr(s, "free(") ? PERF_BY_MEMORY : PERF_BY_CPU;
     return strstr(s, "lock") || strstr(s, "Lock") || strstr(s, "mutex") || strstr(s, "barrier")
-               ? PERF_BOUND_LOCKS : PERF_BOUND_DATA;
+               ? PERF_BY_LOCKS : PERF_BY_DATA;
 }
 
 /* The thread's cell that repeats and has the most time; of equal ones the outer. */
@@ -146,14 +153,14 @@ PERF_COLD_FN_ void perf_case_thread_(perf_case_ *k, perf_recorder_ *t, double to
     perf_putf_(&o, PERF_PROC_ "self/task/%.0f/stat", PERF_CAST_(double, t->thread));
     perf_proc_read_(path, stat, 13);
     x = PERF_CAST_(double, sched[1]) - outside;
-    k->sure[PERF_BOUND_NO_PROCESSOR] += x > 0 ? x : 0;
+    k->sure[PERF_BY_NO_PROCESSOR] += x > 0 ? x : 0;
     if (total - cpu - waits > (x > 0 ? x : 0))
-        k->sure[PERF_BOUND_UNKNOWN] += total - cpu - waits - (x > 0 ? x : 0);
+        k->sure[PERF_BY_UNKNOWN] += total - cpu - waits - (x > 0 ? x : 0);
     x = PERF_CAST_(double, stat[11]) * 1e7 - outside;   /* in the kernel, in ticks of 10 ms       */
     if (x > 0 && PERF_CAST_(double, stat[6]) * 250 >= x / 2)    /* faults explain half of it      */
-        k->sure[PERF_BOUND_MEMORY] += x;
+        k->sure[PERF_BY_MEMORY] += x;
     x = cpu - outside;
-    k->sure[PERF_BOUND_CPU] += x > 0 ? x < total ? x : total : 0;
+    k->sure[PERF_BY_CPU] += x > 0 ? x < total ? x : total : 0;
 }
 
 /* Keeps the calls of the unit that the ring of a thread still holds, but for the oldest. */
@@ -249,18 +256,18 @@ PERF_COLD_FN_ uint32_t perf_case_where_(const perf_case_ *k, perf_bound_by bound
 PERF_COLD_FN_ perf_bound_by perf_case_decide_(const double *share, double device, double copies,
                                               double total)
 {
-    int    best = PERF_BOUND_UNKNOWN, i;
+    int    best = PERF_BY_UNKNOWN, i;
     double most = PERF_DATA_BOUND_;
 
-    for (i = PERF_BOUND_DATA; i <= PERF_BOUND_SYNCS; i++)
-        if (i != PERF_BOUND_CPU && share[i] >= most) {
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
+        if (i != PERF_BY_CPU && share[i] >= most) {
             best = i;
             most = share[i];
         }
-    if (best == PERF_BOUND_SYNCS && device + copies >= most * total / 2)
-        return copies > device ? PERF_BOUND_COPIES : PERF_BOUND_DEVICE;
-    if (best == PERF_BOUND_UNKNOWN && share[PERF_BOUND_CPU] >= 0.5)
-        return device > 0 && device + copies < total / 2 ? PERF_BOUND_LAUNCHES : PERF_BOUND_CPU;
+    if (best == PERF_BY_SYNCS && device + copies >= most * total / 2)
+        return copies > device ? PERF_BY_COPIES : PERF_BY_DEVICE;
+    if (best == PERF_BY_UNKNOWN && share[PERF_BY_CPU] >= 0.5)
+        return device > 0 && device + copies < total / 2 ? PERF_BY_LAUNCHES : PERF_BY_CPU;
     return PERF_CAST_(perf_bound_by, best);
 }
 
@@ -288,23 +295,23 @@ PERF_COLD_FN_ void perf_case_solve_(perf_case_ *k, perf_diagnosis *d)
     perf_put_(&o, PERF_ACQ_(&k->registry->names)[node->name]->site.name);
     perf_case_baseline_(k, d);
     perf_case_threads_(k, &device, &copies);
-    for (i = 0; i < PERF_BOUNDS_BY_; i++)
+    for (i = 0; i < PERF_BY_ALL_; i++)
         d->share[i] = k->sure[i] / k->total;
-    for (i = PERF_BOUND_DATA; i <= PERF_BOUND_SYNCS; i++)
-        if (i != PERF_BOUND_CPU && perf_case_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
+        if (i != PERF_BY_CPU && perf_case_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
             all / k->total > d->share[i])
             d->share[i] = all / k->total;
     d->bound = perf_case_decide_(d->share, device, copies, k->total);
-    kind = d->bound == PERF_BOUND_DEVICE || d->bound == PERF_BOUND_COPIES ? PERF_BOUND_SYNCS
-           : d->bound == PERF_BOUND_LAUNCHES                              ? PERF_BOUND_CPU
+    kind = d->bound == PERF_BY_DEVICE || d->bound == PERF_BY_COPIES ? PERF_BY_SYNCS
+           : d->bound == PERF_BY_LAUNCHES                              ? PERF_BY_CPU
                                                                           : d->bound;
     where = perf_case_where_(k, kind, &all);
     p = where ? PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total : 0;
-    if (kind == PERF_BOUND_MEMORY && p < d->share[kind] / 2)
+    if (kind == PERF_BY_MEMORY && p < d->share[kind] / 2)
         where = 0;                              /* faults, which no scope is known to have made   */
     if (!where) {
         where = k->unit;
-        p = d->bound == PERF_BOUND_UNKNOWN ? 0 : d->share[kind];
+        p = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[kind];
     }
     p = p > 0.999 ? 0.999 : p;
     o = perf_out_open_(d->where, sizeof d->where);
@@ -315,7 +322,7 @@ PERF_COLD_FN_ void perf_case_solve_(perf_case_ *k, perf_diagnosis *d)
     d->best = 1 / (1 - p);
     d->overlapped = 1 / (p > 0.5 ? p : 1 - p);
     d->best_run = k->life > k->total ? 1 / (1 - p * k->total / k->life) : d->best;
-    d->advice = perf_bound_words_(d->bound, 1);
+    d->advice = perf_by_words_(d->bound, 1);
 }
 
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
@@ -357,7 +364,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
 /* The five lines, or one JSON object. */
 PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
 {
-    perf_diagnosis d;
+    perf_diagnosis d = PERF_ZERO;
     perf_status    status = perf_diagnose(&d);
     double         goal = d.best_run > 1.6 ? 1.3 : 1 + (d.best_run - 1) / 2;
     int            i, some = 0;
@@ -366,7 +373,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
         perf_putf_(o, "{\"bound\":%.0s,\"unit\":%.0s,\"calls\":%.0f,\"mean_ns\":%.3f,"
                       "\"where\":%.0s,\"where_share\":%.6f,\"best\":%.3f,\"best_run\":%.3f,"
                       "\"overlapped\":%.3f}",
-                   perf_bound_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns,
+                   perf_diagnosis_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns,
                    d.where, d.where_share, d.best, d.best_run, d.overlapped);
         return;
     }
@@ -380,23 +387,23 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
         perf_putf_(o, "; the last %.0f without a first: mean %g, std %g, p50 %g, p95 %g",
                    PERF_CAST_(double, d.time.count), d.time.mean, d.time.std, d.time.p50,
                    d.time.p95);
-    perf_putf_(o, "\nbound by: %s (at least:", perf_bound_text(d.bound));
-    for (i = PERF_BOUND_DATA; i <= PERF_BOUND_SYNCS; i++)
+    perf_putf_(o, "\nbound by: %s (at least:", perf_diagnosis_text(d.bound));
+    for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
         if (d.share[i] >= 0.005)
             perf_putf_(o, "%s %s %.0f %%", some++ ? "," : "",
-                       perf_bound_text(PERF_CAST_(perf_bound_by, i)), d.share[i] * 100);
+                       perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d.share[i] * 100);
     perf_putf_(o, "%s off the processor for no recorded reason %.0f %%)\n", some ? "," : "",
                d.share[0] * 100);
     perf_putf_(o, "where: %s: %.0f %% of a %.60s, %g in %.1f calls\ntry: %s", d.where,
                d.where_share * 100, d.unit, d.where_ns, d.where_calls, d.advice);
-    if (d.bound != PERF_BOUND_UNKNOWN)
+    if (d.bound != PERF_BY_UNKNOWN)
         perf_putf_(o, "; at best %.2f times as fast if it vanished (%.2f the threads' whole time), "
                       "%.2f if it ran beside the rest", d.best, d.best_run, d.overlapped);
     perf_putf_(o, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW\n",
                goal < 1.02 ? 1.02 : goal);
 }
 
-#if !PERF_DISABLE && defined(__GNUC__)
+#if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)
 PERF_ATTR_((__constructor__, __used__)) static void perf_diagnosis_at_start_(void)
 {
     perf_registry_ *r = perf_registry_get_();

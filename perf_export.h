@@ -56,8 +56,8 @@ typedef struct perf_arm_ {
     const perf_saved_  *loop;
     const perf_summary *time;
     int                 arm;
-    uint64_t            batch, iterations;
-    double              first_ns, bytes, items;
+    uint64_t            batch;
+    double              bytes, items;
 } perf_arm_;
 
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
@@ -73,15 +73,11 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
         a->suffix = a->arm ? "/candidate" : "/baseline";
         a->time = perf_saved_summary_(l, a->arm);
         a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
-        a->first_ns = a->arm ? l->ab->first_candidate_ns : l->ab->first_baseline_ns;
-        a->iterations = a->batch * a->time->count;
     } else if (a->arm) {
         return 0;
     } else {
         a->time = perf_saved_summary_(l, 0);
         a->batch = l->bench->batch;
-        a->iterations = l->bench->iterations;
-        a->first_ns = l->bench->first_ns;
         a->bytes = l->bench->opts.bytes;
         a->items = l->bench->opts.items;
     }
@@ -96,15 +92,6 @@ PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const ch
     perf_put_json_(o, a->name);
     o->len--;                                   /* over the closing quote                         */
     perf_say_(o, "%s%s'", a->suffix, more);
-}
-
-/* The next arm with values, from *k on, which moves behind it; 0: there are no more. */
-PERF_COLD_FN_ int perf_arm_next_(const perf_saving_ *s, size_t *k, perf_arm_ *a)
-{
-    while (*k < 2 * s->loops)
-        if (perf_arm_of_(s, (*k)++, a))
-            return 1;
-    return 0;
 }
 
 /* ---- Google Benchmark ---- */
@@ -314,8 +301,8 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
         perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
     }
-    for (k = some = 0; perf_arm_next_(s, &k, &a);) {
-        if (perf_named_before_(s, &a))
+    for (k = some = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, &a))
             continue;
         if (!some++)
             perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
@@ -333,6 +320,7 @@ typedef struct perf_flame_ {
     perf_tree_ *tree;
     double      tick;
     const char *title;
+    char        diagnosis[2048];        /* of perf_diagnosis.h; "" without                        */
 } perf_flame_;
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
@@ -399,12 +387,19 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
     uint32_t     i;
 
-    perf_file_put_(f, "<!doctype html><meta charset=utf-8><title>flame graph</title><style>"
-                      "body{font:12px sans-serif;margin:8px}#g{position:relative}"
-                      "#g div{position:absolute;height:17px;line-height:17px;overflow:hidden;"
-                      "white-space:nowrap;box-sizing:border-box;border:1px solid #fff;"
-                      "padding:0 3px;cursor:pointer}</style><h3 id=h></h3><div id=g></div>"
-                      "<script>\nconst title=");
+    perf_file_put_(f, "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
+                      "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
+                      ":root{color-scheme:light dark}body{font:13px sans-serif;margin:8px}"
+                      "#g{position:relative;margin-top:6px}#g div{position:absolute;height:21px;"
+                      "line-height:20px;overflow:hidden;white-space:nowrap;box-sizing:border-box;"
+                      "border:1px solid Canvas;padding:0 3px;cursor:pointer;color:#000}"
+                      "#d,pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0}"
+                      "#g .dim{opacity:.25}input{font:inherit;max-width:60%}</style><h3 id=h></h3>"
+                      "<input id=q type=search placeholder='search names' aria-label=search> "
+                      "<button id=r>all</button><div id=d></div><pre id=b></pre>"
+                      "<div id=g></div><p>A box is a scope, below it what it called; its width is "
+                      "its share of the time, its colour its name. Tap for figures and to zoom; "
+                      "the boxes above lead back.</p><script>\nconst title=");
     perf_flame_text_(f, w->title);
     /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
     perf_file_put_(f, ";\nconst node=[[0,\"all\",");
@@ -428,27 +423,35 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         perf_file_number_(f, node[i].calls);
         perf_file_put_(f, "]");
     }
+    perf_file_put_(f, "];\nconst diagnosis=");
+    perf_flame_text_(f, w->diagnosis);
     perf_file_put_(f,
-                   "];\nconst kids=node.map(()=>[]);"
-                   "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
-                   "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
-                   "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
-                   "const g=document.getElementById('g');"
-                   "document.getElementById('h').textContent=title;\n"
-                   "function color(s){let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%360;"
-                   "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'}\n"
-                   "function box(i,x,w,y){if(w<0.05)return;"
-                   "const d=document.createElement('div'),n=node[i];"
-                   "d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*18+'px';"
-                   "d.style.background=color(n[1]);d.textContent=n[1];"
-                   "d.title=n[1]+'\\n'+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
-                   "(100*n[2]/(node[0][2]||1)).toFixed(2)+' % of all';"
-                   "d.onclick=()=>show(i);g.appendChild(d);top_=Math.max(top_,y+1);"
-                   "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
-                   "let top_=0;function show(i){g.replaceChildren();top_=0;const up=[];"
-                   "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
-                   "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
-                   "box(i,0,100,up.length);g.style.height=top_*18+'px'}\nshow(0);\n</script>\n");
+        ";\nconst $=i=>document.getElementById(i),kids=node.map(()=>[]),all=node[0][2]||1;"
+        "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
+        "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
+        "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
+        "const part=n=>(100*n/all).toFixed(1)+' %';let depth=0,at=0;"
+        "$('h').textContent=title;$('b').textContent=diagnosis;\n"
+        "const color=s=>{let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%3600;"
+        "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'};\n"
+        "const words=n=>n[1]+': '+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
+        "part(n[2])+' of all, '+time(Math.round(n[2]/(n[4]||1)))+' a call';\n"
+        "function box(i,x,w,y){if(w<0.05)return;const d=document.createElement('div'),n=node[i],"
+        "q=$('q').value.toLowerCase();d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*22+'px';"
+        "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[4]+"
+        "'x';d.title=words(n);if(q&&!n[1].toLowerCase().includes(q))d.className='dim';"
+        "d.onclick=()=>{$('d').textContent=words(n);show(i)};$('g').appendChild(d);"
+        "depth=Math.max(depth,y+1);\n"
+        "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
+        "function show(i){at=i;$('g').replaceChildren();depth=0;const up=[];"
+        "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
+        "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
+        "box(i,0,100,up.length);$('g').style.height=depth*22+'px'}\n"
+        "$('q').oninput=()=>{show(at);const q=$('q').value.toLowerCase();let s=0;"
+        "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][2];"
+        "else kids[i].forEach(add)};add(0);"
+        "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
+        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
     perf_file_flush_(f);
 }
 
@@ -459,6 +462,10 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     perf_status     status;
 
     memset(&w, 0, sizeof w);
+    if (r && PERF_ACQ_(&r->put_diagnosis)) {
+        perf_out_ o = perf_out_open_(w.diagnosis, sizeof w.diagnosis);
+        r->put_diagnosis(&o, 0);
+    }
     w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
     if (!r)
         return PERF_ENOMEM;

@@ -310,6 +310,8 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
     return now;
 }
 
+struct perf_out_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -2102,7 +2104,6 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 
 /* ---- sources ---- */
 
-struct perf_out_;
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.

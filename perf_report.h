@@ -490,7 +490,7 @@ PERF_COLD_FN_ const char *perf_bar_(const perf_out_ *o, char *text, double share
 
     perf_put_(&t, o->style & PERF_COLOR_ ? "\033[36m" : "");
     for (i = 1; i < 10; i++)
-        perf_put_char_(&t, i < share * 9 + 1.5 && share > 0 ? '#' : ' ');
+        perf_put_char_(&t, i <= share * 9 + 0.5 ? '#' : ' ');
     perf_put_(&t, o->style & PERF_COLOR_ ? "\033[0m" : "");
     return text;
 }
@@ -556,8 +556,8 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
         if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
-            perf_putf_(o, "%-*s updates      last      mean       min       max\n", name,
-                       "counter");
+            perf_putf_(o, "%-*s%8s%10s%10s%10s%10s\n", name, "counter", "updates", "last", "mean",
+                       "min", "max");
         perf_putf_(o, "%-*s%8.0f", name, row->name, n);
         if (row->kind == PERF_KIND_COUNT_)
             perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last, row->values / n, row->least,
@@ -1524,7 +1524,8 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
             s->registry->put_diagnosis(o, 0);
         else
-            perf_put_(o, "diagnosis: include perf_diagnosis.h in one file of the program\n");
+            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                         "perf_diagnosis.h\n");
         return;
     }
     perf_put_clock_(o, &s->clock);

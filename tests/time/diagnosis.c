@@ -10,6 +10,7 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #define PERF_PROC_    "proc/"
+#define PERF_DIAGNOSIS 1
 #include "perf_diagnosis.h"
 #include "check.h"
 #include <math.h>
@@ -136,11 +137,11 @@ static void diagnosed(perf_bound_by bound, const char *where, double share)
     perf_status status = perf_diagnose(&d);
 
     CHECK(status == PERF_OK && d.bound == bound, "%s, not %s: data %.2f locks %.2f ready %.2f memory %.2f cpu %.2f "
-          "syncs %.2f unexplained %.2f", perf_bound_text(d.bound), perf_bound_text(bound), d.share[1], d.share[2],
+          "syncs %.2f unexplained %.2f", perf_diagnosis_text(d.bound), perf_diagnosis_text(bound), d.share[1], d.share[2],
           d.share[3], d.share[4], d.share[5], d.share[8], d.share[0]);
     CHECK(!strcmp(d.where, where), "where: %s, not %s", d.where, where);
     CHECK(fabs(d.where_share - share) < 0.02, "share: %g, not %g", d.where_share, share);
-    CHECK(bound == PERF_BOUND_UNKNOWN || fabs(d.best - 1 / (1 - d.where_share)) < 1e-9, "best: %g", d.best);
+    CHECK(bound == PERF_BY_UNKNOWN || fabs(d.best - 1 / (1 - d.where_share)) < 1e-9, "best: %g", d.best);
     CHECK(d.best_run <= d.best * (1 + 1e-9) && d.overlapped <= 2.001, "%g of the run, %g, %g", d.best_run, d.best, d.overlapped);
 }
 
@@ -157,7 +158,7 @@ static void case_of(int n)
     case 0:                                     /* half of it read, and the first step is no step */
         steps(6, 0, 0, 0, 4);
         system_says(me(), 1510, 900, 0, 10, 0);
-        diagnosed(PERF_BOUND_DATA, "step > read", 0.4);
+        diagnosed(PERF_BY_DATA, "step > read", 0.4);
         CHECK(!strcmp(d.unit, "step") && d.calls == 100 && d.time.count == 99, "%s %u", d.unit, (unsigned)d.time.count);
         CHECK(fabs(d.time.mean - 10 * MS) < 1 && d.time.std < 1 && fabs(d.time.p95 - 10 * MS) < 1, "the first is left out: %g",
               d.time.mean);
@@ -166,57 +167,57 @@ static void case_of(int n)
     case 1:
         steps(0, 7, 0, 0, 3);
         system_says(me(), 1510, 800, 0, 10, 0);
-        diagnosed(PERF_BOUND_LOCKS, "step > lock of the queue", 700 / 1500.0);
+        diagnosed(PERF_BY_LOCKS, "step > lock of the queue", 700 / 1500.0);
         break;
     case 2:                                     /* others ran */
         steps(0, 0, 0, 0, 10);
         system_says(me(), 1510, 700, 800, 10, 0);
-        diagnosed(PERF_BOUND_NO_PROCESSOR, "step", 0.52);
+        diagnosed(PERF_BY_NO_PROCESSOR, "step", 0.52);
         break;
     case 3:                                     /* page faults */
         steps(0, 0, 0, 0, 10);
         system_says(me(), 1510, 1500, 0, 4000000, 1200);
-        diagnosed(PERF_BOUND_MEMORY, "step", 0.78);
+        diagnosed(PERF_BY_MEMORY, "step", 0.78);
         break;
     case 4:                                     /* allocation */
         steps(0, 0, 0, 8, 2);
         system_says(me(), 1510, 1500, 0, 1000, 100);
-        diagnosed(PERF_BOUND_MEMORY, "step > alloc buffers", 800 / 1500.0);
+        diagnosed(PERF_BY_MEMORY, "step > alloc buffers", 800 / 1500.0);
         break;
     case 5:
         steps(0, 0, 0, 0, 10);
         system_says(me(), 1510, 1505, 0, 1000, 100);
-        diagnosed(PERF_BOUND_CPU, "step > compute", 1000 / 1500.0);
+        diagnosed(PERF_BY_CPU, "step > compute", 1000 / 1500.0);
         break;
     case 6:                                     /* it slept, and nobody says why */
         steps(0, 0, 0, 0, 10);
         system_says(me(), 1510, 300, 0, 100, 0);
-        diagnosed(PERF_BOUND_UNKNOWN, "step", 0);
-        CHECK(d.share[0] > 0.7 && d.share[PERF_BOUND_CPU] < 0.25, "%g", d.share[0]);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        CHECK(d.share[0] > 0.7 && d.share[PERF_BY_CPU] < 0.25, "%g", d.share[0]);
         break;
     case 7:                                     /* in small kernels, one after the other */
         steps(0, 0, 8, 0, 2);
         system_says(me(), 1610, 700, 0, 100, 0);
         in_thread(small_kernels, NULL);
-        diagnosed(PERF_BOUND_SYNCS, "step > synchronize", 800 / 1500.0);
+        diagnosed(PERF_BY_SYNCS, "step > synchronize", 800 / 1500.0);
         break;
     case 8:
         steps(0, 0, 8, 0, 2);
         in_thread(device_thread, NULL);
         system_says(me(), 2110, 700, 0, 100, 0);
-        diagnosed(PERF_BOUND_DEVICE, "step > synchronize", 800 / 1500.0);
+        diagnosed(PERF_BY_DEVICE, "step > synchronize", 800 / 1500.0);
         break;
     case 9:
         steps(0, 0, 8, 0, 2);
         in_thread(device_thread, &now_ns);
         system_says(me(), 2110, 700, 0, 100, 0);
-        diagnosed(PERF_BOUND_COPIES, "step > synchronize", 800 / 1500.0);
+        diagnosed(PERF_BY_COPIES, "step > synchronize", 800 / 1500.0);
         break;
     case 10:                                    /* the device waits for the host's launches */
         steps(0, 0, 0, 0, 10);
         in_thread(small_kernels, NULL);
         system_says(me(), 1610, 1600, 0, 100, 0);
-        diagnosed(PERF_BOUND_LAUNCHES, "step > compute", 1000 / 1500.0);
+        diagnosed(PERF_BY_LAUNCHES, "step > compute", 1000 / 1500.0);
         break;
     case 11:                                    /* nothing repeats */
         for (i = 0; i < 7; i++)
@@ -227,29 +228,29 @@ static void case_of(int n)
         steps(5, 0, 0, 0, 5);
         now_ns += (uint64_t)1500 * MS;
         system_says(me(), 3010, 2500, 0, 10, 0);
-        diagnosed(PERF_BOUND_DATA, "step > read", 500 / 1500.0);
+        diagnosed(PERF_BY_DATA, "step > read", 500 / 1500.0);
         CHECK(d.best > 1.49 && d.best_run < 1.21, "%g and %g", d.best, d.best_run);
         break;
     case 13:                                    /* the processor was used outside of it: cannot tell */
         steps(0, 0, 0, 0, 10);
         now_ns += (uint64_t)1500 * MS;
         system_says(me(), 3010, 1500, 1400, 9000000, 1400);
-        diagnosed(PERF_BOUND_UNKNOWN, "step", 0);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
         break;
     case 14:                                    /* no /proc: what scopes say, and no more */
         steps(0, 0, 0, 0, 10);
-        diagnosed(PERF_BOUND_UNKNOWN, "step", 0);
-        CHECK(d.share[PERF_BOUND_CPU] <= 0 && d.share[0] <= 0, "%g", d.share[0]);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        CHECK(d.share[PERF_BY_CPU] <= 0 && d.share[0] <= 0, "%g", d.share[0]);
         break;
     case 15:                                    /* an age that lies */
         steps(0, 0, 0, 0, 10);
         system_says(me(), 20, 1500, 1500, 9000000, 1400);
-        diagnosed(PERF_BOUND_UNKNOWN, "step", 0);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
         break;
     case 16:                                    /* faults and time of another thread */
         steps(0, 0, 0, 0, 10);
         system_says(me() + 1, 1510, 1500, 0, 9000000, 1400);
-        diagnosed(PERF_BOUND_UNKNOWN, "step", 0);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
         break;
     case 17:                                    /* a namesake elsewhere, as deep: its reads are not these */
         for (i = 0; i < 50; i++) {
@@ -262,8 +263,8 @@ static void case_of(int n)
             spend("compute", PERF_KIND_SCOPE_, 10);
         }
         system_says(me(), 1110, 1110, 0, 10, 0);
-        diagnosed(PERF_BOUND_CPU, "step > compute", 1.0);
-        CHECK(d.share[PERF_BOUND_DATA] <= 0, "%g", d.share[PERF_BOUND_DATA]);
+        diagnosed(PERF_BY_CPU, "step > compute", 1.0);
+        CHECK(d.share[PERF_BY_DATA] <= 0, "%g", d.share[PERF_BY_DATA]);
         break;
     case 18: {                                  /* all forms of it; none is longer than what it says */
         static char      text[4096], little[40];
@@ -283,7 +284,7 @@ static void case_of(int n)
     }
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
-        CHECK(!strcmp(perf_bound_text((perf_bound_by)99), "cannot tell"), "another number");
+        CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
     }
 }
 
