@@ -89,7 +89,7 @@ PERF_FN const char *perf_diagnosis_text(perf_bound_by bound)
     return perf_by_words_(bound, 0);
 }
 
-typedef struct perf_case_ {     /* what is looked at; times in ns                                 */
+typedef struct perf_look_ {     /* what is looked at; times in ns                                 */
     perf_registry_ *registry;
     perf_tree_     *tree;
     uint32_t        unit;       /* its node                                                       */
@@ -99,7 +99,7 @@ typedef struct perf_case_ {     /* what is looked at; times in ns               
     double          sure[PERF_BY_ALL_];
     double         *call;       /* lengths from the ring                                          */
     size_t          calls, room;
-} perf_case_;
+} perf_look_;
 
 /* What time in a scope itself is evidence of. */
 PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
@@ -135,7 +135,7 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t)
 
 /* What Linux says of a thread that has the unit.  Whatever may have happened outside of the unit is
  * taken off, so that what is left is a lower bound.                                              */
-PERF_COLD_FN_ void perf_case_thread_(perf_case_ *k, perf_recorder_ *t, double total, double waits)
+PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
 {
     double    life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - t->birth) * k->tick;
     double    outside = k->age - total, cpu, x;
@@ -164,9 +164,9 @@ PERF_COLD_FN_ void perf_case_thread_(perf_case_ *k, perf_recorder_ *t, double to
 }
 
 /* Keeps the calls of the unit that the ring of a thread still holds, but for the oldest. */
-PERF_COLD_FN_ void perf_case_calls_(void *with, const perf_events_ *e)
+PERF_COLD_FN_ void perf_look_calls_(void *with, const perf_events_ *e)
 {
-    perf_case_       *k = PERF_CAST_(perf_case_ *, with);
+    perf_look_       *k = PERF_CAST_(perf_look_ *, with);
     const perf_node_ *unit = &k->tree->node[k->unit];
     size_t            before = k->calls;
     perf_zone_        z;
@@ -180,7 +180,7 @@ PERF_COLD_FN_ void perf_case_calls_(void *with, const perf_events_ *e)
 }
 
 /* Figures of the unit; of the mean alone where another scope of that name is as deep. */
-PERF_COLD_FN_ void perf_case_baseline_(perf_case_ *k, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_baseline_(perf_look_ *k, perf_diagnosis *d)
 {
     const perf_node_ *node = k->tree->node, *unit = &node[k->unit];
     uint32_t          i;
@@ -192,14 +192,14 @@ PERF_COLD_FN_ void perf_case_baseline_(perf_case_ *k, perf_diagnosis *d)
             return;
     k->room = PERF_CAST_(size_t, unit->calls < 1000000 ? unit->calls : 1000000);
     k->call = PERF_CAST_(double *, PERF_MALLOC(k->room * sizeof *k->call));
-    if (k->call && perf_events_each_(k->registry, perf_case_calls_, k) &&
+    if (k->call && perf_events_each_(k->registry, perf_look_calls_, k) &&
         k->calls >= PERF_UNIT_CALLS_ - 1)
         d->time = perf_summarize(k->call, k->calls);
     PERF_FREE(k->call);
 }
 
 /* The threads that have the unit, and what devices did meanwhile; *device and *copies in ns. */
-PERF_COLD_FN_ void perf_case_threads_(perf_case_ *k, double *device, double *copies)
+PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *copies)
 {
     perf_registry_ *r = k->registry;
     perf_recorder_ *t;
@@ -230,12 +230,12 @@ PERF_COLD_FN_ void perf_case_threads_(perf_case_ *k, double *device, double *cop
             }
         }
         if (total > 0)
-            perf_case_thread_(k, t, total, waits);
+            perf_look_thread_(k, t, total, waits);
     }
 }
 
 /* Of a bound, the node inside the unit with the most time; *all: that of all of them. */
-PERF_COLD_FN_ uint32_t perf_case_where_(const perf_case_ *k, perf_bound_by bound, double *all)
+PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound, double *all)
 {
     const perf_node_ *node = k->tree->node;
     uint32_t          i, up, best = 0;
@@ -253,7 +253,7 @@ PERF_COLD_FN_ uint32_t perf_case_where_(const perf_case_ *k, perf_bound_by bound
     return best;
 }
 
-PERF_COLD_FN_ perf_bound_by perf_case_decide_(const double *share, double device, double copies,
+PERF_COLD_FN_ perf_bound_by perf_look_decide_(const double *share, double device, double copies,
                                               double total)
 {
     int    best = PERF_BY_UNKNOWN, i;
@@ -271,18 +271,18 @@ PERF_COLD_FN_ perf_bound_by perf_case_decide_(const double *share, double device
     return PERF_CAST_(perf_bound_by, best);
 }
 
-PERF_COLD_FN_ void perf_case_path_(const perf_case_ *k, uint32_t node, perf_out_ *o)
+PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_ *o)
 {
     uint32_t up = k->tree->node[node].parent;
 
     if (up) {
-        perf_case_path_(k, up, o);
+        perf_look_path_(k, up, o);
         perf_put_(o, " > ");
     }
     (void)perf_put_cut_(o, PERF_ACQ_(&k->registry->names)[k->tree->node[node].name]->site.name, 40);
 }
 
-PERF_COLD_FN_ void perf_case_solve_(perf_case_ *k, perf_diagnosis *d)
+PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
 {
     const perf_node_ *node;
     perf_bound_by     kind;
@@ -293,19 +293,19 @@ PERF_COLD_FN_ void perf_case_solve_(perf_case_ *k, perf_diagnosis *d)
     node = &k->tree->node[k->unit];
     units = PERF_CAST_(double, node->calls);
     perf_put_(&o, PERF_ACQ_(&k->registry->names)[node->name]->site.name);
-    perf_case_baseline_(k, d);
-    perf_case_threads_(k, &device, &copies);
+    perf_look_baseline_(k, d);
+    perf_look_threads_(k, &device, &copies);
     for (i = 0; i < PERF_BY_ALL_; i++)
         d->share[i] = k->sure[i] / k->total;
     for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
-        if (i != PERF_BY_CPU && perf_case_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
+        if (i != PERF_BY_CPU && perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
             all / k->total > d->share[i])
             d->share[i] = all / k->total;
-    d->bound = perf_case_decide_(d->share, device, copies, k->total);
+    d->bound = perf_look_decide_(d->share, device, copies, k->total);
     kind = d->bound == PERF_BY_DEVICE || d->bound == PERF_BY_COPIES ? PERF_BY_SYNCS
            : d->bound == PERF_BY_LAUNCHES                              ? PERF_BY_CPU
                                                                           : d->bound;
-    where = perf_case_where_(k, kind, &all);
+    where = perf_look_where_(k, kind, &all);
     p = where ? PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total : 0;
     if (kind == PERF_BY_MEMORY && p < d->share[kind] / 2)
         where = 0;                              /* faults, which no scope is known to have made   */
@@ -315,7 +315,7 @@ PERF_COLD_FN_ void perf_case_solve_(perf_case_ *k, perf_diagnosis *d)
     }
     p = p > 0.999 ? 0.999 : p;
     o = perf_out_open_(d->where, sizeof d->where);
-    perf_case_path_(k, where, &o);
+    perf_look_path_(k, where, &o);
     d->where_share = p;
     d->where_ns = p * k->total / units;
     d->where_calls = PERF_CAST_(double, k->tree->node[where].calls) / units;
@@ -330,7 +330,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     perf_registry_ *r = perf_registry_read_();
     perf_recorder_ *t;
     perf_cell_     *unit = PERF_NULL_, *c;
-    perf_case_      k;
+    perf_look_      k;
     perf_status     status = PERF_ENODATA;
 
     if (!d)
@@ -354,7 +354,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     k.unit = unit ? perf_tree_path_(k.tree, unit) : 0;
     k.total = k.unit ? PERF_CAST_(double, k.tree->node[k.unit].total) * k.tick : 0;
     if (k.total > 0) {
-        perf_case_solve_(&k, d);
+        perf_look_solve_(&k, d);
         status = PERF_OK;
     }
     perf_tree_free_(k.tree);
@@ -387,12 +387,12 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
         perf_putf_(o, "; the last %.0f without a first: mean %g, std %g, p50 %g, p95 %g",
                    PERF_CAST_(double, d.time.count), d.time.mean, d.time.std, d.time.p50,
                    d.time.p95);
-    perf_putf_(o, "\nbound by: %s (at least:", perf_diagnosis_text(d.bound));
+    perf_putf_(o, "\nbound by: %s; at least:", perf_diagnosis_text(d.bound));
     for (i = PERF_BY_DATA; i <= PERF_BY_SYNCS; i++)
         if (d.share[i] >= 0.005)
             perf_putf_(o, "%s %s %.0f %%", some++ ? "," : "",
                        perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d.share[i] * 100);
-    perf_putf_(o, "%s off the processor for no recorded reason %.0f %%)\n", some ? "," : "",
+    perf_putf_(o, "%s off the processor for no recorded reason %.0f %%\n", some ? "," : "",
                d.share[0] * 100);
     perf_putf_(o, "where: %s: %.0f %% of a %.60s, %g in %.1f calls\ntry: %s", d.where,
                d.where_share * 100, d.unit, d.where_ns, d.where_calls, d.advice);
