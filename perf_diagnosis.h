@@ -39,6 +39,7 @@ typedef enum perf_bound_by {
     PERF_BY_ALL_
 } perf_bound_by;
 
+/* What perf_diagnose() has found.  Times in ns; a plain struct, texts are its own. */
 typedef struct perf_diagnosis {
     perf_bound_by bound;
     double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
