@@ -1046,7 +1046,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
 #define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: a clock, the   */
-#define PERF_ORDER_SMALL_     0.004     /* place of the code; twice that between two of them      */
+                                        /* place of the code                                      */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_ALONE_FASTER_    1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
@@ -1128,7 +1128,7 @@ PERF_COLD_FN_ int perf_duel_differ_(perf_centre_ a, perf_centre_ b)
  * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), gap;
+    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule));
     perf_centre_ c[2];
     size_t       k;
     int          i;
@@ -1140,10 +1140,9 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
         if (k < 2)
             return 0;
         c[i] = perf_duel_centre_(s->logs, k);
+        c[i].error = 2.0 * c[i].spread / PERF_CONTROL_SURE_;
     }
-    gap = c[0].at < c[1].at ? c[1].at - c[0].at : c[0].at - c[1].at;
-    return gap > 2.0 * (c[0].spread + c[1].spread) && gap > PERF_ORDER_SMALL_ &&
-           (c[0].at < t) != (c[1].at < t);
+    return perf_duel_differ_(c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
 }
 
 /* 1 when the ratio of some variant was another one in the first half of the pairs. */
@@ -1687,18 +1686,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     return r;
 }
 
-/* All zero after a failure, and for an arm that did not run as the other one was forced. */
-PERF_COLD_FN_ perf_summary perf_duel_summary_(const perf_loop_state_ *s, int i, const double *x)
-{
-    perf_summary none = PERF_ZERO;
-
-    return s->status == PERF_OK && s->arm[i].count ? perf_summarize(x, s->arm[i].count) : none;
-}
-
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
+    size_t           n[2] = {0, 0};             /* none after a failure, or where not run         */
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -1707,6 +1699,10 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_duel_found_(s, left);
+    if (s->status == PERF_OK) {
+        n[0] = s->arm[0].count;
+        n[1] = s->arm[1].count;
+    }
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
@@ -1722,11 +1718,11 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     r.control_ratio = s->entry[1].control_ratio;
     r.control_rounds = both.control_rounds;
     r.forced = both.forced;
-    r.baseline = perf_duel_summary_(s, 0, s->arm[0].ns);
-    r.candidate = perf_duel_summary_(s, 1, s->arm[1].ns);
+    r.baseline = perf_summarize(s->arm[0].ns, n[0]);
+    r.candidate = perf_summarize(s->arm[1].ns, n[1]);
     if (s->timer.clocks > 1) {
-        r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
-        r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
+        r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
+        r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
     }
     r.control_failed = both.rounds && s->arm[1].against;
     r.alone_ratio = s->alone_ratio;

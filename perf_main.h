@@ -550,47 +550,22 @@ PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
     (void)fflush(stderr);
 }
 
+/* As in the report, without its margin. */
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
 {
-    char                text[2048], cell[96];
-    const perf_summary *t = perf_result_main_(r);
-    perf_out_           o = perf_out_open_(text, sizeof text);
-    perf_out_           c = perf_out_open_(cell, sizeof cell);
+    char       text[4096];
+    perf_loop_ l = PERF_ZERO;
+    perf_out_  o = perf_out_open_(l.name, sizeof l.name);
 
+    perf_put_(&o, name);
+    l.result = r;
     perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-    perf_put_name_(&o, name, 32);
-    if (!r->time.count) {
-        perf_say_(&o, "  not measured: %s\n", perf_status_text(r->status));
-        perf_main_print_(m, &o);
-        m->failed++;
-        return;
-    }
-    perf_put_time_(&c, t->p50);
-    perf_put_(&c, " [");
-    if (perf_is_finite_(t->p50_low) && perf_is_finite_(t->p50_high)) {
-        perf_put_time_(&c, t->p50_low);
-        perf_put_(&c, ", ");
-        perf_put_time_(&c, t->p50_high);
-    } else {
-        perf_put_(&c, "too few slices");
-    }
-    perf_put_(&c, "]");
-    perf_put_cell_(&o, cell, 32);
-    perf_put_tail_cell_(&o, t->p95, t->p95_high);
-    perf_put_tail_cell_(&o, t->p99, t->p99_high);
-    perf_put_time_cell_(&o, r->first_ns, 10);
-    if (r->opts.bytes > 0.0)
-        perf_put_number_cell_(&o, r->opts.bytes / t->p50, 3, " GB/s", 14);
-    if (r->opts.items > 0.0)
-        perf_put_number_cell_(&o, r->opts.items / t->p50 * 1e3, 3, " M items/s", 19);
-    if (r->cpu.count) {
-        perf_put_(&o, "\n    ");
-        perf_put_decides_(&o, r->decides, r->why,
-                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
-    }
-    perf_put_(&o, "\n");
-    perf_put_warnings_(&o, r->warnings);
+    o = perf_out_open_(text, sizeof text);
+    perf_put_bench_(&o, &l);
+    o.p += 2;
+    o.len -= 2;
     perf_main_print_(m, &o);
+    m->failed += !r->time.count;
     (void)fflush(m->out);
 }
 
