@@ -73,11 +73,7 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
 
 /* >>private ----------------------------------------------------------------------------------- */
 
-#if PERF_MSVC_
-#define PERF_UNUSED_
-#else
 #define PERF_UNUSED_ PERF_ATTR_((__unused__))
-#endif
 
 typedef struct perf_case_ {
     struct perf_case_ *next;
@@ -96,7 +92,7 @@ extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
 
 /* Files in the order of the linker, the cases of one file in the order of its lines. */
-PERF_FN void perf_case_add_(perf_case_ *c)
+PERF_FN int perf_case_add_(perf_case_ *c)
 {
     perf_case_ **at = &perf_cases_v1_;
 
@@ -105,28 +101,20 @@ PERF_FN void perf_case_add_(perf_case_ *c)
             break;
     c->next = *at;
     *at = c;
+    return 0;
 }
 
-PERF_END_DECLS
 #if defined(__cplusplus)
-namespace perf {
-struct case_add_ {
-    explicit case_add_(perf_case_ *c)
-    {
-        perf_case_add_(c);
-    }
-};
-} /* namespace perf */
 #define PERF_CASE_ADD_(name)                                                                      \
-    static ::perf::case_add_ PERF_CAT_(perf_case_add_, name)(&PERF_CAT_(perf_case_, name));
+    PERF_UNUSED_ static const int PERF_CAT_(perf_case_add_, name) =                               \
+        perf_case_add_(&PERF_CAT_(perf_case_, name));
 #else
 #define PERF_CASE_ADD_(name)                                                                      \
     PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
     {                                                                                             \
-        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
+        (void)perf_case_add_(&PERF_CAT_(perf_case_, name));                                       \
     }
 #endif
-PERF_BEGIN_DECLS
 
 #define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
     static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
@@ -276,14 +264,8 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 #define PERF_PTHREAD_ 0
 #endif
 
-#if PERF_LP64_UNIX_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-#else
-#define perf_isatty_(fd) 0
-#endif
-
 #define PERF_MAIN_FILTERS_ 64
-#define PERF_MAIN_SIZES_   64
+#define PERF_MAIN_SIZES_   13
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
@@ -294,11 +276,8 @@ typedef struct perf_main_ {
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, bad;
     double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
-    double      sizes[PERF_MAIN_SIZES_];
-    size_t      size_count;
     FILE       *out;            /* the table; standard output unless the results go there         */
-    size_t      todo, done, failed;
-    int         terminal;
+    size_t      todo, failed;
     uint32_t    process;
     perf_rule   rule;           /* of --compare                                                   */
 } perf_main_;
@@ -314,7 +293,6 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --budget SECONDS   for one measurement at most; default 1\n"
         "  --min-time SECONDS for one measurement at least; default 0\n"
         "  --shuffle          in each round another order, by chance\n"
-        "  --sizes N,N,...    these sizes instead of those of PERF_BENCH_N\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
@@ -347,22 +325,6 @@ PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end, double m
     if (!*end || !(x > 0.0) || x > most)
         return 0.0;
     return whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x ? 0.0 : x;
-}
-
-PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
-{
-    const char *s = value, *end;
-
-    for (m->size_count = 0;; s = end + 1) {
-        double x = perf_main_number_(s, &end, 1e15, 1);
-        if (!(x > 0.0) || m->size_count >= PERF_MAIN_SIZES_ || (*end && *end != ',')) {
-            perf_main_wrong_(m, "--sizes needs whole numbers like 64,256,1024, not", value);
-            return;
-        }
-        m->sizes[m->size_count++] = x;
-        if (!*end)
-            return;
-    }
 }
 
 /* 1: the name contains the text, or matches the POSIX regular expression, which is what any
@@ -448,9 +410,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                 perf_main_wrong_(m, number[k].wants, v);
             return;
         }
-    if ((v = perf_main_value_("--sizes", argc, argv, i)) != PERF_NULL_) {
-        perf_main_sizes_(m, v);
-    } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
+    if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
         perf_main_wrong_(m, "unknown option", argv[*i]);
     } else if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(v, "") < 0) {
         perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
@@ -537,19 +497,6 @@ PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
     (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
 }
 
-/* What is measured now; NULL: clears that line. */
-PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
-{
-    if (!m->terminal)
-        return;
-    if (name)
-        (void)fprintf(stderr, "\r\033[K[%lu/%lu] %s", PERF_CAST_(unsigned long, m->done + 1),
-                      PERF_CAST_(unsigned long, m->todo), name);
-    else
-        (void)fputs("\r\033[K", stderr);
-    (void)fflush(stderr);
-}
-
 /* As in the report, without its margin. */
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
 {
@@ -559,7 +506,6 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
     perf_put_(&o, name);
     l.result = r;
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
     o = perf_out_open_(text, sizeof text);
     perf_put_bench_(&o, &l);
     o.p += 2;
@@ -617,10 +563,6 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
     size_t factor, count;
 
-    if (c->sized && m->size_count) {
-        memcpy(n, m->sizes, m->size_count * sizeof *n);
-        return m->size_count;
-    }
     n[0] = c->threaded ? m->threads : 0.0;
     if (c->plain || n[0] > 0.0)
         return 1;
@@ -807,14 +749,13 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
     size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
     char   name[160];
 
-    for (i = 0; i < count; i++, m->done++) {
+    for (i = 0; i < count; i++) {
         perf_out_   o = perf_out_open_(name, sizeof name);
         perf_result r;
         number = PERF_CAST_(size_t, n[i]);
         perf_put_(&o, c->name);
         if (!c->plain)
             perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
-        perf_main_progress_(m, name);
         if (c->threaded) {
             perf_main_crew_(m, c, name, number);
             continue;
@@ -970,7 +911,6 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         (void)fprintf(stderr, "%s: %s\n", m.program, perf_status_text(PERF_EDISABLED));
         return 2;
     }
-    m.terminal = perf_isatty_(2);
     if (!m.no_env) {
         perf_env_text_(&o);
         (void)fprintf(m.out, "environment: %s\n", text);

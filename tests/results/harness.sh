@@ -134,7 +134,7 @@ run 2 'needs a text or a pattern' --list --filter '['
 # usage
 run 0 '^usage: .*OPTION' --help
 try 'help is standard output' test -s out
-for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= --sizes=0 --sizes=1,,2 \
+for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= \
              --threads=257 --min-time=0 --format=xml --accept=nonsense --json= --filter= mul; do
     run 2 '^usage: ' "$wrong"
     try "$wrong: nothing on standard output" test ! -s out
@@ -165,8 +165,6 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 try '--shuffle: more than one order' test "$(sort -u orders | wc -l)" -gt 1
 try '--shuffle: each once' test "$(grep -c mul orders)$(grep -c ends orders)$(grep -c from_cxx orders)" = 888
-run 0 '^steps/300 ' --filter steps --sizes 10,300 --budget 0.02
-try '2 sizes, no fit' sh -c 'test "$(grep -c ^steps/ out)" -eq 2 && ! grep -q "steps:" out'
 run 0 '^    [0-9.]* GB/s.* items/s' --filter spin --budget 0.05
 try 'each thread' test "$(grep -c '^  thread [01] ' out)" -eq 2
 run 0 '^spin/threads:4 ' --filter spin --threads 4 --budget 0.05
@@ -199,7 +197,6 @@ for p50 in b["summary"]["p50"], statistics.median(b["samples"]):
 P
 try 'the row and the file: the same clock, the same times' python3 decides.py
 run 0 '^slow .* ~[0-9.]+ [mu]?s +~[0-9.]+ [mu]?s ' --filter slow --budget 0.05      # too few slices
-run 0 'steps: no fit: the sizes lie within a factor of 8' --filter steps --sizes 16,17,18,19,20 --budget 0.02
 
 # files
 run 0 '^mul' --filter 'm.*l' --budget 0.05 --json r.json
