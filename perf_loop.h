@@ -1041,7 +1041,7 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_CONTROL_LONG_    0.5       /* all may take half of the time of the first decision    */
 #define PERF_CONTROL_LEAST_NS_ 2e9      /* or this long, for a quick loop                         */
 #define PERF_CONTROL_ROUNDS_  8.0       /* rounds that a control takes, about                     */
-#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes two leads        */
+#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes one more lead    */
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
@@ -1113,13 +1113,14 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     return c;
 }
 
-/* 1 when two medians differ by more than noise makes them, and by more than a trifle. */
-PERF_COLD_FN_ int perf_duel_differ_(perf_centre_ a, perf_centre_ b)
+/* 1 when two medians differ by more than noise makes them, and by more than a trifle; where many
+ * variants are looked at, by more than noise makes one of them.                                  */
+PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b)
 {
     double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
+    double sure = PERF_CONTROL_SURE_ * PERF_CONTROL_SURE_ + 2.0 * perf_log(s->variants - 1.0);
 
-    return gap > PERF_CONTROL_SMALL_ &&
-           gap > PERF_CONTROL_SURE_ * perf_sqrt(a.error * a.error + b.error * b.error);
+    return gap > PERF_CONTROL_SMALL_ && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
 /* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
@@ -1142,7 +1143,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
         c[i] = perf_duel_centre_(s->logs, k);
         c[i].error = 2.0 * c[i].spread / PERF_CONTROL_SURE_;
     }
-    return perf_duel_differ_(c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
+    return perf_duel_differ_(s, c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
 }
 
 /* 1 when the ratio of some variant was another one in the first half of the pairs. */
@@ -1153,7 +1154,7 @@ PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s)
 
     for (i = 1; i < s->variants; i++) {
         k = perf_duel_logs_(s, 0, i, -1);
-        drifts |= k >= 8 && perf_duel_differ_(perf_duel_centre_(s->logs, k / 2),
+        drifts |= k >= 8 && perf_duel_differ_(s, perf_duel_centre_(s->logs, k / 2),
                                               perf_duel_centre_(s->logs + k / 2, k - k / 2));
     }
     return drifts;
@@ -1329,10 +1330,9 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
  *   alike      their median is off by at most half of what decides, and known as well as that
  * Either ends the control if the two ratios do not differ.  If they differ, the variants share
- * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.  The same
- * if bets on signs were won by two groups of pairs far apart, as when each walks ahead for a while:
- * what decides is then less than two standard errors of the pairs in turns.
- * A large difference, and one that was found in pairs taken anew, needs two leads that agree.  In
+ * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.
+ * One lead has to agree; one more where pairs were taken anew, where the variants differ by 10 %,
+ * and where they differ by half.  In
  * the end the control is against an answer if the ratios still differ, or in pairs taken anew lie on
  * two sides of the threshold, unless all control pairs since the beginning confirmed it.
  * 1: the control is over.                                                                        */
@@ -1343,7 +1343,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
     uint64_t     now = perf_now();
     perf_centre_ turns, all, last;
     size_t       k, m = s->again_count, new_at = m - PERF_CAST_(size_t, s->control_at);
-    int          i, over = 1, anew = 0, need = s->restarts ? 2 : 1, differ, groups, confirmed, aside;
+    int          i, over = 1, anew = 0, need = 0, more, differ, confirmed, aside;
 
     s->control_rounds++;
     s->leads++;
@@ -1357,24 +1357,23 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         s->entry[i].control_ratio = perf_exp(all.at);
         far_off = turns.at < t ? t - turns.at : turns.at - t;
         gap = turns.at < all.at ? all.at - turns.at : turns.at - all.at;
-        differ = perf_duel_differ_(turns, all);
-        groups = !s->opts.before && 2.0 * turns.error > far_off &&
-                 (!s->typical || s->arm[i].seq[perf_loop_by_(s)].decision != PERF_INCONCLUSIVE);
-        anew |= differ || groups || perf_duel_differ_(turns, last);
+        differ = perf_duel_differ_(s, turns, all);
+        anew |= differ || perf_duel_differ_(s, turns, last);
         confirmed = (turns.at < t ? t - all.at : all.at - t) > 2.0 * all.error;
         over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
         aside = s->restarts && (all.at < t) != (turns.at < t);
-        s->arm[i].against = (differ || groups || aside) && s->arm[i].sides > 2;
-        if (turns.at > PERF_CONTROL_LARGE_ || turns.at < -PERF_CONTROL_LARGE_)
-            need = 2;
+        s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
+        gap = turns.at < 0.0 ? -turns.at : turns.at;
+        more = (gap > PERF_CONTROL_LARGE_) + (gap > 4.0 * PERF_CONTROL_LARGE_);
+        need = more > need ? more : need;
     }
     if (anew && perf_duel_may_restart_(s, now)) {
         perf_duel_restart_(s);
         return 0;
     }
-    return (over && s->leads >= need) || s->leads >= PERF_CONTROL_LEADS_ ||
+    return (over && s->leads > need + (s->restarts > 0)) || s->leads >= PERF_CONTROL_LEADS_ ||
            perf_timer_since_(s->timer.began, now) > s->control_end;
 }
 
