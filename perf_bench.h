@@ -401,7 +401,7 @@ typedef struct perf_loop_engine_ {      /* of one kind of loop: 1 bench, 2 A/B, 
 PERF_ENGINE_SEEN_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_)
 PERF_ENGINE_SEEN_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_)
 
-#if defined(__OPTIMIZE__) || defined(_MSC_VER)
+#if defined(__OPTIMIZE__)
 #define PERF_OPTIMISED_ 1
 #else
 #define PERF_OPTIMISED_ 0

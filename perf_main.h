@@ -86,7 +86,7 @@ typedef struct perf_case_ {
 } perf_case_;
 
 /* Those of one image, in the order of registration. */
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 #endif
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
@@ -296,7 +296,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp; of the\n"
+        "  --format F         json, google, go, pyperf or openmetrics; of the\n"
         "                     trace, to a file, also folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
@@ -482,7 +482,7 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
         perf_put_(o, r.cores && load > 0.5 * r.cores ? " (busy)" : "");
     }
     perf_say_(o, ", %s", r.compiler);
-#if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
+#if !defined(__OPTIMIZE__)
     perf_put_(o, ", NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
