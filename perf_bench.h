@@ -169,9 +169,9 @@ PERF_FN const char *perf_result_text(perf_result *r);
         }                                                                                         \
     } while (0)
 #endif
-#elif defined(__GNUC__) && defined(__cplusplus)
+#elif defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
-#elif defined(__GNUC__)
+#else
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
         if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array */ \
@@ -182,9 +182,6 @@ PERF_FN const char *perf_result_text(perf_result *r);
             __asm__ __volatile__("" : : "g,x"(x));                                                \
         }                                                                                         \
     } while (0)
-#else
-#define PERF_KEEP_(x) perf_keep_at_(&(x))       /* other compilers: x must be a variable          */
-PERF_FN void perf_keep_at_(const volatile void *p);
 #endif
 #ifndef __cplusplus
 #define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
@@ -330,18 +327,10 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if !PERF_TCC_
     __asm__ __volatile__("" : : : "memory");
 #endif
 }
-
-#if !defined(__GNUC__) && !defined(__TINYC__)
-PERF_FN void perf_keep_at_(const volatile void *p)
-{
-    static const volatile void *volatile sink;
-    sink = p;
-}
-#endif
 
 PERF_FN perf_bench_opts perf_bench_opts_default(void)
 {
@@ -421,7 +410,7 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #else
 #define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
 #endif
-#if defined(__GNUC__) && !PERF_TCC_
+#if !PERF_TCC_
 #define PERF_LOOP_KNOWN_(x)                                                                       \
     do {                                                                                          \
         if (!(x))                                                                                 \

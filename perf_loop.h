@@ -88,6 +88,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
+ *   perf_loop_stop_         no more slices, and why; returns 0
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
@@ -180,8 +181,8 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
     int              control_pairs, control_at, control_rounds, fastest;
-    int              leads, restarts;   /* leads: since the pairs began, or began anew            */
-    int              anew;              /* 1: they begin anew after the lead under way            */
+    int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
+                                        /* anew 1: they do so after the lead under way            */
     int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
@@ -204,7 +205,7 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
 
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if !PERF_TCC_
     __asm__("" : "+r"(yes));
 #endif
     return yes;
@@ -1412,7 +1413,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
         else
             s->ended = "opts.max_seconds ended it within the control: more of it, or "
                        "opts.control = -1";
-        return 1;
+        return s->phase == PERF_LOOP_CONTROL_;
     }
     if (s->control_at < s->control_pairs)
         return 0;
@@ -1699,10 +1700,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_duel_found_(s, left);
-    if (s->status == PERF_OK) {
-        n[0] = s->arm[0].count;
-        n[1] = s->arm[1].count;
-    }
+    n[0] = both.rounds ? s->arm[0].count : 0;
+    n[1] = both.rounds ? s->arm[1].count : 0;
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;

@@ -55,6 +55,12 @@ PERF_BEGIN_DECLS
 /* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
 
+/* The body is wrong: in a benchmark, before, within or after its loop, which then ends.  Its result
+ * is PERF_EFAILED without a time, why (kept, not copied; NULL: nothing to say) stands below its
+ * row, the others run, and the program ends with status 2.
+ *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
+
 /* >>complexity -------------------------------------------------------------------------------- */
 
 /* How a time grows with n. */
@@ -92,7 +98,7 @@ extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
 
 /* Files in the order of the linker, the cases of one file in the order of its lines. */
-PERF_FN int perf_case_add_(perf_case_ *c)
+PERF_FN void perf_case_add_(perf_case_ *c)
 {
     perf_case_ **at = &perf_cases_v1_;
 
@@ -101,50 +107,43 @@ PERF_FN int perf_case_add_(perf_case_ *c)
             break;
     c->next = *at;
     *at = c;
-    return 0;
 }
-
-#if defined(__cplusplus)
-#define PERF_CASE_ADD_(name)                                                                      \
-    PERF_UNUSED_ static const int PERF_CAT_(perf_case_add_, name) =                               \
-        perf_case_add_(&PERF_CAT_(perf_case_, name));
-#else
-#define PERF_CASE_ADD_(name)                                                                      \
-    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
-    {                                                                                             \
-        (void)perf_case_add_(&PERF_CAT_(perf_case_, name));                                       \
-    }
-#endif
 
 #define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
     static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
     static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__, plain, \
                                                      sized,      threaded, low,    high};         \
-    PERF_CASE_ADD_(name)                                                                          \
+    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
+    {                                                                                             \
+        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
+    }                                                                                             \
     static void PERF_CAT_(perf_case_run_, name) parameters
 
-#if !PERF_DISABLE
 PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
 {
     return b && PERF_LOOP_KIND_(b->state) == 1 ? b->state
                                                : PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
 }
-#endif
 
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
 {
-#if PERF_DISABLE
-    (void)b;
-    (void)bytes;
-    (void)items;
-#else
     perf_loop_state_ *s = perf_bench_state_of_(b);
 
     if (!s)
         return;
     s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
     s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
-#endif
+}
+
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
+{
+    perf_loop_state_ *s = perf_bench_state_of_(b);
+
+    if (!s || PERF_ACQ_(&s->loop.done))
+        return;
+    (void)perf_loop_stop_(s, PERF_EFAILED);
+    s->loop.note = why;
+    b->left = 0;
 }
 
 PERF_FN double perf_growth_(int k, double n)
@@ -455,7 +454,8 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
     static const struct {
         const char *path, *what;
         char        off;
-    } file[] = {{"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
+    } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
+                {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
                 {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
                 {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
     perf_results_opts none = PERF_ZERO;
@@ -466,14 +466,10 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 
     perf_say_(o, "%i x ", r.cores > 0 ? r.cores : 1);
     perf_put_cut_(o, r.cpu, 40);
-    if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
-                         sizeof line)) {
-        perf_put_(o, ", governor ");
-        perf_put_cut_(o, line, 20);
-    }
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 4; i++)
         if (perf_first_line_(file[i].path, line, sizeof line))
-            perf_say_(o, ", %s %s", file[i].what, *line == file[i].off ? "off" : "on");
+            perf_putf_(o, ", %s %.20s", file[i].what,
+                       !file[i].off ? line : *line == file[i].off ? "off" : "on");
     if (r.hypervisor)
         perf_put_(o, ", virtual machine");
     if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
@@ -498,7 +494,8 @@ PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
 }
 
 /* As in the report, without its margin. */
-PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
+                                  const perf_loop_state_ *s)
 {
     char       text[4096];
     perf_loop_ l = PERF_ZERO;
@@ -506,8 +503,10 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
     perf_put_(&o, name);
     l.result = r;
+    l.note = s ? s->loop.note : PERF_CAST_(const char *, PERF_NULL_);
+    l.kind = l.done = 1;
     o = perf_out_open_(text, sizeof text);
-    perf_put_bench_(&o, &l);
+    perf_put_loop_(&o, &l);
     o.p += 2;
     o.len -= 2;
     perf_main_print_(m, &o);
@@ -529,12 +528,10 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-#if !PERF_DISABLE
     const perf_loop_state_ *s = perf_bench_state_of_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
-#endif
     b.left = -1;                                /* the body counted in its own copy               */
     return perf_bench_end(&b);
 }
@@ -551,7 +548,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     else
         c->sized(b, n);
     r = perf_main_end_(b);
-    perf_main_row_(m, name, &r);
+    perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
     return r;
 }
 
@@ -675,9 +672,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-#if !PERF_DISABLE
     h->state = perf_bench_state_of_(&b);
-#endif
     crew->c->threaded(b, h->number, crew->threads);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
@@ -729,11 +724,11 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads);
-        perf_main_row_(m, name, &r);
+        perf_main_row_(m, name, &r, PERF_CAST_(perf_loop_state_ *, PERF_NULL_));
         for (i = 0; i < threads && threads > 1; i++) {
             perf_out_ p = perf_out_open_(one, sizeof one);
             perf_say_(&p, "  thread %z", i);
-            perf_main_row_(m, one, &h[i].result);
+            perf_main_row_(m, one, &h[i].result, h[i].state);
         }
     } else {
         (void)fprintf(m->out, "%s  not measured: no threads to be had (older C libraries: link "

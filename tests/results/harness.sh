@@ -224,7 +224,7 @@ fi
 # baselines: the numbers are planted, so that no clock decides
 run 2 'base.json: no such file' --filter mul --budget 0.02 --compare base.json
 run 0 '^mul' --filter mul --budget 0.02 --save base.json
-run 0 'one saved run: 6 are needed' --filter mul --budget 0.02 --compare base.json
+run 0 'baseline: 1 run of this machine' --filter mul --budget 0.02 --compare base.json
 for i in 2 3 4 5 6; do
     run 0 '^mul' --filter mul --budget 0.02 --add base.json
 done
@@ -255,7 +255,7 @@ run 2 'broken.json: malformed or truncated data at byte 26' --filter mul --budge
     --compare broken.json
 run 0 '^mul' --filter mul --budget 0.02 --add broken.json
 try 'a broken file is kept beside the new one' test "$(wc -c <broken.json.damaged)" -eq 27
-run 0 'one saved run: 6 are needed' --filter mul --budget 0.02 --compare broken.json
+run 0 'baseline: 1 run of this machine' --filter mul --budget 0.02 --compare broken.json
 
 # a body that calls exit(): what came before it is in the file; a child that it forks writes nothing
 cat >leaves.c <<'C'
@@ -281,6 +281,24 @@ run 0 'a benchmark called exit' --budget 0.02 --json left.json
 try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
 try 'said once' test "$(grep -c 'called exit' err)" -eq 1
+
+# a body that finds itself wrong, before, within, after and in threads: the others run, the status says so
+cat >fails.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+PERF_BENCH(before) { perf_bench_fail(&b, "no input"); while (perf_bench_next(&b)) perf_clobber(); }
+PERF_BENCH(within) { int i = 0; while (perf_bench_next(&b)) if (++i == 900) perf_bench_fail(&b, "sum"); }
+PERF_BENCH(after) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(&b, NULL); }
+PERF_BENCH_THREADS(hand, 2, 2) { while (perf_bench_next(&b)) if (thread) perf_bench_fail(&b, "hand"); }
+PERF_BENCH(well) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(NULL, "nobody"); }
+C
+try 'fails.c compiles' gcc -O2 -Wall -Wextra -I"$root" fails.c -o bench
+run 2 '^well +[0-9.]+ [nu]s \[' --budget 0.02 --json r.json
+try 'each failed' test "$(grep -c '^[a-z/:2]* *not measured: the benchmark says that it failed' out)" -eq 4
+try 'each says why' test "$(grep -c '^    \(no input\|sum\|hand\)$' out)" -eq 3
+try 'the file says so' python3 -c 'import json
+b = {b["name"]: b["status"] for b in json.load(open("r.json"))["benchmarks"]}
+assert b["well"] == "ok" and "failed" in b["before"] and "failed" in b["within"], b'
 
 # a body that does nothing is measured, and called that
 printf '#define PERF_MAIN 1\n#include "perf.h"\nPERF_BENCH(nothing)\n{\n    while (perf_bench_next(&b))\n        ;\n}\n' >nothing.c
