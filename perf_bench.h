@@ -211,9 +211,9 @@ PERF_FN void perf_clobber(void);
  *
  * Two that share state (they walk the same memory, one behind the other) differ in turns though
  * they are equal alone, and no statistics of the turns can tell.  So a decision is held against a
- * control: the faster one runs alone for a while, then they take turns again.  If that would change
- * the answer, or if the second of a pair is faster whichever it is, the verdict is withheld and so
- * it says.  Cure: opts.before sets the state up anew before each slice.                          */
+ * control: the faster one runs alone for a while, then they take turns again.  If that changes the
+ * ratio, or if the second of a pair is faster whichever it is, all is measured anew, and in the end
+ * withheld.  Cure: opts.before sets the state up anew before each slice.                         */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
@@ -245,7 +245,7 @@ typedef struct perf_ab_result {
     perf_decides decides;               /* which clock the verdict rests on                       */
     const char  *why;                   /* one static sentence about that, never NULL             */
     double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
-    int          control_rounds;        /* leads until they agreed, 5 at most                     */
+    int          control_rounds;        /* leads, all together                                    */
     int          control_failed;        /* 1: the verdict was withheld because of it              */
     double       alone_ratio;           /* the ratio with what the faster one takes when it runs  */
                                         /* alone, in the control; 0: not run                      */
@@ -321,7 +321,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race           */
+ *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race          */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 

@@ -1334,10 +1334,9 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
  * Either ends the control if the two ratios do not differ.  If they differ, the variants share
  * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.
  * One lead has to agree; one more where pairs were taken anew, where the variants differ by 10 %,
- * and where they differ by half.  In
- * the end the control is against an answer if the ratios still differ, or in pairs taken anew lie on
- * two sides of the threshold, unless all control pairs since the beginning confirmed it.
- * 1: the control is over.                                                                        */
+ * and where they differ by half.  In the end the control is against an answer if the ratios still
+ * differ, or in pairs taken anew lie on two sides of the threshold, unless all control pairs since
+ * the beginning confirmed it.  1: the control is over.                                           */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
     double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];

@@ -16,8 +16,8 @@
  * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
  * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
- * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with
- * MSVC in C.  Benchmarks in a shared object are not seen by the main() of the executable.
+ * options.  Registers by constructor functions: those of a shared object are not seen by the main()
+ * of the executable.
  * Sections (search for ">>"):  cases  complexity  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
@@ -488,11 +488,6 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 
 /* ---- the table ---- */
 
-PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
-{
-    (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
-}
-
 /* As in the report, without its margin. */
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
                                   const perf_loop_state_ *s)
@@ -507,9 +502,7 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     l.kind = l.done = 1;
     o = perf_out_open_(text, sizeof text);
     perf_put_loop_(&o, &l);
-    o.p += 2;
-    o.len -= 2;
-    perf_main_print_(m, &o);
+    (void)fputs(text + 2, m->out);
     m->failed += !r->time.count;
     (void)fflush(m->out);
 }
@@ -580,7 +573,6 @@ PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const doub
                                      const double *ns, size_t count)
 {
     perf_complexity fit = perf_complexity_fit(n, ns, count);
-    uint64_t        percent = PERF_CAST_(uint64_t, fit.error * 100.0 + 0.5);
     char            text[200];
     perf_out_       o = perf_out_open_(text, sizeof text);
 
@@ -592,11 +584,11 @@ PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const doub
     else if (fit.error >= 1.0)
         perf_put_(&o, ": the sizes lie within a factor of 8");
     else if (fit.name == fit.closest)
-        perf_say_(&o, ", off by %u %s", percent, "%");
+        perf_putf_(&o, ", off by %.0f %%", 100.0 * fit.error);
     else
-        perf_say_(&o, "; the closest, %s, is off by %u %s", fit.closest, percent, "%");
+        perf_putf_(&o, "; the closest, %s, is off by %.0f %%", fit.closest, 100.0 * fit.error);
     perf_put_(&o, "\n");
-    perf_main_print_(m, &o);
+    (void)fputs(text, m->out);
 }
 
 typedef struct perf_crew_ {

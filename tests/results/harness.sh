@@ -157,7 +157,7 @@ run 0 '^  steps: (O\(n\)|no fit)' --filter steps --budget 0.05     # no fit: oth
 try '9 sizes' test "$(grep -c '^steps/' out)" -eq 9
 run 0 '^mul' --filter mul --budget 5 --min-time 0.1 --json r.json
 try '--min-time' python3 -c 'import json; b = json.load(open("r.json"))["benchmarks"][0]
-assert sum(b["samples"]) * b["batch"] >= 0.08e9, (sum(b["samples"]), b["batch"])'
+assert sum(b["samples"]) * b["batch"] >= 0.04e9, (sum(b["samples"]), b["batch"])'
 for i in 1 2 3 4 5 6 7 8; do
     run 0 '^(mul|ends|from_cxx)' --filter '^(mul|ends|from_cxx)$' --shuffle --budget 0.005 --no-env
     sed -n 's/^\([a-z_]*\) *[0-9.~].*/\1/p' out | tr '\n' ' ' >>orders
