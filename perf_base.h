@@ -111,7 +111,8 @@ PERF_BEGIN_DECLS
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
-    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")
+    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */

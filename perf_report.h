@@ -97,7 +97,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
  *   perf_loop_  a finished or running loop
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines        */
+ *   perf_put_loop_          the lines of one loop                                              */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
