@@ -66,7 +66,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  * ratio is shown, and the verdict stays INCONCLUSIVE.  What is compared for each name:
  *   bench   the median of its slices (rules on p95, p99, mean: those)
  *   A/B     the median ratio candidate / baseline of its pairs
- *   scope   the median of its calls, from the histogram: good to 3 %
+ *   scope   the median of its calls (or their p95, p99, mean): good to 3 %
  * A run that comes later than twice the distance of the saved ones gets the interval of a random
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
@@ -225,11 +225,8 @@ PERF_COLD_FN_ void perf_say_(perf_out_ *o, const char *format, ...)
 /* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
 PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
 {
-    size_t i;
-
-    for (i = 0; from[i] && i + 1 < cap; i++)
-        to[i] = from[i];
-    to[i] = '\0';
+    perf_out_ o = perf_out_open_(to, cap);
+    perf_put_(&o, from);
 }
 
 /* Seconds since the epoch as "2026-11-21T12:00:00" (and `end`).  Days to a date after the rule that
@@ -639,8 +636,8 @@ typedef struct perf_read_entry_ {
     int         of_run;                 /* index, or -1                                           */
     int         scope;                  /* it stands among the scopes                             */
     size_t      from, to;               /* its text                                               */
-    size_t      value, values;          /* its part of the numbers; pairs: as many again behind   */
-    double      min, max, mean;         /* scopes                                                 */
+    size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
+    double      figure[5];              /* of a scope: its calls, p50, p95, p99, mean             */
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
 } perf_read_entry_;
 
@@ -980,29 +977,6 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
     return count;
 }
 
-/* [[middle, calls], ...] in ascending order. */
-PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
-{
-    size_t n = 0, count = 0, pair, at;
-    double x[2] = {0.0, 0.0}, last = 0.0;
-
-    while (perf_read_element_(r, &n)) {
-        at = r->at;
-        for (pair = 0; perf_read_element_(r, &pair);)
-            if (pair <= 2)
-                x[pair - 1] = perf_read_figure_(r);
-            else
-                perf_read_skip_(r, 0);
-        if (!perf_read_need_(r, pair >= 2 && x[0] > last && x[1] >= 1.0, at, PERF_ERANGE))
-            return 0;
-        last = x[0];
-        perf_read_push_(r, x[0]);
-        perf_read_push_(r, x[1]);
-        count++;
-    }
-    return count;
-}
-
 /* Room for one more element of a list, or the failure of r. */
 PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_t used, size_t size,
                                   size_t most)
@@ -1018,11 +992,9 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
 {
     static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                           PERF_NULL_};
-    static const char *const of_scope[] = {"name", "run", "kind", "buckets", "min", "max", "mean",
+    static const char *const of_scope[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
                                            PERF_NULL_};
     perf_read_entry_ e;
-    const char      *kind = "";
-    double           figure[3] = {0.0, 0.0, 0.0};
     size_t           n = 0, at[2] = {0, 0}, count[2] = {0, 0};  /* the values; the candidate's    */
     uint32_t         seen = 0;
     int              k, wrong;
@@ -1033,30 +1005,20 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     e.run = "";
     e.of_run = -1;
     while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
-        switch (scope && k > 1 ? k + 4 : k) {
-        case 0: e.name = perf_read_string_(r); break;
-        case 1: e.run = perf_read_string_(r); break;
-        case 2:
-        case 3:
-        case 4:
+        if (k < 2) {
+            *(k ? &e.run : &e.name) = perf_read_string_(r);
+        } else if (scope) {
+            e.figure[k - 2] = perf_read_any_(r);
+        } else if (k == 5) {
+            e.step = perf_read_figure_(r);
+        } else {
             at[k == 4] = r->values;
             count[k == 4] = perf_read_times_(r);
-            break;
-        case 5: e.step = perf_read_figure_(r); break;
-        case 6: kind = perf_read_string_(r); break;
-        case 7:
-            at[0] = r->values;
-            count[0] = perf_read_buckets_(r);
-            break;
-        default: figure[k - 4] = perf_read_any_(r); break;
         }
     e.to = r->at;
     e.value = at[0];
     e.values = count[0];
-    e.min = figure[0];
-    e.max = figure[1];
-    e.mean = figure[2];
-    if (e.values && scope && strcmp(kind, "counter") && strcmp(kind, "instant"))
+    if (scope && seen & 8 && e.figure[0] >= 1.0)        /* counters have no median                */
         e.kind = PERF_BASELINE_SCOPE;
     else if (e.values && !scope)                /* a baseline without a candidate is nothing      */
         e.kind = seen & 16 ? PERF_BASELINE_AB : seen & 8 ? 0 : PERF_BASELINE_BENCH;
@@ -1065,7 +1027,8 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
         wrong |= count[1] != e.values || at[1] != e.value + e.values;
     (void)perf_read_need_(r, !wrong, e.from, PERF_EFORMAT);
     if (e.kind == PERF_BASELINE_SCOPE)          /* a counter may hold any number                  */
-        (void)perf_read_need_(r, perf_is_finite_(e.min + e.max + e.mean), e.from, PERF_ERANGE);
+        for (k = 0; k < 5; k++)
+            (void)perf_read_need_(r, perf_is_finite_(e.figure[k]), e.from, PERF_ERANGE);
     if (perf_read_room_(r, &r->entry, &r->entry_room, r->entries, sizeof e, PERF_READ_ENTRIES_))
         r->entry[r->entries++] = e;
 }
@@ -1620,24 +1583,14 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_entry_ *e,
                                            perf_metric metric, double *pool)
 {
-    double p = perf_metric_p_(metric), want, seen = 0.0, all = 0.0, x = 0.0;
-    size_t i;
+    size_t i, least = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN
+                          ? 0 : perf_quantile_min_count(perf_metric_p_(metric), 0.95);
+    double all = 0.0, x;
 
     if (e->kind == PERF_BASELINE_SCOPE) {
-        if (metric == PERF_METRIC_MEAN)
-            return perf_is_duration_(e->mean) ? e->mean : 0.0;
-        for (i = 0; i < e->values; i++)
-            all += r->value[e->value + 2 * i + 1];
-        if (metric != PERF_METRIC_PAIR &&
-            all < PERF_CAST_(double, perf_quantile_min_count(p, 0.95)))
-            return 0.0;                         /* too few calls to know that percentile          */
-        want = p * all;
-        for (i = 0; i < e->values && seen < want; i++) {
-            x = r->value[e->value + 2 * i];
-            seen += r->value[e->value + 2 * i + 1];
-        }
-        x = e->max > 0.0 && x > e->max ? e->max : x;
-        return x < e->min ? e->min : x;
+        x = e->figure[metric == PERF_METRIC_MEAN ? 4 : metric == PERF_METRIC_P99 ? 3
+                      : metric == PERF_METRIC_P95 ? 2 : 1];
+        return perf_is_duration_(x) && e->figure[0] >= PERF_CAST_(double, least) ? x : 0.0;
     }
     for (i = 0; i < e->values; i++) {
         pool[i] = r->value[e->value + i];
@@ -1649,9 +1602,9 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
             all += pool[i] / PERF_CAST_(double, e->values);
         return perf_is_duration_(all) ? all : 0.0;
     }
-    if (metric != PERF_METRIC_PAIR && e->values < perf_quantile_min_count(p, 0.95))
+    if (e->values < least)                      /* too few to know that percentile                */
         return 0.0;
-    x = perf_middle_(pool, e->values, p);
+    x = perf_middle_(pool, e->values, perf_metric_p_(metric));
     return perf_is_duration_(x) ? x : 0.0;
 }
 
@@ -2053,41 +2006,20 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, 
         perf_put_time_cell_(o, x, 11);
 }
 
-/* "+2.1 % [-0.3 %, +4.6 %]" */
-PERF_COLD_FN_ void perf_put_change_(perf_out_ *o, const perf_verdict *v)
-{
-    char      text[96];
-    perf_out_ t = perf_out_open_(text, sizeof text);
-    int       digits;
-
-    if (perf_is_nan_(v->ratio.estimate)) {
-        perf_put_cell_(o, "", 30);
-        return;
-    }
-    digits = 1;
-    if (perf_is_finite_(v->ratio.high))
-        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
-    perf_put_percent_(&t, v->ratio.estimate, digits);
-    if (v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high)) {
-        perf_put_(&t, " [");
-        perf_put_percent_(&t, v->ratio.low, digits);
-        perf_put_(&t, ", ");
-        perf_put_percent_(&t, v->ratio.high, digits);
-        perf_put_(&t, "]");
-    }
-    perf_put_cell_(o, text, 30);
-}
-
 PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entry *e)
 {
+    char      text[96];
+    perf_out_ change = perf_out_open_(text, sizeof text);
+
     perf_put_(o, "  ");
     perf_put_name_(o, e->name, 28);
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
     perf_put_number_cell_(o, PERF_CAST_(double, e->runs), 0, "", 6);
-    perf_put_change_(o, &e->verdict);
-    perf_put_(o, "  ");
-    perf_put_(o, perf_decision_text(e->decision));
+    if (!perf_is_nan_(e->verdict.ratio.estimate))
+        perf_put_interval_(&change, &e->verdict, 0, 1);
+    perf_put_cell_(o, text, 30);
+    perf_putf_(o, "  %s", perf_decision_text(e->decision));
     if (e->decision != e->verdict.decision)
         perf_say_(o, " (alone %s)", perf_decision_text(e->verdict.decision));
     else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason)
@@ -2100,15 +2032,11 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
 PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, const char *before, double s, const char *behind)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
-    const char *name = s < 120      ? " seconds"
-                       : s < 7200   ? " minutes"
-                       : s < 172800 ? " hours" : " days";
+    const char *name = s < 120 ? "seconds" : s < 7200 ? "minutes" : s < 172800 ? "hours" : "days";
 
-    if (!(s > 0.0))
-        return;
-    perf_put_(o, before);
-    perf_put_fixed_(o, s / unit, 0);
-    perf_say_(o, "%s%s", s >= 0.5 && s < 1.5 ? " second" : name, behind);
+    if (s > 0.0)
+        perf_putf_(o, "%s%.0f %s%s", before, s / unit, s >= 0.5 && s < 1.5 ? "second" : name,
+                   behind);
 }
 
 PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)

@@ -172,7 +172,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
  *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
- *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
+ *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
@@ -299,15 +299,22 @@ PERF_FN double perf_erf_series_(double x)
     return 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;      /* 2 / sqrt(pi)           */
 }
 
-/* erfc by its continued fraction (Abramowitz & Stegun 7.1.14), evaluated bottom-up; x >= 2. */
-PERF_FN double perf_erfc_fraction_(double x)
+/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
+PERF_FN double perf_gauss_fraction_(double c, double w)
 {
-    double f = 0.0;
-    int    n;
+    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
+    int    i;
 
-    for (n = x < 4.0 ? 80 : 30; n > 0; n--)
-        f = 0.5 * n / (x + f);
-    return 0.56418958354775628695 * perf_exp_neg_square_(x) / (x + f);  /* 1 / sqrt(pi)           */
+    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
+        m = PERF_CAST_(double, i / 2);
+        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
+        k *= w / ((c + i - 2.0) * (c + i - 1.0));
+        up = 1.0 + k / up;
+        down = 1.0 / (1.0 + k * down);
+        f *= up * down;
+        change = i < 3 ? 1.0 : up * down - 1.0;
+    }
+    return 1.0 / f;
 }
 
 PERF_FN double perf_erfc(double x)
@@ -318,7 +325,10 @@ PERF_FN double perf_erfc(double x)
         return 2.0 - perf_erfc(-x);
     if (x < 2.0)
         return 1.0 - perf_erf_series_(x);
-    return x > 27.3 ? 0.0 : perf_erfc_fraction_(x);
+    if (x > 27.3)
+        return 0.0;
+    return 0.56418958354775628695 * perf_exp_neg_square_(x) / x *       /* 1 / sqrt(pi)           */
+           perf_gauss_fraction_(1e18, 1e18 / (x * x));      /* c to infinity: DLMF 7.9.1          */
 }
 
 /* log gamma(x) minus Stirling's (x - 1/2) log x - x + log sqrt(2 pi); x > 0.  Series from
@@ -425,46 +435,24 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
     return f;
 }
 
-/* I_x(a, b), or with upper = 1 its complement, x + y = 1; each tail computed, never 1 - small. */
-PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta, int upper)
+/* I_x(a, b), x + y = 1; where it is small it is computed, not 1 minus the rest. */
+PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta)
 {
-    double front, r;
-    int    below;
+    double front;
 
-    if (!(x > 0.0))
-        return upper ? 1.0 : 0.0;
-    if (!(y > 0.0))
-        return upper ? 0.0 : 1.0;
+    if (!(x > 0.0) || !(y > 0.0))
+        return x > 0.0 ? 1.0 : 0.0;
     front = perf_beta_front_(x, y, a, b, delta);
-    below = x < (a + 1.0) / (a + b + 2.0);
-    r = below ? front * perf_beta_fraction_(x, a, b) / a
-              : front * perf_beta_fraction_(y, b, a) / b;
-    return below == upper ? 1.0 - r : r;
+    if (x < (a + 1.0) / (a + b + 2.0))
+        return front * perf_beta_fraction_(x, a, b) / a;
+    return 1.0 - front * perf_beta_fraction_(y, b, a) / b;
 }
 
 PERF_FN double perf_beta_cdf(double x, double a, double b)
 {
     if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(x >= 0.0 && x <= 1.0))
         return PERF_NAN_;
-    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x, 0);
-}
-
-/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
-PERF_FN double perf_gauss_fraction_(double c, double w)
-{
-    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
-    int    i;
-
-    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
-        m = PERF_CAST_(double, i / 2);
-        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
-        k *= w / ((c + i - 2.0) * (c + i - 1.0));
-        up = 1.0 + k / up;
-        down = 1.0 / (1.0 + k * down);
-        f *= up * down;
-        change = i < 3 ? 1.0 : up * down - 1.0;
-    }
-    return 1.0 / f;
+    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x);
 }
 
 /* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is
@@ -533,7 +521,7 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
         return 0.0;
     if (k >= n)
         return 1.0;
-    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p), 0);
+    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
 }
 
 /* ---- summary ---- */
@@ -980,12 +968,8 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *op
 
 PERF_FN perf_rule perf_rule_make_(perf_rule_kind kind, perf_metric metric, double amount)
 {
-    perf_rule r;
+    perf_rule r = {kind, metric, amount, 0};
 
-    r.kind = kind;
-    r.metric = metric;
-    r.amount = amount;
-    r.memory = 0;
     if (!(amount < 0.0) && !(amount > 0.0))         /* 0: not the default, which 0 would become   */
         r.amount = kind == PERF_RULE_SPEEDUP || perf_is_nan_(amount) ? PERF_NAN_ : 5e-324;
     return r;
@@ -1219,15 +1203,15 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
     return r;
 }
 
-/* Lower limit of quantile p by Nyblom's interpolation between order statistics (1992); sign -1
- * reads the array backwards, for the upper limit.                                                */
+/* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
+ * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.    */
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
 {
     double nn = PERF_CAST_(double, n), low, next, x, y, lambda;
     uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
 
     if (!r)
-        return sign > 0 ? -PERF_INF_ : PERF_INF_;
+        return sign > 0 ? 0.0 : PERF_INF_;
     x = sign > 0 ? sorted[r - 1] : sorted[n - r];
     if (r >= n)
         return x;
@@ -1250,19 +1234,12 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
     double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
     double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
-    double low_a, high_a, low_b, high_b;
+    double down_a = ta - perf_log(la), up_a = perf_log(ua) - ta;
+    double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
 
     r.estimate = tb - ta;
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    low_a = perf_is_finite_(la) ? ta - perf_log(la) : PERF_INF_;
-    high_a = perf_is_finite_(ua) ? perf_log(ua) - ta : PERF_INF_;
-    low_b = perf_is_finite_(lb) ? tb - perf_log(lb) : PERF_INF_;
-    high_b = perf_is_finite_(ub) ? perf_log(ub) - tb : PERF_INF_;
-    if (perf_is_finite_(low_b) && perf_is_finite_(high_a))
-        r.low = r.estimate - shrink * perf_sqrt(low_b * low_b + high_a * high_a);
-    if (perf_is_finite_(high_b) && perf_is_finite_(low_a))
-        r.high = r.estimate + shrink * perf_sqrt(high_b * high_b + low_a * low_a);
+    r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
+    r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
     return r;
 }
 
@@ -1564,9 +1541,9 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
 }
 
-/* The verdict on one of several joined rules: REJECT only when it holds at the confidence that
- * leaves all of them together what one alone may be wrong.  ACCEPT needs no correction: all must
- * agree.                                                                                         */
+/* The verdict on one of several joined rules: REJECT only when `strict`, at the confidence that
+ * leaves all of them together what one alone may be wrong, says so, too.  ACCEPT needs no
+ * correction: all must agree.                                                                    */
 PERF_FN perf_verdict perf_verdict_joined_(perf_verdict v, const perf_verdict *strict)
 {
     v.ratio.low = strict->ratio.low;
@@ -1579,16 +1556,6 @@ PERF_FN perf_verdict perf_verdict_joined_(perf_verdict v, const perf_verdict *st
     return v;
 }
 
-/* The options of that stricter look; opts becomes those of one rule alone. */
-PERF_FN perf_compare_opts perf_strict_opts_(perf_compare_opts *opts)
-{
-    perf_compare_opts o = *opts;
-
-    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, o.rules);
-    opts->rules = o.rules = 1;
-    return o;
-}
-
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
@@ -1599,6 +1566,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
                                         int paired, perf_compare_opts o)
 {
     perf_verdict v = perf_verdict_start_(&o), strict;
+    double       rules = PERF_CAST_(double, o.rules);
     double       local[4 * 128], *a, *b, *d;
     size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
 
@@ -1609,8 +1577,11 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         return v;
     }
     if (o.rules > 1) {
-        strict = perf_compare_arms_(x, nx, y, ny, paired, perf_strict_opts_(&o));
-        return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, o), &strict);
+        perf_compare_opts alone = o;
+        alone.rules = o.rules = 1;
+        o.confidence = 1.0 - (1.0 - o.confidence) / rules;
+        strict = perf_compare_arms_(x, nx, y, ny, paired, o);
+        return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, alone), &strict);
     }
     a = n > PERF_CAST_(size_t, -1) / 64 ? PERF_CAST_(double *, PERF_NULL_)
                                         : perf_scratch_(local, 4 * 128, 4 * n);
@@ -1721,26 +1692,29 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     }
 }
 
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup)
+/* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
     const perf_interval *x = speedup ? &v->speedup : &v->ratio;
     int digits = perf_digits_of_((speedup ? 1.0 : 100.0) * (x->high - x->low));
     void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
 
     if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
-        put(o, x->estimate, 2);
-        perf_put_(o, " (no interval yet)");
+        put(o, x->estimate, table ? 1 : 2);
+        perf_put_(o, table ? "" : " (no interval yet)");
         return;
     }
     put(o, x->estimate, digits);
-    perf_put_(o, " (");
-    perf_put_fixed_(o, v->confidence * 100.0, v->confidence > 0.9999 ? 4
-                                              : v->confidence > 0.991 ? 2 : 0);
-    perf_put_(o, " % CI ");
+    if (table)
+        perf_put_(o, " [");
+    else if (v->confidence > 0.991)
+        perf_putf_(o, " (%.4f %% CI ", v->confidence * 100.0);
+    else
+        perf_putf_(o, " (%.0f %% CI ", v->confidence * 100.0);
     put(o, x->low, digits);
-    perf_put_(o, " to ");
+    perf_put_(o, table ? ", " : " to ");
     put(o, x->high, digits);
-    perf_put_char_(o, ')');
+    perf_put_char_(o, table ? ']' : ')');
 }
 
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
@@ -1759,7 +1733,7 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     }
     if (v->rule.kind == PERF_RULE_SPEEDUP)
         perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP);
+    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP, 0);
     perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
     perf_putf_(&o, "; %s%s", v->clock ? v->clock : "", v->clock ? "; " : "");
