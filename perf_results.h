@@ -152,12 +152,15 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* ---- text ---- */
 
+PERF_COLD_FN_ void perf_say_(perf_out_ *o, const char *format, ...);
+
 /* A number with 12 significant digits; null for what JSON has no number for. */
 PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
 {
-    char     d[24];
-    uint64_t m;
-    int      n = 0, e = 0, i, point;
+    char      text[64];
+    perf_out_ t = perf_out_open_(text, sizeof text);
+    int       e = 0, decimals = 11;
+    double    m;
 
     if (!perf_is_finite_(x) || !(x < 0.0 || x > 0.0)) {
         perf_put_(o, perf_is_finite_(x) ? "0" : "null");
@@ -165,36 +168,23 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
     }
     if (x < 0.0)
         perf_put_char_(o, '-');
-    x = x < 0.0 ? -x : x;
-    for (; x >= 1e28; e += 16)
-        x /= 1e16;
-    for (; x < 1e-5; e -= 16)
-        x *= 1e16;
-    for (; x >= 1e12; e++)
-        x /= 10.0;
-    for (; x < 1e11; e--)
-        x *= 10.0;
-    m = PERF_CAST_(uint64_t, x + 0.5);
-    for (; m % 10 == 0; e++)
-        m /= 10;
-    for (; m; m /= 10)
-        d[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, m % 10));
-    point = n + e;                              /* digits before the point                        */
-    if (point < -5 || point > 17) {             /* one digit before the point, and an exponent    */
-        e = point - 1;
-        point = 1;
-    } else {
+    m = x = x < 0.0 ? -x : x;
+    for (; m >= 10.0; e++)
+        m /= 10.0;
+    for (; m < 1.0; e--)
+        m *= 10.0;
+    if (e >= -5 && e < 17) {                    /* else one digit before the point, and e         */
+        m = x;
+        decimals = e < 11 ? 11 - e : 0;
         e = 0;
     }
-    for (i = point > 0 ? 0 : point - 1; i < n || i < point; i++) {     /* digit i, or a 0 around  */
-        if (i == point)
-            perf_put_char_(o, '.');
-        perf_put_char_(o, PERF_CAST_(char, i >= 0 && i < n ? d[n - 1 - i] : '0'));
-    }
-    if (e) {
-        perf_put_(o, e > 0 ? "e+" : "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e > 0 ? e : -e));
-    }
+    perf_put_fixed_(&t, m, decimals);
+    while (decimals && (text[t.len - 1] == '0' || text[t.len - 1] == '.'))
+        decimals = text[--t.len] != '.';
+    text[t.len] = '\0';
+    perf_put_(o, text);
+    if (e)
+        perf_say_(o, "e%s%u", e > 0 ? "+" : "-", PERF_CAST_(uint64_t, e > 0 ? e : -e));
 }
 
 /* Writes `format`, in which ' stands for a quotation mark and arguments stand in for
@@ -1153,7 +1143,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
 {
     char    *text = PERF_CAST_(char *, PERF_NULL_);
     FILE    *f;
-    size_t   room = 0, used = 0;
+    size_t   room = 0, used = 0, n;
     unsigned mode;
 
     *size = 0;
@@ -1165,24 +1155,16 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
               : perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
     if (!f)
         return text;
-    for (;;) {
-        size_t n;
-        if (!perf_more_(&text, &room, used, 4096)) {    /* in pages: room and used count those    */
+    do {                                        /* in pages: room and used count those            */
+        n = 0;
+        if (perf_more_(&text, &room, used++, 4096))
+            n = fread(text + *size, 1, 4096, f);
+        else
             *status = PERF_ENOMEM;
-            break;
-        }
-        n = fread(text + *size, 1, 4096, f);
         *size += n;
-        used += n == 4096;
-        if (n < 4096)
-            break;
-        if (*size > PERF_READ_BYTES_) {
-            *status = PERF_ELIMIT;
-            break;
-        }
-    }
-    if (ferror(f))
-        *status = PERF_EIO;
+    } while (n == 4096 && *size <= PERF_READ_BYTES_);
+    if (*size > PERF_READ_BYTES_ || ferror(f))
+        *status = ferror(f) ? PERF_EIO : PERF_ELIMIT;
     (void)fclose(f);
     if (*status != PERF_OK) {
         PERF_FREE(text);
@@ -1329,8 +1311,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
 PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const perf_read_ *r, size_t from, size_t to)
 {
     perf_put_(o, "\n ");
-    for (; from < to; from++)
-        perf_put_char_(o, r->text[from]);
+    perf_put_n_(o, r->text + from, to - from);
 }
 
 /* The entries that are kept, then ours: loops, or scopes. */

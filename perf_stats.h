@@ -821,10 +821,8 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 
     for (i = 0; i < n; i++)
         top = x[i] > top ? x[i] : -x[i] > top ? -x[i] : top;
-    if (top > 1e140)
-        scale = perf_scale2_(1.0, -600);
-    else if (top > 0.0 && top < 1e-140)
-        scale = perf_scale2_(1.0, 500);
+    if (top > 1e140 || top < 1e-140)
+        scale = perf_scale2_(1.0, top > 1.0 ? -600 : 500);
     for (i = 0; i < n; i++) {
         double v = x[i] * scale, t = sum + v;
         double a = sum < 0.0 ? -sum : sum, b = v < 0.0 ? -v : v;
@@ -890,6 +888,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
             s[k++] = x[i];
+    r.status = k ? PERF_OK : PERF_ENODATA;
     r.excluded = n - k;
     if (r.excluded)
         r.warnings |= PERF_WARN_BAD_VALUES;
@@ -922,8 +921,6 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
             s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
         perf_sort_values(s, k);
         r.mad = perf_quantile(s, k, 0.5);
-    } else {
-        r.status = PERF_ENODATA;
     }
     perf_scratch_free_(s, local);
     return r;
@@ -1530,8 +1527,6 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
         v->warnings |= PERF_WARN_RESOLUTION;
     v->pairs = na < nb ? na : nb;
-    v->baseline_values = d ? 0 : na;
-    v->candidate_values = d ? 0 : nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
     if (v->decision == PERF_INCONCLUSIVE && (r.high < t || r.low > t) && tick > 0.0) {
         v->reason = "the clock is too coarse for this: time more work at once";
@@ -1569,6 +1564,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
     double       rules = PERF_CAST_(double, o.rules);
     double       local[4 * 128], *a, *b, *d;
     size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
+    int          rates = o.rule.metric == PERF_METRIC_THROUGHPUT;
 
     if (v.status != PERF_OK)
         return v;
@@ -1601,13 +1597,13 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
             b[nb++] = y[i];
     }
     v.excluded = nx - na + (paired ? 0 : ny - nb);
-    if (na && nb && o.rule.metric == PERF_METRIC_THROUGHPUT) {  /* rates: more is better          */
-        for (i = 0; i < na && paired; i++)
-            d[i] = -d[i];
-        perf_verdict_arms_(&v, b, nb, a, na, paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
-    } else if (na && nb) {
-        perf_verdict_arms_(&v, a, na, b, nb, paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
-    }
+    for (i = 0; i < na && paired && rates; i++)
+        d[i] = -d[i];
+    if (na && nb)                                   /* of rates more is better: arms change sides */
+        perf_verdict_arms_(&v, rates ? b : a, rates ? nb : na, rates ? a : b, rates ? na : nb,
+                           paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
+    v.baseline_values = paired ? 0 : na;
+    v.candidate_values = paired ? 0 : nb;
     perf_scratch_free_(a, local);
     if (v.excluded) {
         v.status = na && nb ? PERF_ERANGE : PERF_ENODATA;
@@ -1874,37 +1870,30 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
 {
     static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
                                          "throughput"};
+    static const char *const form[4][2] = {{"speedup", ">="}, {"speed-up", ">="},
+                                           {"no regression", "beyond"}, {"down", ">="}};
     perf_rule   r = PERF_ZERO;
     const char *s = text, *t;
     int         i;
 
     if (!s || !out)
         return PERF_EINVAL;
-    t = perf_skip_word_(s, "speedup");
-    if (!t)
-        t = perf_skip_word_(s, "speed-up");
-    if (t) {
-        r.kind = PERF_RULE_SPEEDUP;
-        s = perf_skip_word_(t, ">=");
-    } else if ((t = perf_skip_word_(s, "no regression")) != PERF_NULL_) {
-        r.kind = PERF_RULE_NO_REGRESSION;
-        s = perf_skip_word_(t, "beyond");
-    } else {
-        t = perf_skip_word_(s, "latency");
-        for (i = 0; !t && i < 7; i++) {
-            t = perf_skip_word_(s, metric[i]);
-            if (t)
-                r.metric = PERF_CAST_(perf_metric, i);
-        }
-        if (t)
+    if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
+        s = t;
+    for (i = 0; i < 7; i++)
+        if ((t = perf_skip_word_(s, metric[i])) != PERF_NULL_) {
+            r.metric = PERF_CAST_(perf_metric, i);
             s = t;
-        r.kind = PERF_RULE_REDUCTION;
-        s = perf_skip_word_(s, "down");
-        s = s ? perf_skip_word_(s, ">=") : s;
+            break;
+        }
+    for (i = 0, t = PERF_NULL_; i < 4 && !t; i++) {
+        t = perf_skip_word_(s, form[i][0]);
+        t = t ? perf_skip_word_(t, form[i][1]) : t;
     }
-    s = s ? perf_skip_number_(s, &r.amount) : s;
+    s = t ? perf_skip_number_(t, &r.amount) : t;
     if (!s)
         return PERF_EFORMAT;
+    r.kind = i < 3 ? PERF_RULE_SPEEDUP : i == 3 ? PERF_RULE_NO_REGRESSION : PERF_RULE_REDUCTION;
     r = perf_rule_make_(r.kind, r.metric, r.amount);
     if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
         s = t;

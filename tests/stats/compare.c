@@ -395,6 +395,26 @@ static void monotone(void)
     }
 }
 
+/* Rates, more is better: the counts stay with their arms. */
+static void rates(void)
+{
+    perf_compare_opts o = with_rule(perf_rule_speedup(1.3, PERF_METRIC_THROUGHPUT));
+    double            a[30], b[20];
+    perf_verdict      v;
+    size_t            i;
+
+    for (i = 0; i < 30; i++)
+        a[i] = perf_exp(0.01 * normal());
+    for (i = 0; i < 20; i++)
+        b[i] = 2.0 * perf_exp(0.01 * normal());
+    o.design = PERF_DESIGN_RANDOM;
+    v = perf_compare(a, 30, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 30 && v.candidate_values == 20, "%s",
+          perf_verdict_text(&v));
+    v = perf_compare_pairs(a, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 0, "%s", perf_verdict_text(&v));
+}
+
 /* The k-th Walsh average by selection equals the one by brute force, ties or not. */
 static void walsh(void)
 {
@@ -762,6 +782,7 @@ int main(int argc, char **argv)
     sequential();
     sequential_edges();
     monotone();
+    rates();
     walsh();
     sorting();
     texts();
