@@ -862,36 +862,33 @@ PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
     return perf_read_need_(r, perf_is_finite_(x), at, PERF_ERANGE) ? x : 0.0;
 }
 
-/* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
-PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
+/* Goes to the next part of an object or a list; *n counts them, and 0 expects `open`.  0: the end. */
+PERF_COLD_FN_ int perf_read_next_(perf_read_ *r, size_t *n, char open, char close)
 {
-    if (!*n && !perf_read_this_(r, '{'))
+    if (!*n && !perf_read_this_(r, open))
         return perf_read_fail_(r, PERF_EFORMAT);
-    if (perf_read_this_(r, '}'))
+    if (perf_read_this_(r, close))
         return 0;
     if (*n && !perf_read_this_(r, ','))
         return perf_read_fail_(r, PERF_EFORMAT);
     ++*n;
-    (void)perf_read_peek_(r);
+    return perf_read_peek_(r) || r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
+}
+
+PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
+{
+    return perf_read_next_(r, n, '[', ']');
+}
+
+PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
+{
+    if (!perf_read_next_(r, n, '{', '}'))
+        return 0;
     *key = perf_read_string_(r);
     if (!perf_read_this_(r, ':'))
         return perf_read_fail_(r, PERF_EFORMAT);
     (void)perf_read_peek_(r);
     return r->status == PERF_OK;
-}
-
-/* The same for the elements of a list. */
-PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
-{
-    if (!*n && !perf_read_this_(r, '['))
-        return perf_read_fail_(r, PERF_EFORMAT);
-    if (perf_read_this_(r, ']'))
-        return 0;
-    if (*n && !perf_read_this_(r, ','))
-        return perf_read_fail_(r, PERF_EFORMAT);
-    ++*n;
-    (void)perf_read_peek_(r);
-    return r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
 }
 
 /* Any value, not kept.  Calls itself for what is inside, at most PERF_READ_DEPTH_ deep. */
@@ -942,14 +939,6 @@ PERF_COLD_FN_ int perf_read_known_(perf_read_ *r, const char *const *keys, size_
     return -1;
 }
 
-PERF_COLD_FN_ void perf_read_push_(perf_read_ *r, double x)
-{
-    if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value))
-        (void)perf_read_fail_(r, PERF_ENOMEM);
-    else
-        r->value[r->values++] = x;
-}
-
 /* A list of times; returns how many. */
 PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
 {
@@ -961,7 +950,11 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
         x = perf_read_figure_(r);
         if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE))
             return 0;
-        perf_read_push_(r, x);
+        if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value)) {
+            (void)perf_read_fail_(r, PERF_ENOMEM);
+            return 0;
+        }
+        r->value[r->values++] = x;
         count++;
     }
     return count;

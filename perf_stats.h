@@ -542,18 +542,6 @@ PERF_FN double perf_confidence_(double c)
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
-/* The number that lies in the middle of those between a < b, as the machine counts them. */
-PERF_FN double perf_between_(double a, double b)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t       u = perf_bits_(a), v = perf_bits_(b);
-
-    u = u & sign ? ~u : u | sign;
-    v = v & sign ? ~v : v | sign;
-    u += (v - u + 1) / 2;
-    return perf_from_bits_(u & sign ? u ^ sign : ~u);
-}
-
 PERF_FN void perf_sort_insert_(double *x, size_t n)
 {
     size_t i, j;
@@ -582,8 +570,8 @@ PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
     return j;
 }
 
-/* Moves what is below some number between the extremes to the front; returns how many those are, 0:
- * all are equal.  Each such cut halves the range of bits, so 64 of them sort anything.           */
+/* Moves what lies below the middle of the extremes to the front; returns how many those are, 0: all
+ * are equal.  Each such cut halves the range of the values, so 2,100 of them sort anything.      */
 PERF_FN size_t perf_sort_cut_(double *x, size_t n)
 {
     double low = x[0], high = x[0], pivot;
@@ -593,7 +581,7 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    pivot = perf_between_(low, high);
+    pivot = 0.5 * low + 0.5 * high;
     return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
 }
 
@@ -1098,11 +1086,8 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
 
     if (n > 80) {
         double z = perf_normal_quantile(tail);
-        double sd = perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
-        x = nn * (nn + 1.0) / 4.0 + z * sd;         /* the normal law, and a step of Newton's     */
-        x += 1.0 + (tail - perf_signed_rank_cdf_(nn, x)) * sd /
-                       (0.39894228040143267794 * perf_exp(-0.5 * z * z));
-        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);
+        x = nn * (nn + 1.0) / 4.0 + z * perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
+        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);  /* the normal law, a few steps beside it      */
         while (k && perf_signed_rank_cdf_(nn, PERF_CAST_(double, k) - 1.0) > tail)
             k--;
         while (perf_signed_rank_cdf_(nn, PERF_CAST_(double, k)) <= tail)
@@ -1403,17 +1388,12 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     }
     v->pairs_needed = 0.0;
     if (v->decision == PERF_INCONCLUSIVE) {
-        double min = PERF_CAST_(double,
-                                perf_quantile_min_count(perf_metric_p_(v->rule.metric),
-                                                        v->confidence));
-        gap = log_ratio.estimate - t;
-        gap = gap < 0.0 ? -gap : gap;
-        v->pairs_needed = PERF_INF_;
+        size_t min = perf_quantile_min_count(perf_metric_p_(v->rule.metric), v->confidence);
+        gap = (log_ratio.estimate - t) / h;
+        v->pairs_needed = n * (2.04 / (gap * gap) - 1.0);       /* 2.04 = (2.80 / 1.96)^2         */
         if (!perf_is_finite_(h))
-            v->pairs_needed = min > n ? min - n : n;
-        else if (gap > 0.0)                         /* 2.04 = (2.80 / 1.96)^2                     */
-            v->pairs_needed = n * (2.04 * (h / gap) * (h / gap) - 1.0);
-        if (v->pairs_needed < 1.0)
+            v->pairs_needed = PERF_CAST_(double, min) > n ? PERF_CAST_(double, min) - n : n;
+        if (!(v->pairs_needed >= 1.0))
             v->pairs_needed = 1.0;
     }
     if (!perf_is_finite_(h))
@@ -1439,12 +1419,7 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
 /* 1 when one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
-    double sum = 0.0;
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        sum += sorted[i] / sorted[n - 1];
-    return 1.0 - perf_quantile(sorted, n, 0.5) / sorted[n - 1] > 0.1 * sum;
+    return sorted[n - 1] - perf_quantile(sorted, n, 0.5) > 0.1 * perf_moments_of_(sorted, n).sum;
 }
 
 /* Are the sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
@@ -1935,12 +1910,6 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
     return perf_exp(hi);
 }
 
-/* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
-PERF_FN double perf_as_p_(double p)
-{
-    return p >= 0.0 ? p : 1.0;
-}
-
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
     double local[256], *sorted, run = 0.0, a;
@@ -1952,12 +1921,12 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
     if (!sorted)
         return PERF_ENOMEM;
     for (i = 0; i < n; i++)
-        sorted[i] = perf_as_p_(p[i]);
+        sorted[i] = out[i] = p[i] >= 0.0 ? p[i] : 1.0;
     perf_sort_values(sorted, n);
     for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
         for (low = 0, high = n; low < high;) {
             k = low + (high - low) / 2;
-            if (sorted[k] < perf_as_p_(p[i]))
+            if (sorted[k] < out[i])
                 low = k + 1;
             else
                 high = k;
