@@ -266,18 +266,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "unknown"
 #endif
 
-#if defined(__x86_64__) || defined(_M_X64)
-#define PERF_ARCH_NAME_ "x86_64"
-#elif defined(__i386__) || defined(_M_IX86)
-#define PERF_ARCH_NAME_ "i386"
-#elif defined(__aarch64__)
-#define PERF_ARCH_NAME_ "aarch64"
-#elif defined(__riscv)
-#define PERF_ARCH_NAME_ "riscv"
-#else
-#define PERF_ARCH_NAME_ "other"
-#endif
-
 #if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
 #define PERF_SANITIZED_ 1
 #elif defined(__has_feature)
@@ -289,17 +277,18 @@ typedef struct perf_run_ {
 #define PERF_SANITIZED_ 0
 #endif
 
-/* The processor, and what the compiler's macros tell about its options. */
+/* The size of a pointer, and what the compiler's macros tell about its options. */
 PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
 {
+    perf_say_(o, "%i-bit", PERF_CAST_(int, 8 * sizeof(void *)));
 #if defined(__OPTIMIZE_SIZE__)
-    perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
+    perf_put_(o, ", optimised for size");
 #elif defined(__OPTIMIZE__)
-    perf_put_(o, PERF_ARCH_NAME_ ", optimised");
+    perf_put_(o, ", optimised");
 #elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-    perf_put_(o, PERF_ARCH_NAME_ ", release");
+    perf_put_(o, ", release");
 #else
-    perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
+    perf_put_(o, ", not optimised");
 #endif
 #if defined(__AVX512F__)
     perf_put_(o, ", AVX-512");
@@ -322,16 +311,14 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
 /* The first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
 {
-    FILE  *f = fopen(path, "rb");
-    size_t n = 0;
+    FILE *f = fopen(path, "rb");
+    int   any = f && fgets(line, PERF_CAST_(int, cap), f);
 
-    if (!f)
-        return 0;
-    n = fread(line, 1, cap - 1, f);
-    (void)fclose(f);
-    line[n] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    return n > 0;
+    if (f)
+        (void)fclose(f);
+    if (any)
+        line[strcspn(line, "\n")] = '\0';
+    return any;
 }
 
 /* The model and the number of processors and whether they are virtual, where Linux tells. */
@@ -475,7 +462,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
     size_t                  i;
 
     for (; l && s->status == PERF_OK; l = l->next) {
-        if (!PERF_ACQ_(&l->done))
+        if (!PERF_ACQ_(&l->done) || l->kind < 1 || l->kind > 2)
             continue;
         memset(&one, 0, sizeof one);
         one.name = l->name;
@@ -484,8 +471,6 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.bench = &a->result;
             one.x[0] = a->result.decides == PERF_DECIDES_CPU ? a->arm->cpu : a->arm->ns;
             one.n = a->result.time.count ? a->arm->count : 0;
-        } else if (l->kind != 2) {
-            continue;
         } else {
             one.ab = &a->ab;
             one.x[0] = a->ab.decides == PERF_DECIDES_CPU ? a->arm[0].cpu : a->arm[0].ns;
@@ -862,7 +847,7 @@ PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
     return perf_read_need_(r, perf_is_finite_(x), at, PERF_ERANGE) ? x : 0.0;
 }
 
-/* Goes to the next part of an object or a list; *n counts them, and 0 expects `open`.  0: the end. */
+/* Goes to the next part of an object or a list.  *n counts them; 0 expects `open`.  0: the end. */
 PERF_COLD_FN_ int perf_read_next_(perf_read_ *r, size_t *n, char open, char close)
 {
     if (!*n && !perf_read_this_(r, open))
@@ -1202,9 +1187,10 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_stat
     perf_put_char_(o, ']');
 }
 
-/* The step of the clock, in ns an iteration; left out where it is not known. */
+/* The step of the clock, in ns an iteration, if known; if processor time was taken (`timed` times),
+ * the clock that decides.                                                                        */
 PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_decides decides,
-                                  uint64_t batch)
+                                  uint64_t batch, uint64_t timed)
 {
     double step = s->step_ns;
 
@@ -1212,6 +1198,8 @@ PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_deci
         step = 1.0;                             /* those are in whole ns                          */
     if (step > 0.0 && batch)
         perf_say_(o, ",'step':%r", step / PERF_CAST_(double, batch));
+    if (timed)
+        perf_say_(o, ",'decides':%j", decides == PERF_DECIDES_CPU ? "cpu" : "wall");
 }
 
 PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
@@ -1225,9 +1213,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
                  "'items':%r}",
               r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
               p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
-    perf_put_step_(o, s, r->decides, r->batch);
-    if (r->cpu.count)
-        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+    perf_put_step_(o, s, r->decides, r->batch, r->cpu.count);
     if (r->time.count)
         perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
     perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
@@ -1250,9 +1236,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const 
               v->reason ? v->reason : "", v->confidence, v->ratio.low, v->ratio.estimate,
               v->ratio.high, v->speedup.low, v->speedup.estimate, v->speedup.high);
     perf_put_step_(o, s, r->decides, r->batch_baseline < r->batch_candidate ? r->batch_baseline
-                                                                            : r->batch_candidate);
-    if (r->baseline_cpu.count)
-        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+                                     : r->batch_candidate, r->baseline_cpu.count);
     if (r->baseline.count) {
         perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
         perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));

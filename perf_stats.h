@@ -589,15 +589,10 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
  * part is sorted by a call.                                                                      */
 PERF_FN void perf_sort_part_(double *x, size_t n)
 {
-    double a, b, c;
-    size_t k;
-
     while (n > 24) {
-        a = x[0];
-        b = x[n / 2];
-        c = x[n - 1];
-        k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
-                                        : (a < c ? a : b < c ? c : b), 0);
+        double a = x[0], b = x[n / 2], c = x[n - 1];
+        size_t k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
+                                               : (a < c ? a : b < c ? c : b), 0);
         if (k < n / 16 || n - k < n / 16)
             k = perf_sort_cut_(x, n);
         if (!k)
@@ -977,12 +972,9 @@ PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric)
 
 PERF_FN double perf_rule_threshold(const perf_rule *rule)
 {
-    perf_rule r = PERF_ZERO;
+    perf_rule none = PERF_ZERO, r = perf_rule_resolved_(rule ? *rule : none);
     double    t = PERF_NAN_;
 
-    if (rule)
-        r = *rule;
-    r = perf_rule_resolved_(r);
     if (r.kind == PERF_RULE_SPEEDUP)
         t = 1.0 / r.amount;
     else if (r.kind == PERF_RULE_REDUCTION)
@@ -1691,8 +1683,6 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
-    double    more;
-    int       shape;
 
     if (!v)
         return "";
@@ -1713,14 +1703,12 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
                    PERF_CAST_(double, v->candidate_values));
     else
         perf_putf_(&o, "%.0f pair%s; ", PERF_CAST_(double, v->pairs), v->pairs == 1 ? "" : "s");
-    shape = (v->warnings & PERF_WARN_SHAPE) != 0;
-    perf_putf_(&o, "%s%s%s", v->reason ? v->reason : "no reason given", shape ? "; " : "",
-               shape ? perf_warning_text(PERF_WARN_SHAPE) : "");
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        more = PERF_CAST_(double, PERF_CAST_(uint64_t, v->pairs_needed));
+    perf_put_(&o, v->reason ? v->reason : "no reason given");
+    if (v->warnings & PERF_WARN_SHAPE)
+        perf_putf_(&o, "; %s", perf_warning_text(PERF_WARN_SHAPE));
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6)
         perf_putf_(&o, "; about %.0f more would probably settle it",
-                   more < v->pairs_needed ? more + 1.0 : more);
-    }
+                   PERF_CAST_(double, PERF_CAST_(int64_t, v->pairs_needed + 0.999999)));
     return v->text;
 }
 
@@ -1826,18 +1814,20 @@ PERF_FN const char *perf_skip_word_(const char *s, const char *word)
 /* A plain decimal number; NULL when there is none. */
 PERF_FN const char *perf_skip_number_(const char *s, double *out)
 {
-    double x = 0.0, unit = 1.0;
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
     int    digits = 0;
 
-    s = perf_skip_word_(s, "");
-    for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
-        x = 10.0 * x + (*s - '0');
-    if (*s == '.')
-        for (s++; *s >= '0' && *s <= '9' && digits < 15; s++, digits++) {
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
             x = 10.0 * x + (*s - '0');
             unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
         }
-    *out = x / unit;
+    *out = unit > 0.0 ? x / unit : x;
     return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
 }
 
