@@ -260,8 +260,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
 #elif defined(__GNUC__)
 #define PERF_COMPILER_ "gcc " __VERSION__
-#elif defined(_MSC_VER)
-#define PERF_COMPILER_ "msvc " PERF_STR_(_MSC_VER)
 #else
 #define PERF_COMPILER_ "unknown"
 #endif
@@ -285,8 +283,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
     perf_put_(o, ", optimised for size");
 #elif defined(__OPTIMIZE__)
     perf_put_(o, ", optimised");
-#elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-    perf_put_(o, ", release");
 #else
     perf_put_(o, ", not optimised");
 #endif
@@ -1147,6 +1143,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     if (*status != PERF_OK) {
         PERF_FREE(text);
         text = PERF_CAST_(char *, PERF_NULL_);
+        *size = 0;
     }
     return text;
 }
@@ -1957,11 +1954,11 @@ PERF_FN void perf_baseline_free(perf_baseline *b)
 PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, double x)
 {
     if (!(x > 0.0))
-        perf_put_cell_(o, "-", 11);
+        perf_putf_(o, "%11s", "-");
     else if (e->kind == PERF_BASELINE_AB)
-        perf_put_number_cell_(o, x, 3, "x", 11);
+        perf_putf_(o, "%10.3fx", x);
     else
-        perf_put_time_cell_(o, x, 11);
+        perf_putf_(o, "%11g", x);
 }
 
 PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entry *e)
@@ -1969,15 +1966,13 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     char      text[96];
     perf_out_ change = perf_out_open_(text, sizeof text);
 
-    perf_put_(o, "  ");
-    perf_put_name_(o, e->name, 28);
+    perf_putf_(o, "  %-28s", e->name);
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
-    perf_put_number_cell_(o, PERF_CAST_(double, e->runs), 0, "", 6);
+    perf_putf_(o, "%6.0f", PERF_CAST_(double, e->runs));
     if (!perf_is_nan_(e->verdict.ratio.estimate))
         perf_put_interval_(&change, &e->verdict, 0, 1);
-    perf_put_cell_(o, text, 30);
-    perf_putf_(o, "  %s", perf_decision_text(e->decision));
+    perf_putf_(o, "%30s  %s", text, perf_decision_text(e->decision));
     if (e->decision != e->verdict.decision)
         perf_say_(o, " (alone %s)", perf_decision_text(e->verdict.decision));
     else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason)
