@@ -152,8 +152,6 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* ---- text ---- */
 
-PERF_COLD_FN_ void perf_say_(perf_out_ *o, const char *format, ...);
-
 /* A number with 12 significant digits; null for what JSON has no number for. */
 PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
 {
@@ -184,7 +182,7 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
     text[t.len] = '\0';
     perf_put_(o, text);
     if (e)
-        perf_say_(o, "e%s%u", e > 0 ? "+" : "-", PERF_CAST_(uint64_t, e > 0 ? e : -e));
+        perf_putf_(o, "e%s%.0f", e > 0 ? "+" : "", PERF_CAST_(double, e));
 }
 
 /* Writes `format`, in which ' stands for a quotation mark and arguments stand in for
