@@ -66,7 +66,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  * ratio is shown, and the verdict stays INCONCLUSIVE.  What is compared for each name:
  *   bench   the median of its slices (rules on p95, p99, mean: those)
  *   A/B     the median ratio candidate / baseline of its pairs
- *   scope   the median of its calls, from the histogram: good to 3 %
+ *   scope   the median of its calls (or their p95, p99, mean): good to 3 %
  * A run that comes later than twice the distance of the saved ones gets the interval of a random
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
@@ -155,9 +155,10 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 /* A number with 12 significant digits; null for what JSON has no number for. */
 PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
 {
-    char     d[24];
-    uint64_t m;
-    int      n = 0, e = 0, i, point;
+    char      text[64];
+    perf_out_ t = perf_out_open_(text, sizeof text);
+    int       e = 0, decimals = 11;
+    double    m;
 
     if (!perf_is_finite_(x) || !(x < 0.0 || x > 0.0)) {
         perf_put_(o, perf_is_finite_(x) ? "0" : "null");
@@ -165,36 +166,23 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
     }
     if (x < 0.0)
         perf_put_char_(o, '-');
-    x = x < 0.0 ? -x : x;
-    for (; x >= 1e28; e += 16)
-        x /= 1e16;
-    for (; x < 1e-5; e -= 16)
-        x *= 1e16;
-    for (; x >= 1e12; e++)
-        x /= 10.0;
-    for (; x < 1e11; e--)
-        x *= 10.0;
-    m = PERF_CAST_(uint64_t, x + 0.5);
-    for (; m % 10 == 0; e++)
-        m /= 10;
-    for (; m; m /= 10)
-        d[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, m % 10));
-    point = n + e;                              /* digits before the point                        */
-    if (point < -5 || point > 17) {             /* one digit before the point, and an exponent    */
-        e = point - 1;
-        point = 1;
-    } else {
+    m = x = x < 0.0 ? -x : x;
+    for (; m >= 10.0; e++)
+        m /= 10.0;
+    for (; m < 1.0; e--)
+        m *= 10.0;
+    if (e >= -5 && e < 17) {                    /* else one digit before the point, and e         */
+        m = x;
+        decimals = e < 11 ? 11 - e : 0;
         e = 0;
     }
-    for (i = point > 0 ? 0 : point - 1; i < n || i < point; i++) {     /* digit i, or a 0 around  */
-        if (i == point)
-            perf_put_char_(o, '.');
-        perf_put_char_(o, PERF_CAST_(char, i >= 0 && i < n ? d[n - 1 - i] : '0'));
-    }
-    if (e) {
-        perf_put_(o, e > 0 ? "e+" : "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e > 0 ? e : -e));
-    }
+    perf_put_fixed_(&t, m, decimals);
+    while (decimals && (text[t.len - 1] == '0' || text[t.len - 1] == '.'))
+        decimals = text[--t.len] != '.';
+    text[t.len] = '\0';
+    perf_put_(o, text);
+    if (e)
+        perf_putf_(o, "e%s%.0f", e > 0 ? "+" : "", PERF_CAST_(double, e));
 }
 
 /* Writes `format`, in which ' stands for a quotation mark and arguments stand in for
@@ -225,11 +213,8 @@ PERF_COLD_FN_ void perf_say_(perf_out_ *o, const char *format, ...)
 /* Copies what fits, with its NUL; a cut UTF-8 character becomes U+FFFD when it is written. */
 PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
 {
-    size_t i;
-
-    for (i = 0; from[i] && i + 1 < cap; i++)
-        to[i] = from[i];
-    to[i] = '\0';
+    perf_out_ o = perf_out_open_(to, cap);
+    perf_put_(&o, from);
 }
 
 /* Seconds since the epoch as "2026-11-21T12:00:00" (and `end`).  Days to a date after the rule that
@@ -277,18 +262,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "unknown"
 #endif
 
-#if defined(__x86_64__) || defined(_M_X64)
-#define PERF_ARCH_NAME_ "x86_64"
-#elif defined(__i386__) || defined(_M_IX86)
-#define PERF_ARCH_NAME_ "i386"
-#elif defined(__aarch64__)
-#define PERF_ARCH_NAME_ "aarch64"
-#elif defined(__riscv)
-#define PERF_ARCH_NAME_ "riscv"
-#else
-#define PERF_ARCH_NAME_ "other"
-#endif
-
 #if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
 #define PERF_SANITIZED_ 1
 #elif defined(__has_feature)
@@ -300,15 +273,16 @@ typedef struct perf_run_ {
 #define PERF_SANITIZED_ 0
 #endif
 
-/* The processor, and what the compiler's macros tell about its options. */
+/* The size of a pointer, and what the compiler's macros tell about its options. */
 PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
 {
+    perf_say_(o, "%i-bit", PERF_CAST_(int, 8 * sizeof(void *)));
 #if defined(__OPTIMIZE_SIZE__)
-    perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
+    perf_put_(o, ", optimised for size");
 #elif defined(__OPTIMIZE__)
-    perf_put_(o, PERF_ARCH_NAME_ ", optimised");
+    perf_put_(o, ", optimised");
 #else
-    perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
+    perf_put_(o, ", not optimised");
 #endif
 #if defined(__AVX512F__)
     perf_put_(o, ", AVX-512");
@@ -331,16 +305,14 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
 /* The first line of a small file, without its newline; 0: there is none. */
 PERF_COLD_FN_ int perf_first_line_(const char *path, char *line, size_t cap)
 {
-    FILE  *f = fopen(path, "rb");
-    size_t n = 0;
+    FILE *f = fopen(path, "rb");
+    int   any = f && fgets(line, PERF_CAST_(int, cap), f);
 
-    if (!f)
-        return 0;
-    n = fread(line, 1, cap - 1, f);
-    (void)fclose(f);
-    line[n] = '\0';
-    line[strcspn(line, "\n")] = '\0';
-    return n > 0;
+    if (f)
+        (void)fclose(f);
+    if (any)
+        line[strcspn(line, "\n")] = '\0';
+    return any;
 }
 
 /* The model and the number of processors and whether they are virtual, where Linux tells. */
@@ -484,7 +456,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
     size_t                  i;
 
     for (; l && s->status == PERF_OK; l = l->next) {
-        if (!PERF_ACQ_(&l->done))
+        if (!PERF_ACQ_(&l->done) || l->kind < 1 || l->kind > 2)
             continue;
         memset(&one, 0, sizeof one);
         one.name = l->name;
@@ -493,8 +465,6 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             one.bench = &a->result;
             one.x[0] = a->result.decides == PERF_DECIDES_CPU ? a->arm->cpu : a->arm->ns;
             one.n = a->result.time.count ? a->arm->count : 0;
-        } else if (l->kind != 2) {
-            continue;
         } else {
             one.ab = &a->ab;
             one.x[0] = a->ab.decides == PERF_DECIDES_CPU ? a->arm[0].cpu : a->arm[0].ns;
@@ -635,8 +605,8 @@ typedef struct perf_read_entry_ {
     int         of_run;                 /* index, or -1                                           */
     int         scope;                  /* it stands among the scopes                             */
     size_t      from, to;               /* its text                                               */
-    size_t      value, values;          /* its part of the numbers; pairs: as many again behind   */
-    double      min, max, mean;         /* scopes                                                 */
+    size_t      value, values;          /* a loop's part of the numbers; pairs: as many again     */
+    double      figure[5];              /* of a scope: its calls, p50, p95, p99, mean             */
     double      step;                   /* of the clock, in ns; 0: the file does not say          */
 } perf_read_entry_;
 
@@ -871,36 +841,33 @@ PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
     return perf_read_need_(r, perf_is_finite_(x), at, PERF_ERANGE) ? x : 0.0;
 }
 
-/* The next member of an object, whose '{' the first call (*n == 0) expects.  0: the end. */
-PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
+/* Goes to the next part of an object or a list.  *n counts them; 0 expects `open`.  0: the end. */
+PERF_COLD_FN_ int perf_read_next_(perf_read_ *r, size_t *n, char open, char close)
 {
-    if (!*n && !perf_read_this_(r, '{'))
+    if (!*n && !perf_read_this_(r, open))
         return perf_read_fail_(r, PERF_EFORMAT);
-    if (perf_read_this_(r, '}'))
+    if (perf_read_this_(r, close))
         return 0;
     if (*n && !perf_read_this_(r, ','))
         return perf_read_fail_(r, PERF_EFORMAT);
     ++*n;
-    (void)perf_read_peek_(r);
+    return perf_read_peek_(r) || r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
+}
+
+PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
+{
+    return perf_read_next_(r, n, '[', ']');
+}
+
+PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
+{
+    if (!perf_read_next_(r, n, '{', '}'))
+        return 0;
     *key = perf_read_string_(r);
     if (!perf_read_this_(r, ':'))
         return perf_read_fail_(r, PERF_EFORMAT);
     (void)perf_read_peek_(r);
     return r->status == PERF_OK;
-}
-
-/* The same for the elements of a list. */
-PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
-{
-    if (!*n && !perf_read_this_(r, '['))
-        return perf_read_fail_(r, PERF_EFORMAT);
-    if (perf_read_this_(r, ']'))
-        return 0;
-    if (*n && !perf_read_this_(r, ','))
-        return perf_read_fail_(r, PERF_EFORMAT);
-    ++*n;
-    (void)perf_read_peek_(r);
-    return r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
 }
 
 /* Any value, not kept.  Calls itself for what is inside, at most PERF_READ_DEPTH_ deep. */
@@ -951,14 +918,6 @@ PERF_COLD_FN_ int perf_read_known_(perf_read_ *r, const char *const *keys, size_
     return -1;
 }
 
-PERF_COLD_FN_ void perf_read_push_(perf_read_ *r, double x)
-{
-    if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value))
-        (void)perf_read_fail_(r, PERF_ENOMEM);
-    else
-        r->value[r->values++] = x;
-}
-
 /* A list of times; returns how many. */
 PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
 {
@@ -970,30 +929,11 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
         x = perf_read_figure_(r);
         if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE))
             return 0;
-        perf_read_push_(r, x);
-        count++;
-    }
-    return count;
-}
-
-/* [[middle, calls], ...] in ascending order. */
-PERF_COLD_FN_ size_t perf_read_buckets_(perf_read_ *r)
-{
-    size_t n = 0, count = 0, pair, at;
-    double x[2] = {0.0, 0.0}, last = 0.0;
-
-    while (perf_read_element_(r, &n)) {
-        at = r->at;
-        for (pair = 0; perf_read_element_(r, &pair);)
-            if (pair <= 2)
-                x[pair - 1] = perf_read_figure_(r);
-            else
-                perf_read_skip_(r, 0);
-        if (!perf_read_need_(r, pair >= 2 && x[0] > last && x[1] >= 1.0, at, PERF_ERANGE))
+        if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value)) {
+            (void)perf_read_fail_(r, PERF_ENOMEM);
             return 0;
-        last = x[0];
-        perf_read_push_(r, x[0]);
-        perf_read_push_(r, x[1]);
+        }
+        r->value[r->values++] = x;
         count++;
     }
     return count;
@@ -1014,11 +954,9 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
 {
     static const char *const of_loop[] = {"name", "run", "samples", "baseline", "candidate", "step",
                                           PERF_NULL_};
-    static const char *const of_scope[] = {"name", "run", "kind", "buckets", "min", "max", "mean",
+    static const char *const of_scope[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
                                            PERF_NULL_};
     perf_read_entry_ e;
-    const char      *kind = "";
-    double           figure[3] = {0.0, 0.0, 0.0};
     size_t           n = 0, at[2] = {0, 0}, count[2] = {0, 0};  /* the values; the candidate's    */
     uint32_t         seen = 0;
     int              k, wrong;
@@ -1029,30 +967,20 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     e.run = "";
     e.of_run = -1;
     while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
-        switch (scope && k > 1 ? k + 4 : k) {
-        case 0: e.name = perf_read_string_(r); break;
-        case 1: e.run = perf_read_string_(r); break;
-        case 2:
-        case 3:
-        case 4:
+        if (k < 2) {
+            *(k ? &e.run : &e.name) = perf_read_string_(r);
+        } else if (scope) {
+            e.figure[k - 2] = perf_read_any_(r);
+        } else if (k == 5) {
+            e.step = perf_read_figure_(r);
+        } else {
             at[k == 4] = r->values;
             count[k == 4] = perf_read_times_(r);
-            break;
-        case 5: e.step = perf_read_figure_(r); break;
-        case 6: kind = perf_read_string_(r); break;
-        case 7:
-            at[0] = r->values;
-            count[0] = perf_read_buckets_(r);
-            break;
-        default: figure[k - 4] = perf_read_any_(r); break;
         }
     e.to = r->at;
     e.value = at[0];
     e.values = count[0];
-    e.min = figure[0];
-    e.max = figure[1];
-    e.mean = figure[2];
-    if (e.values && scope && strcmp(kind, "counter") && strcmp(kind, "instant"))
+    if (scope && seen & 8 && e.figure[0] >= 1.0)        /* counters have no median                */
         e.kind = PERF_BASELINE_SCOPE;
     else if (e.values && !scope)                /* a baseline without a candidate is nothing      */
         e.kind = seen & 16 ? PERF_BASELINE_AB : seen & 8 ? 0 : PERF_BASELINE_BENCH;
@@ -1061,7 +989,8 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
         wrong |= count[1] != e.values || at[1] != e.value + e.values;
     (void)perf_read_need_(r, !wrong, e.from, PERF_EFORMAT);
     if (e.kind == PERF_BASELINE_SCOPE)          /* a counter may hold any number                  */
-        (void)perf_read_need_(r, perf_is_finite_(e.min + e.max + e.mean), e.from, PERF_ERANGE);
+        for (k = 0; k < 5; k++)
+            (void)perf_read_need_(r, perf_is_finite_(e.figure[k]), e.from, PERF_ERANGE);
     if (perf_read_room_(r, &r->entry, &r->entry_room, r->entries, sizeof e, PERF_READ_ENTRIES_))
         r->entry[r->entries++] = e;
 }
@@ -1186,7 +1115,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
 {
     char    *text = PERF_CAST_(char *, PERF_NULL_);
     FILE    *f;
-    size_t   room = 0, used = 0;
+    size_t   room = 0, used = 0, n;
     unsigned mode;
 
     *size = 0;
@@ -1198,24 +1127,16 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
               : perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
     if (!f)
         return text;
-    for (;;) {
-        size_t n;
-        if (!perf_more_(&text, &room, used, 4096)) {    /* in pages: room and used count those    */
+    do {                                        /* in pages: room and used count those            */
+        n = 0;
+        if (perf_more_(&text, &room, used++, 4096))
+            n = fread(text + *size, 1, 4096, f);
+        else
             *status = PERF_ENOMEM;
-            break;
-        }
-        n = fread(text + *size, 1, 4096, f);
         *size += n;
-        used += n == 4096;
-        if (n < 4096)
-            break;
-        if (*size > PERF_READ_BYTES_) {
-            *status = PERF_ELIMIT;
-            break;
-        }
-    }
-    if (ferror(f))
-        *status = PERF_EIO;
+    } while (n == 4096 && *size <= PERF_READ_BYTES_);
+    if (*size > PERF_READ_BYTES_ || ferror(f))
+        *status = ferror(f) ? PERF_EIO : PERF_ELIMIT;
     (void)fclose(f);
     if (*status != PERF_OK) {
         PERF_FREE(text);
@@ -1261,9 +1182,10 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_stat
     perf_put_char_(o, ']');
 }
 
-/* The step of the clock, in ns an iteration; left out where it is not known. */
+/* The step of the clock, in ns an iteration, if known; if processor time was taken (`timed` times),
+ * the clock that decides.                                                                        */
 PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_decides decides,
-                                  uint64_t batch)
+                                  uint64_t batch, uint64_t timed)
 {
     double step = s->step_ns;
 
@@ -1271,6 +1193,8 @@ PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_deci
         step = 1.0;                             /* those are in whole ns                          */
     if (step > 0.0 && batch)
         perf_say_(o, ",'step':%r", step / PERF_CAST_(double, batch));
+    if (timed)
+        perf_say_(o, ",'decides':%j", decides == PERF_DECIDES_CPU ? "cpu" : "wall");
 }
 
 PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
@@ -1284,9 +1208,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
                  "'items':%r}",
               r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
               p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
-    perf_put_step_(o, s, r->decides, r->batch);
-    if (r->cpu.count)
-        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+    perf_put_step_(o, s, r->decides, r->batch, r->cpu.count);
     if (r->time.count)
         perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
     perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
@@ -1309,9 +1231,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const 
               v->reason ? v->reason : "", v->confidence, v->ratio.low, v->ratio.estimate,
               v->ratio.high, v->speedup.low, v->speedup.estimate, v->speedup.high);
     perf_put_step_(o, s, r->decides, r->batch_baseline < r->batch_candidate ? r->batch_baseline
-                                                                            : r->batch_candidate);
-    if (r->baseline_cpu.count)
-        perf_say_(o, ",'decides':%j", r->decides == PERF_DECIDES_CPU ? "cpu" : "wall");
+                                     : r->batch_candidate, r->baseline_cpu.count);
     if (r->baseline.count) {
         perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
         perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));
@@ -1363,8 +1283,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
 PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const perf_read_ *r, size_t from, size_t to)
 {
     perf_put_(o, "\n ");
-    for (; from < to; from++)
-        perf_put_char_(o, r->text[from]);
+    perf_put_n_(o, r->text + from, to - from);
 }
 
 /* The entries that are kept, then ours: loops, or scopes. */
@@ -1617,24 +1536,14 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_entry_ *e,
                                            perf_metric metric, double *pool)
 {
-    double p = perf_metric_p_(metric), want, seen = 0.0, all = 0.0, x = 0.0;
-    size_t i;
+    size_t i, least = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEAN
+                          ? 0 : perf_quantile_min_count(perf_metric_p_(metric), 0.95);
+    double all = 0.0, x;
 
     if (e->kind == PERF_BASELINE_SCOPE) {
-        if (metric == PERF_METRIC_MEAN)
-            return perf_is_duration_(e->mean) ? e->mean : 0.0;
-        for (i = 0; i < e->values; i++)
-            all += r->value[e->value + 2 * i + 1];
-        if (metric != PERF_METRIC_PAIR &&
-            all < PERF_CAST_(double, perf_quantile_min_count(p, 0.95)))
-            return 0.0;                         /* too few calls to know that percentile          */
-        want = p * all;
-        for (i = 0; i < e->values && seen < want; i++) {
-            x = r->value[e->value + 2 * i];
-            seen += r->value[e->value + 2 * i + 1];
-        }
-        x = e->max > 0.0 && x > e->max ? e->max : x;
-        return x < e->min ? e->min : x;
+        x = e->figure[metric == PERF_METRIC_MEAN ? 4 : metric == PERF_METRIC_P99 ? 3
+                      : metric == PERF_METRIC_P95 ? 2 : 1];
+        return perf_is_duration_(x) && e->figure[0] >= PERF_CAST_(double, least) ? x : 0.0;
     }
     for (i = 0; i < e->values; i++) {
         pool[i] = r->value[e->value + i];
@@ -1646,9 +1555,9 @@ PERF_COLD_FN_ double perf_baseline_figure_(const perf_read_ *r, const perf_read_
             all += pool[i] / PERF_CAST_(double, e->values);
         return perf_is_duration_(all) ? all : 0.0;
     }
-    if (metric != PERF_METRIC_PAIR && e->values < perf_quantile_min_count(p, 0.95))
+    if (e->values < least)                      /* too few to know that percentile                */
         return 0.0;
-    x = perf_middle_(pool, e->values, p);
+    x = perf_middle_(pool, e->values, perf_metric_p_(metric));
     return perf_is_duration_(x) ? x : 0.0;
 }
 
@@ -2043,48 +1952,25 @@ PERF_FN void perf_baseline_free(perf_baseline *b)
 PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, double x)
 {
     if (!(x > 0.0))
-        perf_put_cell_(o, "-", 11);
+        perf_putf_(o, "%11s", "-");
     else if (e->kind == PERF_BASELINE_AB)
         perf_putf_(o, "%10.3fx", x);
     else
         perf_putf_(o, "%11g", x);
 }
 
-/* "+2.1 % [-0.3 %, +4.6 %]" */
-PERF_COLD_FN_ void perf_put_change_(perf_out_ *o, const perf_verdict *v)
-{
-    char      text[96];
-    perf_out_ t = perf_out_open_(text, sizeof text);
-    int       digits;
-
-    if (perf_is_nan_(v->ratio.estimate)) {
-        perf_put_cell_(o, "", 30);
-        return;
-    }
-    digits = 1;
-    if (perf_is_finite_(v->ratio.high))
-        digits = perf_digits_of_(100.0 * (v->ratio.high - v->ratio.low));
-    perf_put_percent_(&t, v->ratio.estimate, digits);
-    if (v->ratio.low > 0.0 && perf_is_finite_(v->ratio.high)) {
-        perf_put_(&t, " [");
-        perf_put_percent_(&t, v->ratio.low, digits);
-        perf_put_(&t, ", ");
-        perf_put_percent_(&t, v->ratio.high, digits);
-        perf_put_(&t, "]");
-    }
-    perf_put_cell_(o, text, 30);
-}
-
 PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entry *e)
 {
-    perf_put_(o, "  ");
-    perf_put_name_(o, e->name, 28);
+    char      text[96];
+    perf_out_ change = perf_out_open_(text, sizeof text);
+
+    perf_putf_(o, "  %-28s", e->name);
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
     perf_putf_(o, "%6.0f", PERF_CAST_(double, e->runs));
-    perf_put_change_(o, &e->verdict);
-    perf_put_(o, "  ");
-    perf_put_(o, perf_decision_text(e->decision));
+    if (!perf_is_nan_(e->verdict.ratio.estimate))
+        perf_put_interval_(&change, &e->verdict, 0, 1);
+    perf_putf_(o, "%30s  %s", text, perf_decision_text(e->decision));
     if (e->decision != e->verdict.decision)
         perf_say_(o, " (alone %s)", perf_decision_text(e->verdict.decision));
     else if (e->decision == PERF_INCONCLUSIVE && e->verdict.reason)
@@ -2097,15 +1983,11 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
 PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, const char *before, double s, const char *behind)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;
-    const char *name = s < 120      ? " seconds"
-                       : s < 7200   ? " minutes"
-                       : s < 172800 ? " hours" : " days";
+    const char *name = s < 120 ? "seconds" : s < 7200 ? "minutes" : s < 172800 ? "hours" : "days";
 
-    if (!(s > 0.0))
-        return;
-    perf_put_(o, before);
-    perf_put_fixed_(o, s / unit, 0);
-    perf_say_(o, "%s%s", s >= 0.5 && s < 1.5 ? " second" : name, behind);
+    if (s > 0.0)
+        perf_putf_(o, "%s%.0f %s%s", before, s / unit, s >= 0.5 && s < 1.5 ? "second" : name,
+                   behind);
 }
 
 PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)

@@ -172,7 +172,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
  *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
- *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
+ *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
@@ -299,15 +299,22 @@ PERF_FN double perf_erf_series_(double x)
     return 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;      /* 2 / sqrt(pi)           */
 }
 
-/* erfc by its continued fraction (Abramowitz & Stegun 7.1.14), evaluated bottom-up; x >= 2. */
-PERF_FN double perf_erfc_fraction_(double x)
+/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
+PERF_FN double perf_gauss_fraction_(double c, double w)
 {
-    double f = 0.0;
-    int    n;
+    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
+    int    i;
 
-    for (n = x < 4.0 ? 80 : 30; n > 0; n--)
-        f = 0.5 * n / (x + f);
-    return 0.56418958354775628695 * perf_exp_neg_square_(x) / (x + f);  /* 1 / sqrt(pi)           */
+    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
+        m = PERF_CAST_(double, i / 2);
+        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
+        k *= w / ((c + i - 2.0) * (c + i - 1.0));
+        up = 1.0 + k / up;
+        down = 1.0 / (1.0 + k * down);
+        f *= up * down;
+        change = i < 3 ? 1.0 : up * down - 1.0;
+    }
+    return 1.0 / f;
 }
 
 PERF_FN double perf_erfc(double x)
@@ -318,7 +325,10 @@ PERF_FN double perf_erfc(double x)
         return 2.0 - perf_erfc(-x);
     if (x < 2.0)
         return 1.0 - perf_erf_series_(x);
-    return x > 27.3 ? 0.0 : perf_erfc_fraction_(x);
+    if (x > 27.3)
+        return 0.0;
+    return 0.56418958354775628695 * perf_exp_neg_square_(x) / x *       /* 1 / sqrt(pi)           */
+           perf_gauss_fraction_(1e18, 1e18 / (x * x));      /* c to infinity: DLMF 7.9.1          */
 }
 
 /* log gamma(x) minus Stirling's (x - 1/2) log x - x + log sqrt(2 pi); x > 0.  Series from
@@ -425,46 +435,24 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
     return f;
 }
 
-/* I_x(a, b), or with upper = 1 its complement, x + y = 1; each tail computed, never 1 - small. */
-PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta, int upper)
+/* I_x(a, b), x + y = 1; where it is small it is computed, not 1 minus the rest. */
+PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta)
 {
-    double front, r;
-    int    below;
+    double front;
 
-    if (!(x > 0.0))
-        return upper ? 1.0 : 0.0;
-    if (!(y > 0.0))
-        return upper ? 0.0 : 1.0;
+    if (!(x > 0.0) || !(y > 0.0))
+        return x > 0.0 ? 1.0 : 0.0;
     front = perf_beta_front_(x, y, a, b, delta);
-    below = x < (a + 1.0) / (a + b + 2.0);
-    r = below ? front * perf_beta_fraction_(x, a, b) / a
-              : front * perf_beta_fraction_(y, b, a) / b;
-    return below == upper ? 1.0 - r : r;
+    if (x < (a + 1.0) / (a + b + 2.0))
+        return front * perf_beta_fraction_(x, a, b) / a;
+    return 1.0 - front * perf_beta_fraction_(y, b, a) / b;
 }
 
 PERF_FN double perf_beta_cdf(double x, double a, double b)
 {
     if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(x >= 0.0 && x <= 1.0))
         return PERF_NAN_;
-    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x, 0);
-}
-
-/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
-PERF_FN double perf_gauss_fraction_(double c, double w)
-{
-    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
-    int    i;
-
-    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
-        m = PERF_CAST_(double, i / 2);
-        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
-        k *= w / ((c + i - 2.0) * (c + i - 1.0));
-        up = 1.0 + k / up;
-        down = 1.0 / (1.0 + k * down);
-        f *= up * down;
-        change = i < 3 ? 1.0 : up * down - 1.0;
-    }
-    return 1.0 / f;
+    return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x);
 }
 
 /* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is
@@ -533,7 +521,7 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
         return 0.0;
     if (k >= n)
         return 1.0;
-    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p), 0);
+    return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
 }
 
 /* ---- summary ---- */
@@ -552,18 +540,6 @@ PERF_FN double perf_confidence_(double c)
     if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
         return 0.95;
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
-}
-
-/* The number that lies in the middle of those between a < b, as the machine counts them. */
-PERF_FN double perf_between_(double a, double b)
-{
-    const uint64_t sign = UINT64_C(1) << 63;
-    uint64_t       u = perf_bits_(a), v = perf_bits_(b);
-
-    u = u & sign ? ~u : u | sign;
-    v = v & sign ? ~v : v | sign;
-    u += (v - u + 1) / 2;
-    return perf_from_bits_(u & sign ? u ^ sign : ~u);
 }
 
 PERF_FN void perf_sort_insert_(double *x, size_t n)
@@ -594,8 +570,8 @@ PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
     return j;
 }
 
-/* Moves what is below some number between the extremes to the front; returns how many those are, 0:
- * all are equal.  Each such cut halves the range of bits, so 64 of them sort anything.           */
+/* Moves what lies below the middle of the extremes to the front; returns how many those are, 0: all
+ * are equal.  Each such cut halves the range of the values, so 2,100 of them sort anything.      */
 PERF_FN size_t perf_sort_cut_(double *x, size_t n)
 {
     double low = x[0], high = x[0], pivot;
@@ -605,7 +581,7 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
         low = x[i] < low ? x[i] : low;
         high = x[i] > high ? x[i] : high;
     }
-    pivot = perf_between_(low, high);
+    pivot = 0.5 * low + 0.5 * high;
     return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
 }
 
@@ -613,15 +589,10 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
  * part is sorted by a call.                                                                      */
 PERF_FN void perf_sort_part_(double *x, size_t n)
 {
-    double a, b, c;
-    size_t k;
-
     while (n > 24) {
-        a = x[0];
-        b = x[n / 2];
-        c = x[n - 1];
-        k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
-                                        : (a < c ? a : b < c ? c : b), 0);
+        double a = x[0], b = x[n / 2], c = x[n - 1];
+        size_t k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
+                                               : (a < c ? a : b < c ? c : b), 0);
         if (k < n / 16 || n - k < n / 16)
             k = perf_sort_cut_(x, n);
         if (!k)
@@ -833,10 +804,8 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 
     for (i = 0; i < n; i++)
         top = x[i] > top ? x[i] : -x[i] > top ? -x[i] : top;
-    if (top > 1e140)
-        scale = perf_scale2_(1.0, -600);
-    else if (top > 0.0 && top < 1e-140)
-        scale = perf_scale2_(1.0, 500);
+    if (top > 1e140 || top < 1e-140)
+        scale = perf_scale2_(1.0, top > 1.0 ? -600 : 500);
     for (i = 0; i < n; i++) {
         double v = x[i] * scale, t = sum + v;
         double a = sum < 0.0 ? -sum : sum, b = v < 0.0 ? -v : v;
@@ -902,6 +871,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
             s[k++] = x[i];
+    r.status = k ? PERF_OK : PERF_ENODATA;
     r.excluded = n - k;
     if (r.excluded)
         r.warnings |= PERF_WARN_BAD_VALUES;
@@ -934,8 +904,6 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
             s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
         perf_sort_values(s, k);
         r.mad = perf_quantile(s, k, 0.5);
-    } else {
-        r.status = PERF_ENODATA;
     }
     perf_scratch_free_(s, local);
     return r;
@@ -980,12 +948,8 @@ PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *op
 
 PERF_FN perf_rule perf_rule_make_(perf_rule_kind kind, perf_metric metric, double amount)
 {
-    perf_rule r;
+    perf_rule r = {kind, metric, amount, 0};
 
-    r.kind = kind;
-    r.metric = metric;
-    r.amount = amount;
-    r.memory = 0;
     if (!(amount < 0.0) && !(amount > 0.0))         /* 0: not the default, which 0 would become   */
         r.amount = kind == PERF_RULE_SPEEDUP || perf_is_nan_(amount) ? PERF_NAN_ : 5e-324;
     return r;
@@ -1008,12 +972,9 @@ PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric)
 
 PERF_FN double perf_rule_threshold(const perf_rule *rule)
 {
-    perf_rule r = PERF_ZERO;
+    perf_rule none = PERF_ZERO, r = perf_rule_resolved_(rule ? *rule : none);
     double    t = PERF_NAN_;
 
-    if (rule)
-        r = *rule;
-    r = perf_rule_resolved_(r);
     if (r.kind == PERF_RULE_SPEEDUP)
         t = 1.0 / r.amount;
     else if (r.kind == PERF_RULE_REDUCTION)
@@ -1117,11 +1078,8 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
 
     if (n > 80) {
         double z = perf_normal_quantile(tail);
-        double sd = perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
-        x = nn * (nn + 1.0) / 4.0 + z * sd;         /* the normal law, and a step of Newton's     */
-        x += 1.0 + (tail - perf_signed_rank_cdf_(nn, x)) * sd /
-                       (0.39894228040143267794 * perf_exp(-0.5 * z * z));
-        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);
+        x = nn * (nn + 1.0) / 4.0 + z * perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
+        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);  /* the normal law, a few steps beside it      */
         while (k && perf_signed_rank_cdf_(nn, PERF_CAST_(double, k) - 1.0) > tail)
             k--;
         while (perf_signed_rank_cdf_(nn, PERF_CAST_(double, k)) <= tail)
@@ -1219,15 +1177,15 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
     return r;
 }
 
-/* Lower limit of quantile p by Nyblom's interpolation between order statistics (1992); sign -1
- * reads the array backwards, for the upper limit.                                                */
+/* Lower limit of quantile p of positive values by Nyblom's interpolation between order statistics
+ * (1992); sign -1 reads the array backwards, for the upper limit; 0, infinite: there is none.    */
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
 {
     double nn = PERF_CAST_(double, n), low, next, x, y, lambda;
     uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
 
     if (!r)
-        return sign > 0 ? -PERF_INF_ : PERF_INF_;
+        return sign > 0 ? 0.0 : PERF_INF_;
     x = sign > 0 ? sorted[r - 1] : sorted[n - r];
     if (r >= n)
         return x;
@@ -1250,19 +1208,12 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
     double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
     double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
-    double low_a, high_a, low_b, high_b;
+    double down_a = ta - perf_log(la), up_a = perf_log(ua) - ta;
+    double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
 
     r.estimate = tb - ta;
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    low_a = perf_is_finite_(la) ? ta - perf_log(la) : PERF_INF_;
-    high_a = perf_is_finite_(ua) ? perf_log(ua) - ta : PERF_INF_;
-    low_b = perf_is_finite_(lb) ? tb - perf_log(lb) : PERF_INF_;
-    high_b = perf_is_finite_(ub) ? perf_log(ub) - tb : PERF_INF_;
-    if (perf_is_finite_(low_b) && perf_is_finite_(high_a))
-        r.low = r.estimate - shrink * perf_sqrt(low_b * low_b + high_a * high_a);
-    if (perf_is_finite_(high_b) && perf_is_finite_(low_a))
-        r.high = r.estimate + shrink * perf_sqrt(high_b * high_b + low_a * low_a);
+    r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
+    r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
     return r;
 }
 
@@ -1429,17 +1380,12 @@ PERF_FN void perf_verdict_finish_(perf_verdict *v, perf_interval log_ratio, doub
     }
     v->pairs_needed = 0.0;
     if (v->decision == PERF_INCONCLUSIVE) {
-        double min = PERF_CAST_(double,
-                                perf_quantile_min_count(perf_metric_p_(v->rule.metric),
-                                                        v->confidence));
-        gap = log_ratio.estimate - t;
-        gap = gap < 0.0 ? -gap : gap;
-        v->pairs_needed = PERF_INF_;
+        size_t min = perf_quantile_min_count(perf_metric_p_(v->rule.metric), v->confidence);
+        gap = (log_ratio.estimate - t) / h;
+        v->pairs_needed = n * (2.04 / (gap * gap) - 1.0);       /* 2.04 = (2.80 / 1.96)^2         */
         if (!perf_is_finite_(h))
-            v->pairs_needed = min > n ? min - n : n;
-        else if (gap > 0.0)                         /* 2.04 = (2.80 / 1.96)^2                     */
-            v->pairs_needed = n * (2.04 * (h / gap) * (h / gap) - 1.0);
-        if (v->pairs_needed < 1.0)
+            v->pairs_needed = PERF_CAST_(double, min) > n ? PERF_CAST_(double, min) - n : n;
+        if (!(v->pairs_needed >= 1.0))
             v->pairs_needed = 1.0;
     }
     if (!perf_is_finite_(h))
@@ -1465,12 +1411,7 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
 /* 1 when one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
-    double sum = 0.0;
-    size_t i;
-
-    for (i = 0; i < n; i++)
-        sum += sorted[i] / sorted[n - 1];
-    return 1.0 - perf_quantile(sorted, n, 0.5) / sorted[n - 1] > 0.1 * sum;
+    return sorted[n - 1] - perf_quantile(sorted, n, 0.5) > 0.1 * perf_moments_of_(sorted, n).sum;
 }
 
 /* Are the sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
@@ -1553,8 +1494,6 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     if (tick > 0.0 && tick > 0.1 * (r.high - r.low))
         v->warnings |= PERF_WARN_RESOLUTION;
     v->pairs = na < nb ? na : nb;
-    v->baseline_values = d ? 0 : na;
-    v->candidate_values = d ? 0 : nb;
     perf_verdict_finish_(v, perf_widen_(r, tick), PERF_CAST_(double, v->pairs), o);
     if (v->decision == PERF_INCONCLUSIVE && (r.high < t || r.low > t) && tick > 0.0) {
         v->reason = "the clock is too coarse for this: time more work at once";
@@ -1564,9 +1503,9 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
 }
 
-/* The verdict on one of several joined rules: REJECT only when it holds at the confidence that
- * leaves all of them together what one alone may be wrong.  ACCEPT needs no correction: all must
- * agree.                                                                                         */
+/* The verdict on one of several joined rules: REJECT only when `strict`, at the confidence that
+ * leaves all of them together what one alone may be wrong, says so, too.  ACCEPT needs no
+ * correction: all must agree.                                                                    */
 PERF_FN perf_verdict perf_verdict_joined_(perf_verdict v, const perf_verdict *strict)
 {
     v.ratio.low = strict->ratio.low;
@@ -1579,16 +1518,6 @@ PERF_FN perf_verdict perf_verdict_joined_(perf_verdict v, const perf_verdict *st
     return v;
 }
 
-/* The options of that stricter look; opts becomes those of one rule alone. */
-PERF_FN perf_compare_opts perf_strict_opts_(perf_compare_opts *opts)
-{
-    perf_compare_opts o = *opts;
-
-    o.confidence = 1.0 - (1.0 - o.confidence) / PERF_CAST_(double, o.rules);
-    opts->rules = o.rules = 1;
-    return o;
-}
-
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
@@ -1599,8 +1528,10 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
                                         int paired, perf_compare_opts o)
 {
     perf_verdict v = perf_verdict_start_(&o), strict;
+    double       rules = PERF_CAST_(double, o.rules);
     double       local[4 * 128], *a, *b, *d;
     size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
+    int          rates = o.rule.metric == PERF_METRIC_THROUGHPUT;
 
     if (v.status != PERF_OK)
         return v;
@@ -1609,8 +1540,11 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         return v;
     }
     if (o.rules > 1) {
-        strict = perf_compare_arms_(x, nx, y, ny, paired, perf_strict_opts_(&o));
-        return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, o), &strict);
+        perf_compare_opts alone = o;
+        alone.rules = o.rules = 1;
+        o.confidence = 1.0 - (1.0 - o.confidence) / rules;
+        strict = perf_compare_arms_(x, nx, y, ny, paired, o);
+        return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, alone), &strict);
     }
     a = n > PERF_CAST_(size_t, -1) / 64 ? PERF_CAST_(double *, PERF_NULL_)
                                         : perf_scratch_(local, 4 * 128, 4 * n);
@@ -1630,13 +1564,13 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
             b[nb++] = y[i];
     }
     v.excluded = nx - na + (paired ? 0 : ny - nb);
-    if (na && nb && o.rule.metric == PERF_METRIC_THROUGHPUT) {  /* rates: more is better          */
-        for (i = 0; i < na && paired; i++)
-            d[i] = -d[i];
-        perf_verdict_arms_(&v, b, nb, a, na, paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
-    } else if (na && nb) {
-        perf_verdict_arms_(&v, a, na, b, nb, paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
-    }
+    for (i = 0; i < na && paired && rates; i++)
+        d[i] = -d[i];
+    if (na && nb)                                   /* of rates more is better: arms change sides */
+        perf_verdict_arms_(&v, rates ? b : a, rates ? nb : na, rates ? a : b, rates ? na : nb,
+                           paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
+    v.baseline_values = paired ? 0 : na;
+    v.candidate_values = paired ? 0 : nb;
     perf_scratch_free_(a, local);
     if (v.excluded) {
         v.status = na && nb ? PERF_ERANGE : PERF_ENODATA;
@@ -1721,33 +1655,34 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     }
 }
 
-PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup)
+/* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
+PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
     const perf_interval *x = speedup ? &v->speedup : &v->ratio;
     int digits = perf_digits_of_((speedup ? 1.0 : 100.0) * (x->high - x->low));
     void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
 
     if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
-        put(o, x->estimate, 2);
-        perf_put_(o, " (no interval yet)");
+        put(o, x->estimate, table ? 1 : 2);
+        perf_put_(o, table ? "" : " (no interval yet)");
         return;
     }
     put(o, x->estimate, digits);
-    perf_put_(o, " (");
-    perf_put_fixed_(o, v->confidence * 100.0, v->confidence > 0.9999 ? 4
-                                              : v->confidence > 0.991 ? 2 : 0);
-    perf_put_(o, " % CI ");
+    if (table)
+        perf_put_(o, " [");
+    else if (v->confidence > 0.991)
+        perf_putf_(o, " (%.4f %% CI ", v->confidence * 100.0);
+    else
+        perf_putf_(o, " (%.0f %% CI ", v->confidence * 100.0);
     put(o, x->low, digits);
-    perf_put_(o, " to ");
+    perf_put_(o, table ? ", " : " to ");
     put(o, x->high, digits);
-    perf_put_char_(o, ')');
+    perf_put_char_(o, table ? ']' : ')');
 }
 
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
-    double    more;
-    int       shape;
 
     if (!v)
         return "";
@@ -1759,7 +1694,7 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     }
     if (v->rule.kind == PERF_RULE_SPEEDUP)
         perf_put_(&o, "speed-up ");
-    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP);
+    perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP, 0);
     perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
     perf_putf_(&o, "; %s%s", v->clock ? v->clock : "", v->clock ? "; " : "");
@@ -1768,14 +1703,12 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
                    PERF_CAST_(double, v->candidate_values));
     else
         perf_putf_(&o, "%.0f pair%s; ", PERF_CAST_(double, v->pairs), v->pairs == 1 ? "" : "s");
-    shape = (v->warnings & PERF_WARN_SHAPE) != 0;
-    perf_putf_(&o, "%s%s%s", v->reason ? v->reason : "no reason given", shape ? "; " : "",
-               shape ? perf_warning_text(PERF_WARN_SHAPE) : "");
-    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        more = PERF_CAST_(double, PERF_CAST_(uint64_t, v->pairs_needed));
+    perf_put_(&o, v->reason ? v->reason : "no reason given");
+    if (v->warnings & PERF_WARN_SHAPE)
+        perf_putf_(&o, "; %s", perf_warning_text(PERF_WARN_SHAPE));
+    if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6)
         perf_putf_(&o, "; about %.0f more would probably settle it",
-                   more < v->pairs_needed ? more + 1.0 : more);
-    }
+                   PERF_CAST_(double, PERF_CAST_(int64_t, v->pairs_needed + 0.999999)));
     return v->text;
 }
 
@@ -1881,18 +1814,20 @@ PERF_FN const char *perf_skip_word_(const char *s, const char *word)
 /* A plain decimal number; NULL when there is none. */
 PERF_FN const char *perf_skip_number_(const char *s, double *out)
 {
-    double x = 0.0, unit = 1.0;
+    double x = 0.0, unit = 0.0;                     /* unit 0: no point yet                       */
     int    digits = 0;
 
-    s = perf_skip_word_(s, "");
-    for (; *s >= '0' && *s <= '9' && digits < 15; s++, digits++)
-        x = 10.0 * x + (*s - '0');
-    if (*s == '.')
-        for (s++; *s >= '0' && *s <= '9' && digits < 15; s++, digits++) {
+    for (s = perf_skip_word_(s, ""); digits < 15; s++)
+        if (*s >= '0' && *s <= '9') {
             x = 10.0 * x + (*s - '0');
             unit *= 10.0;
+            digits++;
+        } else if (*s == '.' && !(unit > 0.0)) {
+            unit = 1.0;
+        } else {
+            break;
         }
-    *out = x / unit;
+    *out = unit > 0.0 ? x / unit : x;
     return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
 }
 
@@ -1900,37 +1835,30 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
 {
     static const char *const metric[] = {"time", "p50", "p95", "p99", "mean", "memory",
                                          "throughput"};
+    static const char *const form[4][2] = {{"speedup", ">="}, {"speed-up", ">="},
+                                           {"no regression", "beyond"}, {"down", ">="}};
     perf_rule   r = PERF_ZERO;
     const char *s = text, *t;
     int         i;
 
     if (!s || !out)
         return PERF_EINVAL;
-    t = perf_skip_word_(s, "speedup");
-    if (!t)
-        t = perf_skip_word_(s, "speed-up");
-    if (t) {
-        r.kind = PERF_RULE_SPEEDUP;
-        s = perf_skip_word_(t, ">=");
-    } else if ((t = perf_skip_word_(s, "no regression")) != PERF_NULL_) {
-        r.kind = PERF_RULE_NO_REGRESSION;
-        s = perf_skip_word_(t, "beyond");
-    } else {
-        t = perf_skip_word_(s, "latency");
-        for (i = 0; !t && i < 7; i++) {
-            t = perf_skip_word_(s, metric[i]);
-            if (t)
-                r.metric = PERF_CAST_(perf_metric, i);
-        }
-        if (t)
+    if ((t = perf_skip_word_(s, "latency")) != PERF_NULL_)
+        s = t;
+    for (i = 0; i < 7; i++)
+        if ((t = perf_skip_word_(s, metric[i])) != PERF_NULL_) {
+            r.metric = PERF_CAST_(perf_metric, i);
             s = t;
-        r.kind = PERF_RULE_REDUCTION;
-        s = perf_skip_word_(s, "down");
-        s = s ? perf_skip_word_(s, ">=") : s;
+            break;
+        }
+    for (i = 0, t = PERF_NULL_; i < 4 && !t; i++) {
+        t = perf_skip_word_(s, form[i][0]);
+        t = t ? perf_skip_word_(t, form[i][1]) : t;
     }
-    s = s ? perf_skip_number_(s, &r.amount) : s;
+    s = t ? perf_skip_number_(t, &r.amount) : t;
     if (!s)
         return PERF_EFORMAT;
+    r.kind = i < 3 ? PERF_RULE_SPEEDUP : i == 3 ? PERF_RULE_NO_REGRESSION : PERF_RULE_REDUCTION;
     r = perf_rule_make_(r.kind, r.metric, r.amount);
     if ((t = perf_skip_word_(s, r.kind == PERF_RULE_SPEEDUP ? "x" : "%")) != PERF_NULL_)
         s = t;
@@ -1972,12 +1900,6 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
     return perf_exp(hi);
 }
 
-/* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
-PERF_FN double perf_as_p_(double p)
-{
-    return p >= 0.0 ? p : 1.0;
-}
-
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
     double local[256], *sorted, run = 0.0, a;
@@ -1989,12 +1911,12 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
     if (!sorted)
         return PERF_ENOMEM;
     for (i = 0; i < n; i++)
-        sorted[i] = perf_as_p_(p[i]);
+        sorted[i] = out[i] = p[i] >= 0.0 ? p[i] : 1.0;
     perf_sort_values(sorted, n);
     for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
         for (low = 0, high = n; low < high;) {
             k = low + (high - low) / 2;
-            if (sorted[k] < perf_as_p_(p[i]))
+            if (sorted[k] < out[i])
                 low = k + 1;
             else
                 high = k;

@@ -395,6 +395,57 @@ static void monotone(void)
     }
 }
 
+/* Constants that nothing else here would miss. */
+static void constants(void)
+{
+    double x[100];
+    int    trial, i, said = 0;
+
+    for (i = 0; i < 100; i++)                   /* 10 of 100 repeat: a step; 4: none              */
+        x[i] = i < 10 ? 1000.0 : 1000.0 + i;
+    CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 10.01, "%g",
+          perf_step_seen_(x, 100));
+    for (i = 0; i < 100; i++)
+        x[i] = i < 5 ? 1000.0 : 1000.0 + i;
+    CHECK(!(perf_step_seen_(x, 100) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100));
+    for (i = 0; i < 30; i++)
+        x[i] = i;
+    CHECK(perf_pair_shrink_(x, x, 30, 14.5, 14.5, 0.5) == 0.3, "pairs never narrow below 0.3");
+    for (i = 0; i < 99; i++)                    /* the last one carries 19 %, 8 % of the sum      */
+        x[i] = 1.0;
+    x[99] = 24.0;
+    CHECK(perf_mean_hostage_(x, 100), "19 percent");
+    x[99] = 9.0;
+    CHECK(!perf_mean_hostage_(x, 100), "8 percent");
+    for (trial = 0; trial < 1000; trial++) {    /* 1.4 standard errors: 15 % of like shapes       */
+        for (i = 0; i < 100; i++)
+            x[i] = normal();
+        perf_sort_values(x, 100);
+        said += perf_lopsided_(x, 100, 1.4);
+    }
+    CHECK(said > 100 && said < 210, "%d of 1000 called lopsided", said);
+}
+
+/* Rates, more is better: the counts stay with their arms. */
+static void rates(void)
+{
+    perf_compare_opts o = with_rule(perf_rule_speedup(1.3, PERF_METRIC_THROUGHPUT));
+    double            a[30], b[20];
+    perf_verdict      v;
+    size_t            i;
+
+    for (i = 0; i < 30; i++)
+        a[i] = perf_exp(0.01 * normal());
+    for (i = 0; i < 20; i++)
+        b[i] = 2.0 * perf_exp(0.01 * normal());
+    o.design = PERF_DESIGN_RANDOM;
+    v = perf_compare(a, 30, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 30 && v.candidate_values == 20, "%s",
+          perf_verdict_text(&v));
+    v = perf_compare_pairs(a, b, 20, &o);
+    CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 0, "%s", perf_verdict_text(&v));
+}
+
 /* The k-th Walsh average by selection equals the one by brute force, ties or not. */
 static void walsh(void)
 {
@@ -762,6 +813,8 @@ int main(int argc, char **argv)
     sequential();
     sequential_edges();
     monotone();
+    constants();
+    rates();
     walsh();
     sorting();
     texts();
