@@ -571,7 +571,7 @@ PERF_FN perf_status perf_gpu_status(void)
     void                   *ctx = PERF_NULL_;
     int                     code;
 
-    if (!d || PERF_TCC_ || PERF_MSVC_)          /* no weak thread-local data there */
+    if (!d || PERF_TCC_)                        /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
     if (PERF_GET_(&d->down))
         return PERF_EGPU;

@@ -22,7 +22,7 @@
 
 PERF_BEGIN_DECLS
 
-#if PERF_TCC_ || PERF_MSVC_
+#if PERF_TCC_
 #define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
 #else
 #define PERF_GPU_HERE_ 1
@@ -46,7 +46,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 #define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
 #else
-#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
+#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, __COUNTER__)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
 #endif
 #define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
