@@ -824,6 +824,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
         perf_gpu_failed_(g, "event_create", code);
         return PERF_NULL_;
     }
+    PERF_SET_(&s->begin, UINT64_C(1));          /* taken: who fetches does not pass by */
     PERF_REL_(&ring->at, s->next);
     return s;
 }
@@ -1635,7 +1636,6 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
     while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
            (event = perf_gpu_newest_(ring, by, &end)) != PERF_NULL_ &&
            (end != before || head != PERF_ACQ_(&ring->head))) {
-        before = end;
         head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
@@ -1647,7 +1647,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
             perf_gpu_error_(g->driver, "event_sync", code);
             return;
         }
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1);
+        before = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1) ? end : 0;
     }
 }
 
