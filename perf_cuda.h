@@ -249,8 +249,7 @@ typedef struct perf_gpu_mark_ {
     perf_name_            *name;
     double                 used, total, peak, noted;
     double                 needed, pool_high;   /* without what a pool keeps for later; its high */
-    int32_t                device;              /* water mark, 0 where it could be set back */
-    uint32_t               spare;
+    int32_t                device, spare;       /* water mark, 0 where it could be set back */
 } perf_gpu_mark_;
 
 #define PERF_GPU_ROWS_ 4096u
@@ -737,8 +736,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
         return code ? code : 201;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
-        (perf_gpu_is_fresh_() ||
-         perf_gpu_lives_(g, b, mine->line))) {
+        (perf_gpu_is_fresh_() || perf_gpu_lives_(g, b, mine->line))) {
         *ring = mine;
         return 0;
     }
@@ -768,8 +766,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 
     *current = 1;
     if (at > 2 && k->stream == stream) {
-        if (perf_gpu_is_fresh_() ||
-            perf_gpu_lives_(g, b, k->ring->line))
+        if (perf_gpu_is_fresh_() || perf_gpu_lives_(g, b, k->ring->line))
             return k->ring;
         k->stream = PERF_NULL_;
     }
@@ -827,6 +824,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
         perf_gpu_failed_(g, "event_create", code);
         return PERF_NULL_;
     }
+    PERF_SET_(&s->begin, UINT64_C(1));          /* taken: who fetches does not pass by */
     PERF_REL_(&ring->at, s->next);
     return s;
 }
@@ -870,8 +868,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && !perf_gpu_is_fresh_() &&
-        perf_gpu_is_half_full_(ring))
+    if (ring && !perf_gpu_is_fresh_() && perf_gpu_is_half_full_(ring))
         (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
@@ -1055,9 +1052,10 @@ typedef struct perf_gpu_round_ {
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
-    uint32_t        busy;
-    void           *pending[8]; /* streams that have not finished: later work has not either */
+    uint32_t        blocked;            /* somebody else was at the line */
+    uintptr_t       pending[8]; /* streams that have not finished: later work has not either */
 } perf_gpu_round_;
+#define PERF_GPU_WAITING_(x, s) ((x)->pending[PERF_PTR_(uintptr_t, (s)->stream) >> 6 & 7])
 
 /* The driver's answer about a slot that is not ready, or never will be.  1: go on with the next. */
 PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf_gpu_slot_ *s,
@@ -1069,18 +1067,8 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf
         perf_gpu_give_up_(s);
         return code != PERF_GPU_SHUT_DOWN;
     }
-    if (x->busy < 8)
-        x->pending[x->busy++] = s->stream;
+    PERF_GPU_WAITING_(x, s) = PERF_GPU_KEY_(s->stream);
     return !x->orderly;
-}
-
-PERF_INLINE_FN_ int perf_gpu_waits_(const perf_gpu_round_ *x, const perf_gpu_slot_ *s)
-{
-    uint32_t k;
-
-    for (k = 0; k < x->busy && x->pending[k] != s->stream; k++) {
-    }
-    return k < x->busy;
 }
 
 /* Moves what the device has finished into the list of results. */
@@ -1107,7 +1095,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(x->busy && perf_gpu_waits_(x, s))) {
+        if (PERF_UNLIKELY_(PERF_GPU_WAITING_(x, s) == PERF_GPU_KEY_(s->stream))) {
             keep = keep == cap ? i : keep;
             continue;
         }
@@ -1128,6 +1116,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                   &code);
             if (known < 0) {
                 keep = keep == cap ? i : keep;
+                x->blocked = 1;
                 break;
             }
             if (!known) {
@@ -1280,34 +1269,26 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_
     perf_gpu_learn_(l);
 }
 
-PERF_COLD_FN_ void perf_gpu_track_name_(const perf_gpu_state_ *g, const perf_gpu_line_ *l,
-                                        const perf_gpu_done_ *s, perf_out_ *o)
-{
-    const perf_gpu_track_ *t;
-    uintptr_t              at = PERF_PTR_(uintptr_t, s->stream);
-    uint64_t               number = 1;
-
-    for (t = g->tracks; t; t = t->next)
-        number += t->line && t->line->device == l->device &&
-                  (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
-    perf_putf_(o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
-               at < 2 ? " default" : at > 2 ? "" : " per thread");
-    if (at > 2 || (at == 2 && number > 1))
-        perf_putf_(o, " %.0f", PERF_CAST_(double, number));
-}
-
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   const perf_gpu_done_ *s)
 {
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_track_ *t;
+    uintptr_t        at = PERF_PTR_(uintptr_t, s->stream);
+    uint64_t         number = 1;
     char             name[40];
     perf_out_        o = perf_out_open_(name, sizeof name);
 
-    for (t = g->tracks; t; t = t->next)
+    for (t = g->tracks; t; t = t->next) {
         if (t->stream == s->stream && t->line == l && t->thread == s->thread)
             return t;
-    perf_gpu_track_name_(g, l, s, &o);
+        number += t->line && t->line->device == l->device &&
+                  (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
+    }
+    perf_putf_(&o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
+               at < 2 ? " default" : at > 2 ? "" : " per thread");
+    if (at > 2 || (at == 2 && number > 1))
+        perf_putf_(&o, " %.0f", PERF_CAST_(double, number));
     for (t = g->tracks; t; t = t->next)
         if ((!t->line || PERF_GET_(&t->line->dead)) && !strcmp(t->recorder->name, name))
             break;                              /* of an earlier table or context */
@@ -1593,7 +1574,7 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
         perf_gpu_book_ring_(g, ring);
         perf_gpu_unlock_(&g->lock);
     }
-    return PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
+    return !x.blocked && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -1610,12 +1591,11 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
 
 PERF_FN perf_status perf_gpu_collect(void)
 {
-    perf_gpu_driver_ *d;
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     (void)perf_gpu_core_get_();                 /* from here on it is there for the other files */
     if (!perf_gpu_table())
         return perf_gpu_status();
-    d = perf_gpu_driver_get_();
     perf_gpu_collect_(perf_registry_get_());
     return PERF_GET_(&d->down) || PERF_GET_(&d->error) ? PERF_EGPU : PERF_OK;
 }
@@ -1656,7 +1636,6 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
     while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
            (event = perf_gpu_newest_(ring, by, &end)) != PERF_NULL_ &&
            (end != before || head != PERF_ACQ_(&ring->head))) {
-        before = end;
         head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
@@ -1668,7 +1647,7 @@ PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b
             perf_gpu_error_(g->driver, "event_sync", code);
             return;
         }
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1);
+        before = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1) ? end : 0;
     }
 }
 
@@ -1751,9 +1730,8 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
         return PERF_ESTATE;
     b = g->driver->table;
     perf_gpu_deaden_(g);
-    for (ring = g->rings; ring; ring = ring->next)
-        perf_gpu_book_ring_(g, ring);
     for (ring = g->rings; ring; ring = ring->next) {
+        perf_gpu_book_ring_(g, ring);
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
@@ -1773,11 +1751,11 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     return PERF_OK;
 }
 
-/* ---- statistics and report ---- */
+/* ---- statistics ---- */
 
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
-    perf_gpu_stats   a;
+    perf_gpu_stats   a = PERF_ZERO;
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_registry_  *r = g ? perf_registry_get_() : PERF_NULL_;
     perf_gpu_line_  *l;
@@ -1786,7 +1764,6 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     double           tick, lag;
 
     (void)perf_gpu_core_get_();
-    memset(&a, 0, sizeof a);
     a.aligned_ns = -1;
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
@@ -1847,61 +1824,6 @@ PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, pe
                        PERF_CAST_(double, row->lag) * tick / n,
                        PERF_CAST_(double, row->lag_max) * tick);
     }
-}
-
-PERF_COLD_DECL_ void perf_gpu_put_marks_(perf_out_ *, const perf_gpu_state_ *);
-PERF_COLD_DECL_ void perf_gpu_evidence_(perf_bottleneck_info *);
-PERF_COLD_DECL_ void perf_put_bottleneck_(perf_out_ *, const perf_bottleneck_info *);
-
-/* Under the table of scopes: means per scope, one line a context, what is missing and why. */
-PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
-{
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
-    int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
-    perf_gpu_line_  *l;
-    size_t           i;
-    perf_bottleneck_info e;
-    const struct {
-        uint64_t    n;
-        const char *what;
-    } note[] = {
-        {a.pending, "were still in flight"},
-        {a.dropped, "were dropped: PERF_GPU_SLOTS is the room for those in flight"},
-        {a.captured, "were skipped: their stream was being captured into a graph"},
-        {a.no_context, "were skipped: no context was current"},
-        {a.no_gpu, "were skipped: no GPU driver"},
-        {a.failed, "failed in the driver"},
-    };
-
-    if (!g)
-        return;
-    perf_gpu_evidence_(&e);
-    if (!perf_gpu_lock_(&g->lock, 1))
-        return;
-    perf_gpu_put_rows_(o, g, r);
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        if (!l->known || !(l->last_ns > l->first_ns))
-            continue;
-        perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
-                   PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
-                   l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
-    }
-    if (a.scopes) {
-        perf_put_(o, "bottleneck: ");
-        perf_put_bottleneck_(o, &e);
-        perf_put_char_(o, '\n');
-    }
-    perf_gpu_put_marks_(o, g);
-    perf_gpu_unlock_(&g->lock);
-    for (i = 0; i < sizeof note / sizeof note[0]; i++)
-        if (note[i].n)
-            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, note[i].n),
-                       note[i].what);
-    if (perf_gpu_error_code())
-        perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 
 /* ---- memory ---- */
@@ -1994,7 +1916,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     const perf_gpu_backend *b = perf_gpu_table();
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g;
-    perf_gpu_mark_          now, *added;
+    perf_gpu_mark_          now = PERF_ZERO, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
     uint64_t                high = 0;
@@ -2005,7 +1927,6 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     g = perf_gpu_state_get_();
     if (!g || !b->mem_info)
         return g ? PERF_ENODATA : PERF_ENOMEM;
-    memset(&now, 0, sizeof now);
     code = perf_gpu_memory_ask_(b, &now, &high);
     if (code) {
         perf_gpu_error_(g->driver, "mem_info", code);
@@ -2047,7 +1968,7 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
                    first->peak - first->total);
 }
 
-/* ---- bottleneck ---- */
+/* ---- bottleneck and report ---- */
 
 #define PERF_BOUND_TEXT_(name, text) text,
 PERF_FN const char *perf_bound_text(perf_bound bound)
@@ -2110,6 +2031,57 @@ PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info
             perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
     if (e->busy_share < 0)
         perf_put_(o, any ? ", no device times" : ": nothing was recorded");
+}
+
+/* Under the table of scopes: means per scope, one line a context, what is missing and why. */
+PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
+{
+    perf_registry_  *r = perf_registry_get_();
+    perf_gpu_state_ *g = perf_gpu_state_seen_();
+    perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
+    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
+    int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
+    perf_gpu_line_  *l;
+    size_t           i;
+    perf_bottleneck_info e;
+    const struct {
+        uint64_t    n;
+        const char *what;
+    } note[] = {
+        {a.pending, "were still in flight"},
+        {a.dropped, "were dropped: PERF_GPU_SLOTS is the room for those in flight"},
+        {a.captured, "were skipped: their stream was being captured into a graph"},
+        {a.no_context, "were skipped: no context was current"},
+        {a.no_gpu, "were skipped: no GPU driver"},
+        {a.failed, "failed in the driver"},
+    };
+
+    if (!g)
+        return;
+    perf_gpu_evidence_(&e);
+    if (!perf_gpu_lock_(&g->lock, 1))
+        return;
+    perf_gpu_put_rows_(o, g, r);
+    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
+        if (!l->known || !(l->last_ns > l->first_ns))
+            continue;
+        perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
+                   PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
+                   l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
+    }
+    if (a.scopes) {
+        perf_put_(o, "bottleneck: ");
+        perf_put_bottleneck_(o, &e);
+        perf_put_char_(o, '\n');
+    }
+    perf_gpu_put_marks_(o, g);
+    perf_gpu_unlock_(&g->lock);
+    for (i = 0; i < sizeof note / sizeof note[0]; i++)
+        if (note[i].n)
+            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, note[i].n),
+                       note[i].what);
+    if (perf_gpu_error_code())
+        perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)

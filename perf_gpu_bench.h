@@ -136,7 +136,7 @@ typedef struct perf_gpu_ab_opts {       /* zero = default */
     perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used */
     perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput: EINVAL */
     int      min_pairs;         /* 0 -> 30 */
-    int      max_pairs;         /* 0 -> 1,000 (typical ratio), 400 (quantiles, mean) */
+    int      max_pairs;         /* 0 -> 1,000 */
     uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result */
 } perf_gpu_ab_opts;
 
@@ -206,16 +206,12 @@ PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_default(void)
 PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
 {
     perf_gpu_ab_opts o = opts ? *opts : perf_gpu_ab_opts_default();
-    perf_metric      m;
 
     o.device = perf_gpu_bench_resolve_(&o.device);
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    m = o.accept.rule.metric;
     o.min_pairs = o.min_pairs > 0 ? PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_) : 30;
-    if (o.max_pairs <= 0)
-        o.max_pairs = m == PERF_METRIC_P50 || m == PERF_METRIC_P95 || m == PERF_METRIC_P99 ||
-                      m == PERF_METRIC_MEAN ? 400 : PERF_GPU_MOST_SAMPLES_;
+    o.max_pairs = o.max_pairs > 0 ? o.max_pairs : PERF_GPU_MOST_SAMPLES_;
     o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     return o;
@@ -1531,11 +1527,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
-    perf_gpu_loop l;
+    perf_gpu_loop l = {PERF_DISABLE, state, PERF_DISABLE - 1};
 
-    l.left = PERF_DISABLE;
-    l.state = state;
-    l.variant = PERF_DISABLE - 1;
     return l;
 }
 

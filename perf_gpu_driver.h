@@ -114,6 +114,8 @@ typedef struct perf_gpu_backend {
     int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
     int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
     int (*l2_release)(void);                    /* such lines become ordinary ones */
+    int (*device_bus)(char *text, int length, int device);  /* its place, "0000:3b:00.0": how */
+                                                /* NVML knows it, which counts otherwise */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -202,7 +204,8 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
     X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
     X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
-    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")
+    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")                \
+    X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.
  */
@@ -573,12 +576,10 @@ PERF_FN perf_status perf_gpu_status(void)
 
     if (!d || PERF_TCC_)                        /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
-    if (PERF_GET_(&d->down))
+    if (PERF_GET_(&d->down) || (b && b->error_waits && b->error_waits()))
         return PERF_EGPU;
     if (!b)
         return PERF_ENOGPU;
-    if (b->error_waits && b->error_waits())
-        return PERF_EGPU;
     code = b->ctx_get(&ctx);
     if (code == PERF_GPU_SHUT_DOWN) {
         perf_gpu_error_(d, "ctx_get", code);
@@ -670,29 +671,17 @@ PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
     return n;
 }
 
-/* NVML's handle of a device: by its place on the bus, since CUDA and NVML count differently. */
 PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nvml_ *n, int device)
 {
-    static const char hex[] = "0123456789abcdef";
-    char              bus[] = "00000000:00:00.0";
-    int               domain = 0, place = 0, slot = 0, i;
-    void             *handle = PERF_NULL_;
+    char  bus[32] = "";
+    void *handle = PERF_NULL_;
 
-    if (device < 0 || device >= 64 || !t->device_attribute)
+    if (device < 0 || device >= 64 || !t->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
     if (handle)
         return handle;
-    if (t->device_attribute(&place, 33, device) || t->device_attribute(&slot, 34, device) ||
-        t->device_attribute(&domain, 50, device))
-        return PERF_NULL_;
-    for (i = 0; i < 8; i++)
-        bus[7 - i] = hex[domain >> (4 * i) & 15];
-    bus[9] = hex[place >> 4 & 15];
-    bus[10] = hex[place & 15];
-    bus[12] = hex[slot >> 4 & 15];
-    bus[13] = hex[slot & 15];
-    if (n->by_address(bus, &handle))
+    if (t->device_bus(bus, 32, device) || n->by_address(bus, &handle))
         return PERF_NULL_;
     PERF_REL_(&n->device[device], handle);
     return handle;

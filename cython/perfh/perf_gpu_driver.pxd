@@ -78,6 +78,7 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*pool_set)(void *, int, void *) noexcept nogil
         int (*ctx_limit)(size_t *, int) noexcept nogil
         int (*l2_release)() noexcept nogil
+        int (*device_bus)(char *, int, int) noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

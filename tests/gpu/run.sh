@@ -73,6 +73,8 @@ step()
     else
         timeout -k 5 $left_ "$@" >"$work/step.log" 2>&1 </dev/null || status_=$?
     fi
+    printf '%-40s %8s %10s  %s\n' "$step_" "$want_" "$status_" \
+        "$(case $status_ in "$want_") echo yes ;; 77) echo skipped ;; *) echo NO ;; esac)" >>"$work/table"
     [ $status_ -ne "$want_" ] || status_=0
     case $status_ in
     0) echo "$step_: passed" ;;
@@ -91,20 +93,20 @@ if [ -e "$work/device.built" ]; then
     mkdir -p "$(dirname "$out")"
     left 260
     timeout -k 5 $left_ "$work/device" --json "$out" --date "$date" --driver "${driver:-unknown}" \
-        --commit "$commit" || status=$?
+        --commit "$commit" --seconds $((left_ - 10)) || status=$?
     [ $status -ne 77 ] || skipped=1
     [ $status -ne 124 ] || echo "FAILED: device.cu has not ended in $left_ s; what it found is in $out"
 fi
 
 # A scope and a bench where each launch is waited for, and under the tools that people use.
 if [ -e "$work/device.built" ] && [ $skipped -eq 0 ]; then
-    step 'CUDA_LAUNCH_BLOCKING=1' 0 30 env CUDA_LAUNCH_BLOCKING=1 "$work/device" --only brief
+    step 'CUDA_LAUNCH_BLOCKING=1' 0 30 env CUDA_LAUNCH_BLOCKING=1 "$work/device" --here brief
     sed 's/^/    /' "$work/step.log"
     if command -v compute-sanitizer >/dev/null; then
-        step 'compute-sanitizer' 0 60 compute-sanitizer --error-exitcode 9 "$work/device" --only brief
+        step 'compute-sanitizer' 0 60 compute-sanitizer --error-exitcode 9 "$work/device" --here brief
     fi
     if command -v ncu >/dev/null; then          # may not be allowed to read counters: only told
-        timeout -k 5 60 ncu --launch-count 3 "$work/device" --only brief >"$work/step.log" 2>&1 </dev/null ||
+        timeout -k 5 60 ncu --launch-count 3 "$work/device" --here brief >"$work/step.log" 2>&1 </dev/null ||
             echo "ncu: status $?"
         grep -e brief "$work/step.log" | sed 's/^/    /' || true
     fi
@@ -124,6 +126,10 @@ for test in "hist/device.sh $root" "together/together.sh cuda"; do
     step "tests/${test%% *}" 0 100 "$root/tests/"$test
 done
 
+if [ -e "$work/table" ]; then
+    printf '\n%-40s %8s %10s  %s\n' "beside them (exit status)" expected measured held
+    cat "$work/table"
+fi
 echo "$(($(date +%s) - began)) s in all; results in $out"
 [ $bad -eq 0 ] || exit 1
 exit $status

@@ -853,6 +853,17 @@ static void booking_late(void)
     (void)perf_gpu_collect_sync();
     CHECK(all().scopes == 64 * PERF_GPU_SLOTS + 1 && !all().dropped, "%g scopes, %g dropped", (double)all().scopes, (double)all().dropped);
     sim_stop();
+
+    stream = start();                           /* or he is about to tie the clock of the device */
+    one("kernel", stream, 10);
+    g = perf_gpu_state_seen_();
+    CHECK(perf_claim_(&g->lines->lock, 0, other), "lock");
+    for (i = 0; i < 5 * PERF_GPU_SLOTS; i++)
+        one("kernel", stream, 10);
+    PERF_REL_(&g->lines->lock, 0u);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 5 * PERF_GPU_SLOTS + 1 && !all().dropped, "%g scopes, %g dropped", (double)all().scopes, (double)all().dropped);
+    sim_stop();
 }
 
 /* ---- bottlenecks ---- */
