@@ -256,8 +256,11 @@ extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
 #endif
-#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+#if defined(__linux__) && (PERF_LP64_UNIX_ || !defined(__x86_64__))
 #define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_PROCESS_ID_   2
+#define PERF_CLOCK_THREAD_ID_    3
 struct perf_timespec_ {
     long sec, nsec;
 };
@@ -265,24 +268,14 @@ extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("
 #else
 #define PERF_OWN_TIMESPEC_ 0
 PERF_END_DECLS
-#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
+#include <time.h>
 #if !defined(CLOCK_MONOTONIC)
 #error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
 #endif
 PERF_BEGIN_DECLS
-#endif
-#if defined(__APPLE__)
-#define PERF_CLOCK_MONOTONIC_ID_ 6
-#define PERF_CLOCK_THREAD_ID_    16
-#define PERF_CLOCK_PROCESS_ID_   12
-#elif defined(__FreeBSD__) || defined(__DragonFly__)
-#define PERF_CLOCK_MONOTONIC_ID_ 4
-#define PERF_CLOCK_THREAD_ID_    14
-#define PERF_CLOCK_PROCESS_ID_   15
-#else
-#define PERF_CLOCK_MONOTONIC_ID_ 1
-#define PERF_CLOCK_THREAD_ID_    3
-#define PERF_CLOCK_PROCESS_ID_   2
+#define PERF_CLOCK_MONOTONIC_ID_ CLOCK_MONOTONIC
+#define PERF_CLOCK_PROCESS_ID_   CLOCK_PROCESS_CPUTIME_ID
+#define PERF_CLOCK_THREAD_ID_    CLOCK_THREAD_CPUTIME_ID
 #endif
 #endif
 

@@ -25,7 +25,6 @@ PERF_BEGIN_DECLS
 
 #define PERF_CLOCK_LIST_(X)                                                                       \
     X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
-    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")      \
     X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
     X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
     X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
@@ -352,33 +351,24 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
 {
     s->visit = visit;
     perf_images_walk_(s);
-    s->image = PERF_CAST_(const char *, PERF_NULL_);
     visit(s, &perf_anchor_v1_);
 }
 
 #if PERF_NOTES_
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
 
-PERF_COLD_FN_ void perf_image_name_(perf_search_ *s, perf_anchor_ *a)
-{
-    if (a == &perf_anchor_v1_ && s->image)
-        s->found = PERF_PTR_(void *, PERF_PTR_(uintptr_t, s->image));
-}
+extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));
 
-/* For an image that others call into from now on: it stays loaded.  The program itself has no name,
- * and without dlopen in the process nothing is ever unloaded.                                    */
+/* For an image that others call into from now on: it stays loaded.  Without dlopen in the process
+ * nothing is ever unloaded, and the program itself cannot be opened.                             */
 PERF_COLD_FN_ void perf_image_pin_(void)
 {
-    perf_search_ s = PERF_ZERO;
-    const char  *name;
+    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
 
-    if (!perf_dlopen_ || PERF_GET_(&perf_anchor_v1_.pinned) ||
-        !perf_claim_(&perf_anchor_v1_.pinned, 0, 1))
-        return;
-    perf_images_(&s, perf_image_name_);
-    name = PERF_CAST_(const char *, s.found);
-    if (name && *name)
-        (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
+    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
+        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
+        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
 }
 #else
 PERF_FN void perf_image_pin_(void)
@@ -1179,6 +1169,8 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
 /* One more call of what is open already: that cell's ends are cold until this one has ended. */
 PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
+    s->outer = t->open;
+    s->inside = t->open->inside;
     s->cell = c;
     s->open = PERF_NULL_;
     s->rec = t;
@@ -1272,13 +1264,8 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
 
 PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
 {
-    perf_label_ l;
+    perf_label_ l = {n->site.name, n, n->kind, type, bits};
 
-    l.text = n->site.name;
-    l.name = n;
-    l.kind = n->kind;
-    l.type = type;
-    l.bits = bits;
     return l;
 }
 
@@ -1601,43 +1588,37 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
-    perf_registry_   *r;
     const perf_sink_ *sink;
     perf_label_       label;
+    perf_cell_       *c;
     uint32_t          id;
-    int               cold, again;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    r = t->home;
-    id = perf_site_id_(r, site);
-    s->cell = perf_cell_under_(t, t->open, id);
-    if (!s->cell) {
+    id = perf_site_id_(t->home, site);
+    c = perf_cell_under_(t, t->open, id);
+    if (!c) {
         perf_lose_(t, PERF_LOSS_LOST_, id ? PERF_ENOMEM : PERF_ELIMIT);
         return PERF_NULL_;
     }
-    if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
+    sink = PERF_ACQ_(&t->home->sink);
+    if (!sink || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    cold = r->clock != 0;
-    again = s->cell->parent != t->open;
+    s->cell = c;
     s->outer = t->open;
-    s->inside = t->open->inside;
-    if (again) {
-        perf_cell_again_(s, t, s->cell);
-    } else {
-        PERF_REL_(&t->open, s->cell);
-    }
+    if (c->parent == t->open)
+        perf_opened_(s, t, c);
+    else
+        perf_cell_again_(s, t, c);
     s->depth = perf_depth_(t);
-    sink = PERF_ACQ_(&r->sink);
     if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&r->names)[id], 1, s->cell->count);
+        label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
         sink->begin(t, &label, s->depth);
-        cold |= t->ranges != 0;
     }
-    s->rec = t;
-    s->open = cold || again ? PERF_CAST_(perf_cell_ *, PERF_NULL_) : s->cell;
-    s->start = perf_scope_ticks_(r);
+    if (t->home->clock || t->ranges)
+        s->open = PERF_NULL_;                   /* a cold end                                     */
+    s->start = perf_scope_ticks_(t->home);
     return s;
 }
 
@@ -1998,13 +1979,10 @@ PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, p
         (void)perf_begin_slow_(s, site);
         return s->rec;
     }
-    if (PERF_LIKELY_(c->parent == t->open)) {
+    if (PERF_LIKELY_(c->parent == t->open))
         perf_opened_(s, t, c);
-    } else {
-        s->outer = t->open;
-        s->inside = t->open->inside;
+    else
         perf_cell_again_(s, t, c);
-    }
     s->start = perf_ticks();
     return t;
 }

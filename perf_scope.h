@@ -374,7 +374,6 @@ typedef struct perf_recorder_ {
  * goes through the notes of all images.                                                          */
 typedef struct perf_search_ {
     void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
-    const char              *image;     /* file name of the image visited; NULL: not known        */
     const struct perf_core_ *core;      /* found, or to give                                      */
     const void              *is_there;  /* an anchor, looked for                                  */
     void                    *found;
@@ -414,7 +413,6 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
             if (n->type == 0x50455246 && n->text[0] == 0x66726570) {            /* "perf"         */
                 perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
                                             (PERF_CAST_(uint64_t, n->high) << 32));
-                w->image = image->name;
                 if (w->visit)
                     w->visit(w, a);
                 else if (!w->core)
