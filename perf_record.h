@@ -1500,14 +1500,15 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     return 1;
 }
 
-/* From the last cold end on: what no scope has yet that ended before one that it had opened. */
-PERF_FN void perf_after_set_(perf_recorder_ *t, uint64_t end)
+PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
 {
-    t->after.start = end;
-    t->after.open = t->open;
-    t->after.inside = t->open->inside;
+    l->rec = t;
+    l->open = t->open;
+    l->inside = t->open->inside;
+    l->start = now;
 }
 
+/* Of the time of a scope that has outlived the one around it: that since the last cold end. */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
 {
     uint64_t from = t->after.start > start ? t->after.start : start;
@@ -1581,7 +1582,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     }
     perf_event_scope_(t, c, s->start, d, depth);
     if (ours)
-        perf_after_set_(t, end);
+        perf_lap_at_(&t->after, t, end);
 }
 
 /* The begin of a scope where perf_begin_() cannot do it. */
@@ -1682,10 +1683,10 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
 {
     perf_recorder_ *t = perf_recorder_get_();
 
-    l->rec = t;
-    l->open = t ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-    l->inside = t ? t->open->inside : 0;
-    l->start = t ? perf_scope_ticks_(t->home) : 0;
+    if (t)
+        perf_lap_at_(l, t, perf_scope_ticks_(t->home));
+    else
+        l->rec = t;
 }
 
 /* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
@@ -1709,8 +1710,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         perf_core_lap_begin_(l);
         return;
     }
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
+    now = t->home->clock ? perf_scope_ticks_(t->home) : now;
     within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
     if (l->rec == t && l->start <= t->birth) {
         l->start = t->birth;
@@ -1728,10 +1728,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
     perf_sink_mark_(t, PERF_CELL_ID_(c), 2,
                     PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
-    l->rec = t;
-    l->open = t->open;
-    l->inside = t->open->inside;
-    l->start = now;
+    perf_lap_at_(l, t, now);
 }
 
 PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
@@ -1859,21 +1856,14 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_cell_       *c;
     const perf_sink_ *sink;
     uint64_t          d, at;
-    int               ranged;
 
     if (!span->open) {
         if (PERF_ON_())
             perf_misuse_();
         return;
     }
-    ranged = span->open == 2;
-    if (span->open == PERF_SPAN_OFF_) {
-        span->open = 0;
-        return;
-    }
-    span->open = 0;
     t = perf_recorder_get_();
-    sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
     if (sink)
         sink->close(span->range);
     c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;

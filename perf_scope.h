@@ -499,7 +499,7 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
 
-    return core ? core : perf_core_find_();
+    return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
@@ -806,8 +806,10 @@ PERF_FN void perf_async_end(perf_async *span)
 {
     const perf_core_ *core = perf_core_get_();
 
-    if (core && span)
+    if (span && core && span->open != PERF_SPAN_OFF_)
         core->async_end(span);
+    if (span)
+        span->open = 0;
 }
 
 /* Tells the core of a mark, where something is recorded. */
