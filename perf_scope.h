@@ -697,30 +697,10 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
     return core ? core->find(name, kind) : PERF_CAST_(perf_site_ *, PERF_NULL_);
 }
 
-#if PERF_DISABLE
-PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
-{
-    perf_scope s;
-
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    (void)name;
-    return s;
-}
-
-PERF_INLINE_FN_ perf_scope perf_wait_begin(const char *name)
-{
-    return perf_scope_begin(name);
-}
-
-PERF_FN void perf_scope_end(perf_scope *scope)
-{
-    (void)scope;
-}
-#else
-PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
+PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)
 {
     perf_scope  s = PERF_ZERO;
-    perf_site_ *site = perf_site_named_(name, kind);
+    perf_site_ *site = PERF_DISABLE ? PERF_NULL_ : perf_site_named_(name, kind);
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
@@ -753,7 +733,6 @@ PERF_FN void perf_scope_end(perf_scope *scope)
     scope->rec = PERF_NULL_;
     scope->depth = 0;
 }
-#endif
 
 /* ---- laps, spans, counters ---- */
 
