@@ -152,7 +152,7 @@ PERF_END_DECLS
 #else
 #define PERF_ARCH_X86_ 0
 #endif
-#if defined(__TINYC__)
+#if defined(__TINYC__) || defined(__Aro__)      /* Aro: what zig translates C with */
 #define PERF_TCC_ 1
 #else
 #define PERF_TCC_ 0

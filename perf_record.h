@@ -69,7 +69,8 @@ PERF_FN void perf_trace_enable(int on);
 /* Forgets all that was recorded, in every thread; scopes open now count from here on. */
 PERF_FN void perf_reset(void);
 
-/* First failure since the start or the last perf_reset(); PERF_OK if there was none. */
+/* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
+ * also while there is no memory to record anything at all. */
 PERF_FN perf_status perf_error(void);
 
 /* >>internal: what other headers may use, each with its contract where it is defined --------------
@@ -254,7 +255,7 @@ typedef struct perf_stream_ {
  * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
 typedef struct perf_label_ {
     const char        *text;
-    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    struct perf_name_ *name;
     uint32_t           kind;
     uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
     uint64_t           bits;
@@ -699,6 +700,8 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
 {
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    const char *file = site->file ? site->file : "";
+    size_t      place = PERF_LIBC_(strlen)(file);
     perf_name_ *n, *first = PERF_NULL_;
     char       *text;
 
@@ -722,13 +725,20 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1));
+    if (place > PERF_NAME_MAX_)
+        file += place - PERF_NAME_MAX_;
+    place = PERF_LIBC_(strlen)(file);
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + (place ? place + 1 : 0)));
     if (!n)
         return PERF_NULL_;
     text = PERF_PTR_(char *, n + 1);
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     n->site.name = text;
+    if (place) {                                /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+        n->site.file = text + length + 1;
+    }
     n->site.line = site->line;
     n->hash = hash;
     n->length = length;
@@ -1235,18 +1245,16 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-/* Switches an image on or off.  It must also ask again whether a sink listens. */
+/* Switches an image on or off. */
 PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
-    PERF_SET_(&a->deaf, 0u);
 }
 
 /* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
-    perf_search_    s = PERF_ZERO;
     int             ours;
 
     if (!r || !perf_lock_(r))
@@ -1257,8 +1265,6 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    s.value = PERF_GET_(&r->off);
-    perf_images_(&s, perf_image_switch_);
     return ours ? PERF_OK : PERF_ESTATE;
 }
 
@@ -2079,7 +2085,7 @@ PERF_FN perf_status perf_error(void)
 {
     perf_registry_ *r = perf_registry_read_();
 
-    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_OK;
+    return r ? PERF_CAST_(perf_status, PERF_GET_(&r->error)) : PERF_DISABLE ? PERF_OK : PERF_ENOMEM;
 }
 
 PERF_FN void perf_enable(int on)

@@ -216,7 +216,6 @@ typedef struct perf_anchor_ {
     uint32_t               off;         /* PERF_OFF_ bits: scopes of this image do nothing        */
     struct perf_registry_ *registry;    /* of those files that use perf_record.h                  */
     perf_calibration_      clock;
-    uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known */
     uint32_t               pinned;      /* this image is never unloaded                           */
     const struct perf_core_ *core;      /* NULL: none found yet                                   */
 } perf_anchor_;

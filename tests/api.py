@@ -54,6 +54,10 @@ def macros(source):
 
 TOUCH = """\
 {includes}
+#ifdef __clang__                        /* the casts below are this file's, not the headers' */
+#pragma clang diagnostic ignored "-Wunknown-warning-option"
+#pragma clang diagnostic ignored "-Wcast-function-type-strict"
+#endif
 typedef void (*touch_fn)(void);
 #ifdef __cplusplus
 #define TOUCH(f) reinterpret_cast<touch_fn>(f)

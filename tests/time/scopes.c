@@ -7,6 +7,7 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #include "rows.h"
+#include "perf_tally.h"
 #include <setjmp.h>
 
 static jmp_buf escape;
