@@ -714,7 +714,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
     if (name[length]) {
-        r->cut_names++;
+        PERF_ADD_(r->cut_names, 1);
         perf_fail_(r, PERF_ELIMIT);
     }
     if (r->room)
@@ -865,10 +865,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     int            sent = perf_stream_flush_(r, t);
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        r->stream->unsent += perf_ring_unsent_(t);
+        PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
     if (bytes > size) {
         if (!sent)
-            r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
+            PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
         bytes = size;
     }
     if (bytes && !r->retired)
@@ -885,7 +885,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
                                                          (size - 1)), sizeof(perf_event_));
         r->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
-        r->retired_lost += bytes / sizeof(perf_event_);
+        PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
     t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
@@ -1060,6 +1060,8 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
         if (t)
             perf_recorder_start_(r, t, thread);
+        else
+            PERF_SET_(&r->lost, r->lost + 1);
     }
     perf_unlock_(r);
 #if !PERF_TCC_
@@ -1067,10 +1069,8 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 #endif
     if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
         perf_recorder_serve_(t);
-    if (!t) {
-        r->lost++;
+    if (!t)
         perf_fail_(r, PERF_ENOMEM);
-    }
     return t;
 }
 
