@@ -493,8 +493,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 
     for (t = r->recorders; t; t = next) {
         next = t->next;
-        t->cells = 0;
-        t->home = PERF_NULL_;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
     }
     r->recorders = PERF_NULL_;
     PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
@@ -538,6 +537,23 @@ PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
 {
     PERF_REL_(&r->lock, 0u);
 }
+
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
+    __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__));
+extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
+    PERF_ATTR_((__weak__, __visibility__("hidden")));
+
+/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here what
+ * its parent has recorded; else when it next takes the lock.                                     */
+PERF_COLD_FN_ void perf_at_fork_child_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r && perf_lock_(r))
+        perf_unlock_(r);
+}
+#endif
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 {
@@ -624,6 +640,10 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
                                         __ATOMIC_ACQUIRE))
             r = mine;                           /* else lost a race: ours stays unused            */
+#endif
+#if defined(__linux__) && !PERF_TCC_
+        if (r == mine && perf_at_fork_)
+            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
 #endif
     }
     perf_calibrate_from_(r);
