@@ -84,8 +84,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
  *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
  *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_thread_cpu_, perf_pending_, perf_remark_read_, perf_seen_, PERF_REMARK_*_, perf_pages_,
- *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                               */
+ *   perf_thread_cpu_, perf_pages_,
+ *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -205,29 +205,6 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
-
-/* A number or a text on an open scope, in the entries that stand before its event.  The low byte of
- * `what` says which, its bits from 8 are the name; a change of fibre is told alike.              */
-#define PERF_REMARK_TEXT_     63        /* bytes                                                  */
-#define PERF_REMARK_ENTRIES_  8
-#define PERF_REMARKS_         16        /* that wait in a thread                                  */
-#define PERF_REMARK_IS_VALUE_ 1u
-#define PERF_REMARK_IS_TEXT_  2u
-#define PERF_REMARK_REST_     3u        /* of a text                                              */
-#define PERF_REMARK_FIBER_    4u        /* start: that which runs now : 32, the one before        */
-typedef struct perf_pending_ {
-    uint64_t    at;             /* ticks                                                          */
-    uint32_t    depth, count;   /* of its scope, 0: free; entries                                 */
-    uint32_t    fiber;
-    perf_event_ entry[PERF_REMARK_ENTRIES_];
-} perf_pending_;
-
-typedef struct perf_seen_ {     /* one that was read                                              */
-    uint32_t kind, name;        /* PERF_REMARK_..., id of a name                                  */
-    double   value;
-    uint32_t fiber;             /* where the events before it were recorded                       */
-    char     text[PERF_REMARK_TEXT_ + 1];
-} perf_seen_;
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
@@ -544,8 +521,8 @@ extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
 extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
-/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here what
- * its parent has recorded; else when it next takes the lock.                                     */
+/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
+ * what its parent has recorded; else when it next takes the lock.                                */
 PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -973,7 +950,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
         *p = t->next_same;
     t->gone = 0;
     (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
-    t->ranges = t->strayed = t->fiber = t->fibers = 0;
+    t->ranges = t->strayed = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -1318,9 +1295,9 @@ PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes an event behind its entries that are written already, `parts` of them, and its remarks;
- * `at` is where the first stands.  All have their room at once, so that events of a signal handler
- * do not come between them.  The ring may be due to be written to a file.                        */
+/* Writes an event behind its `parts`, which are written already; `at` is where the first stands.
+ * All have their room at once, so that events of a signal handler do not come between them.  The
+ * ring may be due to be written to a file.                                                       */
 PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
                                    uint64_t what)
 {
@@ -1337,69 +1314,6 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint6
 {
     perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start,
                     d | (c->tag + t->extra_tag));
-}
-
-/* ---- remarks ---- */
-
-/* Entries of a value or of a text of 8 bytes each, its end first: whoever reads goes backwards. */
-PERF_COLD_FN_ uint32_t perf_remark_make_(perf_event_ *e, uint32_t name, const char *text,
-                                         double value)
-{
-    uint32_t length = text ? perf_text_length_(text, PERF_REMARK_TEXT_) : 0, n = length / 8 + 1, i;
-
-    for (i = 0; i < n; i++) {
-        perf_event_ *at = &e[n - 1 - i];
-        uint32_t     left = length - 8 * i < 8 ? length - 8 * i : 8;
-        at->start = text ? 0 : perf_bits_(value);
-        PERF_LIBC_(memcpy)(&at->start, text ? text + 8 * i : "", left);
-        at->what = PERF_CAST_(uint64_t, name) << 8 |
-                   (i ? PERF_REMARK_REST_ : text ? PERF_REMARK_IS_TEXT_ : PERF_REMARK_IS_VALUE_);
-    }
-    return n;
-}
-
-/* Reads the remark that begins at the first of `left` entries, newest first, as a ring is read.
- * Returns how many are its own; 0: there is none.  A number has text "".                         */
-PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
-{
-    uint32_t kind = left ? PERF_CAST_(uint32_t, e->what & 0xff) : 0, n = 1;
-
-    if (!kind || !PERF_EVENT_PART_(e->what))
-        return 0;
-    PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = kind;
-    m->name = PERF_CAST_(uint32_t, e->what >> 8 & 0xffffff);
-    m->value = kind == PERF_REMARK_IS_VALUE_ ? perf_from_bits_(e->start) : 0.0;
-    m->fiber = PERF_CAST_(uint32_t, e->start);
-    for (; kind == PERF_REMARK_IS_TEXT_; n++) {
-        PERF_LIBC_(memcpy)(m->text + 8 * (n - 1), &e[n - 1].start, 8);
-        if (n == left || 8 * n > PERF_REMARK_TEXT_ || (e[n].what & 0xff) != PERF_REMARK_REST_ ||
-            !PERF_EVENT_PART_(e[n].what))
-            break;
-    }
-    return n;
-}
-
-/* Picks those of the scope that has begun at `start` and ended, in the order they came in, and
- * forgets those of scopes inside it that never ended.  Returns their entries.                    */
-PERF_COLD_FN_ uint32_t perf_remarks_of_(perf_recorder_ *t, uint64_t start, uint32_t depth,
-                                        uint32_t *which)
-{
-    uint32_t      i, n = 0;
-    perf_pending_ *m;
-
-    for (i = *which = 0; t->remarks && i < PERF_REMARKS_; i++) {
-        m = &t->pending[i];
-        if (m->depth < depth || m->fiber != t->fiber)
-            continue;
-        if (m->depth == depth && m->at >= start) {
-            *which |= 1u << i;
-            n += m->count;
-        }
-        m->depth = 0;
-        t->remarks--;
-    }
-    return n;
 }
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -1455,20 +1369,15 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
-    uint32_t which, n = perf_remarks_of_(t, start, depth, &which), i, k;
-    uint64_t at, first, what = d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_;
+    uint64_t more = d >= PERF_EVENT_MORE_, at;
 
     if (!t->ring_limit)
         return;
-    n += what == PERF_EVENT_MORE_;
-    at = first = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
-    for (i = PERF_REMARKS_; which && i-- > 0;)
-        for (k = 0; which >> i & 1 && k < t->pending[i].count; k++, at += sizeof(perf_event_))
-            perf_entry_(t, at, t->pending[i].entry[k].start, t->pending[i].entry[k].what);
-    if (what == PERF_EVENT_MORE_)
+    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
+    if (more)
         perf_entry_(t, at, d, 0);
-    perf_event_end_(t, first, n, start,
-                    what | PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
+    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
+                                            PERF_CAST_(uint64_t, depth) << 56);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
@@ -1804,57 +1713,30 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_sink_mark_(t, site->id, 2, value);
 }
 
-PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text)
+/* The parts of a text stand end first: whoever reads goes backwards. */
+PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    perf_event_     entry[PERF_REMARK_ENTRIES_];
-    uint32_t        n, i;
-    uint64_t        at;
+    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
+    uint64_t        parts = text ? length / 8 + 1 : value != PERF_NULL_;
 
     if (!t)
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        n = text ? perf_remark_make_(entry, site->id, text, 0.0) : 0;
-        at = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
-        for (i = 0; i < n; i++)
-            perf_entry_(t, at + i * sizeof(perf_event_), entry[i].start, entry[i].what);
-        perf_event_end_(t, at, n, perf_scope_ticks_(t->home), c->tag);
+        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
+        for (i = 0; i < parts; i++) {
+            bits = value ? perf_bits_(*value) : 0;
+            if (text)
+                PERF_LIBC_(memcpy)(&bits, text + 8 * i, length - 8 * i < 8 ? length - 8 * i : 8);
+            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
+                        text ? PERF_PART_TEXT_ : PERF_PART_VALUE_);
+        }
+        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
+                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
     }
-    perf_sink_mark_(t, site->id, 0, 0.0);
-}
-
-/* A remark on the scope that is open waits for the cold end that it gives that scope. */
-PERF_COLD_FN_ void perf_core_remark_(const char *name, const char *text, double value)
-{
-    perf_site_     *site = perf_site_find_(name, PERF_KIND_REMARK_);
-    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    perf_pending_  *m;
-    uint32_t        i = 0;
-
-    if (!t || !t->ring_mask)
-        return;
-    if (!t->open->parent) {
-        perf_misuse_();
-        return;
-    }
-    if (!t->pending)
-        t->pending = PERF_CAST_(perf_pending_ *, perf_room_(t, PERF_REMARKS_ * sizeof *m));
-    for (m = t->pending; m && i < PERF_REMARKS_ && m->depth; i++)
-        m++;
-    if (!m || i == PERF_REMARKS_) {
-        perf_lose_(t, PERF_LOSS_LOST_, m ? PERF_ELIMIT : PERF_ENOMEM);
-        return;
-    }
-    t->remarks++;
-    m->depth = perf_depth_(t);
-    m->fiber = t->fiber;
-    m->at = perf_scope_ticks_(t->home);
-    m->count = perf_remark_make_(m->entry, site->id, text, value);
-    t->open->held = 1;
-    PERF_SET_(&t->open->low, PERF_NO_LOW_);
-    PERF_SET_(&t->open->span, UINT64_C(0));
+    perf_sink_mark_(t, site->id, value ? 2 : 0, value ? *value : 0.0);
 }
 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
@@ -1906,7 +1788,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Takes one chain of open scopes off and puts another one up; an entry of the ring says so. */
+/* Takes one chain of open scopes off and puts another one up. */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1919,22 +1801,14 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     from->open = t->open;
     from->calls = t->extra_tag;
     from->left = now;
-    from->number = t->fiber;
     if (to->rec != t || to->left < t->made) {   /* new, or of another thread or process           */
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         to->open = &t->root;
-        to->number = ++t->fibers;
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
     PERF_SET_(&t->extra_tag, to->calls);
     PERF_REL_(&t->open, to->open);
-    t->fiber = to->number;
-    if (t->ring_limit) {
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_put_(t, PERF_CAST_(uint64_t, to->number) << 32 | from->number,
-                        PERF_REMARK_FIBER_);
-    }
 }
 
 PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
@@ -2018,8 +1892,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #endif
         perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
-        perf_core_instant_, perf_core_remark_, perf_core_fiber_, perf_core_async_begin_,
-        perf_core_async_end_, perf_core_thread_name_,
+        perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
+        perf_core_thread_name_,
         perf_misuse_};
 
     return &table;

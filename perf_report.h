@@ -91,7 +91,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
- *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
+ *   perf_zone_, perf_zone_at_, perf_zone_text_  one of them, 0: not a whole one; an instant's text
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
  *   perf_loop_  a finished or running loop
@@ -752,7 +752,8 @@ typedef struct perf_events_ {
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
-    uint64_t remarks;                   /* index of its first remark; *i is behind the last one   */
+    const perf_event_ *part;            /* an instant's number, or its text in 8 bytes each       */
+    uint64_t parts;
 } perf_zone_;
 
 PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
@@ -782,10 +783,22 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
         z->extra = z->length;
         z->length = 0;
     }
-    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
-        if (!PERF_EVENT_PART_(e->event[*i].what))
-            break;
+    z->part = &e->event[*i];
+    for (z->parts = 0; *i < e->count && e->event[*i].what - 1 < PERF_PART_TEXT_; ++*i)
+        z->parts++;
     return 1;
+}
+
+/* The text of an instant, "" if it has none, in room for 8 parts. */
+PERF_COLD_FN_ const char *perf_zone_text_(const perf_zone_ *z, char *text)
+{
+    uint64_t i;
+
+    memset(text, 0, PERF_TEXT_MAX_ + 1);
+    for (i = 0; i < z->parts && i < 8 && z->part[i].what == PERF_PART_TEXT_; i++)
+        memcpy(text + 8 * i, &z->part[i].start, 8);
+    text[PERF_TEXT_MAX_] = '\0';
+    return text;
 }
 
 /* Copies n bytes of the ring before `head`, and drops what the thread may have overwritten during
@@ -1745,25 +1758,29 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
     perf_file_ *f = &j->file;
     perf_site_  bare = *site;
     uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
-    double      value = perf_from_bits_(z->extra);
-    int         half = 0;
+    int         half = 0, valued = z->parts ? z->part->what == PERF_PART_VALUE_
+                                            : z->kind == PERF_KIND_COUNT_;
+    double      value = perf_from_bits_(z->parts ? z->part->start : z->extra);
+    char        text[PERF_TEXT_MAX_ + 1];
 
-    bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
+    bare.file = PERF_NULL_;                     /* an end's; args are a value or a text           */
     do {
         f->p += perf_json_head_(f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
                                       : z->kind == PERF_KIND_COUNT_ ? "C"
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
-                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site);
+                                half || valued || z->parts ? &bare : site);
         f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
                                              : start);
         if (z->kind == PERF_KIND_ASYNC_) {
             perf_file_put_(f, ",\"id\":\"");
             perf_file_number_(f, z->extra);
             perf_file_put_(f, "\"");
-        } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
+        } else if (valued && perf_is_finite_(value)) {
             perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);
-        } else if (z->kind == PERF_KIND_COUNT_) {
+        } else if (valued) {
             perf_file_put_(f, ",\"args\":{\"value\":null}");
+        } else if (z->parts) {
+            perf_file_putf_(f, ",\"args\":{\"text\":%.0s}", perf_zone_text_(z, text));
         }
         perf_file_put_(f, where);
     } while (z->kind == PERF_KIND_ASYNC_ && !half++);

@@ -284,8 +284,20 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thr
     uint64_t          uuid = w->process << 32 | UINT64_C(1) << 31 |
                     PERF_CAST_(uint64_t, z->name) << 8;
 
+    if (z->kind == PERF_KIND_INSTANT_ && z->parts && z->part->what == PERF_PART_VALUE_) {
+        const uint64_t v[] = {3, thread_uuid, z->part->start, start, 3, 1};
+        perf_pf_put_(w, "11(9#11#23$4(10$5%))8#58#10#", v, site->name, PERF_NULL_);
+        return;                                 /* an annotation that has the name, too           */
+    }
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, start, thread_uuid, 3, site, 0);
+        perf_site_ shown = *site;
+        char       text[PERF_TEXT_MAX_ + 1], label[PERF_NAME_MAX_ + PERF_TEXT_MAX_ + 3];
+        perf_out_  o = perf_out_open_(label, sizeof label);
+        if (*perf_zone_text_(z, text)) {
+            perf_putf_(&o, "%s: %s", site->name, text);
+            shown.name = label;
+        }
+        perf_pf_event_(w, start, thread_uuid, 3, &shown, 0);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)

@@ -38,7 +38,7 @@ static void *mark(void *arg)
         perf_fiber_switch(&home, &away);
         { PERF_SCOPE("fibre"); }
         perf_fiber_switch(&away, &home);
-        perf_instant_text("here", name);
+        perf_scope_text("here", name);
         PERF_LAP(&lap, "lap");
         perf_async_end(&a);
     }
