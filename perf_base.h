@@ -74,13 +74,11 @@
 
 #if defined(__TINYC__)
 #define PERF_ATTR_(x) __attribute(x)            /* glibc erases __attribute__ for tcc (measured)  */
-#define PERF_LIKELY_(x)   (x)
-#define PERF_UNLIKELY_(x) (x)
 #else
 #define PERF_ATTR_(x) __attribute__(x)
+#endif
 #define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-#endif
 /* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
 #if !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define PERF_LIBC_(function) __builtin_##function
@@ -246,6 +244,8 @@ extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
 extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#define perf_getpid_()      1   /* nothing forks there                                            */
+#define perf_sched_yield_() 0
 #else
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));

@@ -433,11 +433,7 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 
 PERF_COLD_FN_ uint32_t perf_process_id_(void)
 {
-#if defined(_WIN32)
-    return 1;
-#else
     return PERF_CAST_(uint32_t, perf_getpid_());
-#endif
 }
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
@@ -503,9 +499,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
-#if !defined(_WIN32)
         (void)perf_sched_yield_();
-#endif
     }
     return 1;
 }
@@ -583,17 +577,6 @@ PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
         s->found = PERF_ACQ_(&a->registry);
 }
 
-/* The clock of an image that comes late begins where the process's did: its rate is known.       */
-PERF_COLD_FN_ void perf_calibrate_from_(const perf_registry_ *r)
-{
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
-
-    if (!r->made.width || !perf_claim_(&c->state, 0, 1))
-        return;
-    c->first = r->made;
-    PERF_REL_(&c->state, 2u);
-}
-
 /* The registry of the process, made by whoever asks first; NULL without memory. */
 PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
@@ -623,7 +606,10 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
 #endif
     }
-    perf_calibrate_from_(r);
+    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
+        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
+        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
+    }
     PERF_REL_(&perf_anchor_v1_.registry, r);
     PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
     perf_clock_agrees_(r, PERF_COUNTER_);
@@ -1815,12 +1801,12 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 {
     perf_recorder_   *t = perf_recorder_get_();
     const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    uint32_t          i = 0, n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
+    uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
 
-    for (; i < n; i++)
-        t->name[i] = name[i];
-    if (t)
-        t->name[i] = '\0';
+    if (t) {
+        PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
+        t->name[n] = '\0';
+    }
     if (sink && !t->sinking)
         sink->thread(t->name);
 }

@@ -848,10 +848,6 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 }
 #define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
-#if defined(__GNUC__) && !defined(__cplusplus)
-#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
-#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
-#endif
 #define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
 #define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
