@@ -179,12 +179,12 @@ PERF_FN void perf_thread_name(const char *name);
  * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
  *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
  *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
- *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_, PERF_PART_*_,
- *   PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
+ *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
+ *   PERF_PART_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
  *   PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_,
- *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_, perf_opened_,
- *   perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_, PERF_LOSS_*_,
- *   PERF_OFF_, PERF_OFF_CODE_                                                                    */
+ *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_,
+ *   perf_opened_, perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_,
+ *   PERF_LOSS_*_, PERF_OFF_, PERF_OFF_CODE_                                                      */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
