@@ -304,7 +304,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_OWN_TIMESPEC_, PERF_TCC_, PERF_TSAN_,
  *   PERF_LP64_UNIX_, PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_,
  *   PERF_CLOCK_*_ID_, perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_,
- *   perf_getpid_, perf_sched_yield_, PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_                        */
+ *   perf_getpid_, perf_sched_yield_, PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_,
+ *   perf_bits_, perf_from_bits_                                                                  */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)

@@ -100,15 +100,16 @@ PERF_FN void perf_instant(const char *name);
 PERF_FN void perf_scope_value(const char *name, double value);
 PERF_FN void perf_scope_text(const char *name, const char *text);
 
+typedef struct perf_fiber {             /* the open scopes of a coroutine                         */
+    struct perf_recorder_ *rec;         /* private                                                */
+    struct perf_cell_     *open;
+    uint64_t               calls, left;
+} perf_fiber;
+
 /* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
  * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
  * meanwhile is in the total of scopes that wait, not in their self time; on the time line all share
  * the line of their thread.  A fibre that has moved to another thread begins anew there.         */
-typedef struct perf_fiber {
-    struct perf_recorder_ *rec;                 /* private                                        */
-    struct perf_cell_     *open;
-    uint64_t               calls, left;
-} perf_fiber;
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
@@ -496,8 +497,10 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
     return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
+#define perf_core_known_() PERF_GET_(&perf_anchor_v1_.core) /* where it has recorded already      */
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
+#define perf_core_known_ perf_core_get_
 #endif
 
 /* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
@@ -563,16 +566,6 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 {
     perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
     PERF_REL_(&t->ring_head, t->ring_next);
-}
-
-/* The core where something has been recorded already: it is known then. */
-PERF_INLINE_FN_ const perf_core_ *perf_core_known_(void)
-{
-#if PERF_ONE_CORE_
-    return PERF_GET_(&perf_anchor_v1_.core);
-#else
-    return perf_core_get_();
-#endif
 }
 
 /* The trace's event, where the ring has room; else the core sees to it. */
