@@ -272,12 +272,6 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 #define PERF_PTHREAD_ 0
 #endif
 
-#if PERF_LP64_UNIX_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-#else
-#define perf_isatty_(fd) 0
-#endif
-
 #define PERF_MAIN_FILTERS_ 64
 #define PERF_MAIN_SIZES_   64
 #define PERF_MAIN_THREADS_ 256
@@ -314,7 +308,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, pyperf or openmetrics; of the\n"
+        "  --format F         json, google or openmetrics; of the\n"
         "                     trace, to a file, also folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"

@@ -84,7 +84,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
  *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
  *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_thread_cpu_, perf_pages_,
+ *   perf_thread_cpu_, perf_seen_, perf_remark_read_, perf_pages_,
  *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
@@ -210,6 +210,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
     struct perf_mark_ *next;
     perf_name_        *name;
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           age_ns;  /* of the process; 0: not known                                   */
     uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
 } perf_mark_;
 
@@ -285,6 +286,8 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
     return now;
 }
 
+struct perf_out_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -320,6 +323,8 @@ typedef struct perf_registry_ {
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
+    void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
+    void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
 } perf_registry_;
@@ -1302,6 +1307,32 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint6
                     d | (c->tag + t->extra_tag));
 }
 
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[PERF_TEXT_MAX_ + 1];
+} perf_seen_;
+
+/* Reads the one that begins at the first of `left` entries, newest first, as a ring is read.
+ * Returns how many are its own; 0: there is none.                                                */
+PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
+{
+    uint32_t n = 0;
+
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what))
+        return 0;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[PERF_TEXT_MAX_] = '\0';
+    return n;
+}
+
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
 PERF_FN void perf_cell_window_(perf_cell_ *c)
 {
@@ -1717,7 +1748,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
             if (text)
                 PERF_LIBC_(memcpy)(&bits, text + 8 * i, length - 8 * i < 8 ? length - 8 * i : 8);
             perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
-                        text ? PERF_PART_TEXT_ : PERF_PART_VALUE_);
+                        (text ? i ? PERF_REMARK_REST_ : PERF_REMARK_IS_TEXT_
+                              : PERF_REMARK_IS_VALUE_) | PERF_CAST_(uint64_t, site->id) << 8);
         }
         perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
                         PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
@@ -1947,7 +1979,6 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 
 /* ---- sources ---- */
 
-struct perf_out_;
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.

@@ -181,7 +181,7 @@ PERF_FN void perf_thread_name(const char *name);
  *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
  *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
  *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
- *   PERF_PART_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
+ *   PERF_REMARK_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
  *   PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_,
  *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_,
  *   perf_opened_, perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_,
@@ -290,9 +290,10 @@ typedef struct perf_event_ {
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
-#define PERF_PART_VALUE_ 1u     /* `what` of an instant's number, of 8 bytes of its text          */
-#define PERF_PART_TEXT_  2u
-#define PERF_TEXT_MAX_   63     /* bytes                                                          */
+#define PERF_REMARK_IS_VALUE_ 1u    /* low byte of `what`: an instant's number, the first 8 bytes */
+#define PERF_REMARK_IS_TEXT_  2u    /* of its text, 8 more; above it the name                     */
+#define PERF_REMARK_REST_     3u
+#define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 struct perf_registry_;

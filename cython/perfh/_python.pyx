@@ -9,6 +9,7 @@ import sys
 
 from libc.stdint cimport uint32_t
 from perfh.perf cimport *
+from perfh.perf_memory cimport perf_memory_mark
 from perfh._results import Interval, Result, Summary, Verdict
 
 

@@ -16,14 +16,14 @@ static void values(void)
     static const char *const long_text = "0123456789012345678901234567890123456789012345678901234567"
                                          "89ABC tail that is cut";
     static const char *const wanted[] = {
-        "\"name\":\"rows\",\"ts\":1.000,\"args\":{\"value\":42.000000}",
-        "\"name\":\"file\",\"ts\":1.005,\"args\":{\"text\":\"/tmp/8\"}",
-        "\"name\":\"eight\",\"ts\":1.005,\"args\":{\"text\":\"12345678\"}",
-        "\"name\":\"none\",\"ts\":1.005,\"args\":{\"text\":\"(null)\"}",
-        "\"name\":\"empty\",\"ts\":1.005,\"args\":{\"text\":\"\"}",
-        "\"name\":\"quote\",\"ts\":1.005,\"args\":{\"text\":\"\\\"\\\\\"}",
-        "\"name\":\"not a number\",\"ts\":1.005,\"args\":{\"value\":null}",
-        "\"args\":{\"text\":\"012345678901234567890123456789012345678901234567890123456789ABC\"}"};
+        "\"name\":\"rows\",\"args\":{\"rows\":42.000000},\"ts\":1.000",
+        "\"name\":\"file\",\"args\":{\"file\":\"/tmp/8\"},\"ts\":1.005",
+        "\"name\":\"eight\",\"args\":{\"eight\":\"12345678\"},\"ts\":1.005",
+        "\"name\":\"none\",\"args\":{\"none\":\"(null)\"},\"ts\":1.005",
+        "\"name\":\"empty\",\"args\":{\"empty\":\"\"},\"ts\":1.005",
+        "\"name\":\"quote\",\"args\":{\"quote\":\"\\\"\\\\\"},\"ts\":1.005",
+        "\"name\":\"not a number\",\"args\":{\"not a number\":null},\"ts\":1.005",
+        "\"args\":{\"long\":\"012345678901234567890123456789012345678901234567890123456789ABC\"}"};
     size_t i;
     char  *text;
 
