@@ -74,13 +74,11 @@
 
 #if defined(__TINYC__)
 #define PERF_ATTR_(x) __attribute(x)            /* glibc erases __attribute__ for tcc (measured)  */
-#define PERF_LIKELY_(x)   (x)
-#define PERF_UNLIKELY_(x) (x)
 #else
 #define PERF_ATTR_(x) __attribute__(x)
+#endif
 #define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-#endif
 /* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
 #if !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define PERF_LIBC_(function) __builtin_##function
@@ -247,6 +245,8 @@ extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
 extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
+#define perf_getpid_()      1   /* nothing forks there                                            */
+#define perf_sched_yield_() 0
 #else
 extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
@@ -257,8 +257,11 @@ extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
 #endif
-#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+#if defined(__linux__) && (PERF_LP64_UNIX_ || !defined(__x86_64__))
 #define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
+#define PERF_CLOCK_MONOTONIC_ID_ 1
+#define PERF_CLOCK_PROCESS_ID_   2
+#define PERF_CLOCK_THREAD_ID_    3
 struct perf_timespec_ {
     long sec, nsec;
 };
@@ -266,24 +269,14 @@ extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("
 #else
 #define PERF_OWN_TIMESPEC_ 0
 PERF_END_DECLS
-#include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
+#include <time.h>
 #if !defined(CLOCK_MONOTONIC)
 #error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
 #endif
 PERF_BEGIN_DECLS
-#endif
-#if defined(__APPLE__)
-#define PERF_CLOCK_MONOTONIC_ID_ 6
-#define PERF_CLOCK_THREAD_ID_    16
-#define PERF_CLOCK_PROCESS_ID_   12
-#elif defined(__FreeBSD__) || defined(__DragonFly__)
-#define PERF_CLOCK_MONOTONIC_ID_ 4
-#define PERF_CLOCK_THREAD_ID_    14
-#define PERF_CLOCK_PROCESS_ID_   15
-#else
-#define PERF_CLOCK_MONOTONIC_ID_ 1
-#define PERF_CLOCK_THREAD_ID_    3
-#define PERF_CLOCK_PROCESS_ID_   2
+#define PERF_CLOCK_MONOTONIC_ID_ CLOCK_MONOTONIC
+#define PERF_CLOCK_PROCESS_ID_   CLOCK_PROCESS_CPUTIME_ID
+#define PERF_CLOCK_THREAD_ID_    CLOCK_THREAD_CPUTIME_ID
 #endif
 #endif
 
@@ -309,10 +302,11 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_CAST_, PERF_PTR_, PERF_NULL_, PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_,
  *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_, PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_,
  *   PERF_HOT_FN_, PERF_INLINE_FN_, PERF_WEAK_, PERF_THREAD_, PERF_GET_, PERF_SET_, PERF_ACQ_,
- *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_OWN_TIMESPEC_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_,
- *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_, PERF_CLOCK_*_ID_,
- *   perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_, PERF_INF_, PERF_NAN_,
- *   perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_                                   */
+ *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_OWN_TIMESPEC_, PERF_TCC_, PERF_TSAN_,
+ *   PERF_LP64_UNIX_, PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_,
+ *   PERF_CLOCK_*_ID_, perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_,
+ *   perf_getpid_, perf_sched_yield_, PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_,
+ *   perf_bits_, perf_from_bits_                                                                  */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)

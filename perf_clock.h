@@ -49,25 +49,22 @@ PERF_FN uint64_t perf_cpu_now(void);
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if !defined(_WIN32)
-#if PERF_OWN_TIMESPEC_
 PERF_FN uint64_t perf_system_ns_(int id)
 {
+#if PERF_OWN_TIMESPEC_
     struct perf_timespec_ t;
 
     if (perf_clock_gettime_(id, &t))
         return 0;
     return PERF_CAST_(uint64_t, t.sec) * 1000000000u + PERF_CAST_(uint64_t, t.nsec);
-}
 #else
-PERF_FN uint64_t perf_system_ns_(int id)
-{
     struct timespec t;
 
-    if (clock_gettime(id, &t))
+    if (clock_gettime(PERF_CAST_(clockid_t, id), &t))
         return 0;
     return PERF_CAST_(uint64_t, t.tv_sec) * 1000000000u + PERF_CAST_(uint64_t, t.tv_nsec);
-}
 #endif
+}
 
 PERF_FN uint64_t perf_now(void)
 {

@@ -181,7 +181,6 @@ PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
     FILE    *f = fopen("/dev/urandom", "rb");
 
     if (f) {
-        (void)setvbuf(f, PERF_CAST_(char *, PERF_NULL_), _IONBF, 0);
         if (fread(&y, 1, sizeof y, f) != sizeof y)
             y = 0;
         (void)fclose(f);

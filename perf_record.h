@@ -25,7 +25,6 @@ PERF_BEGIN_DECLS
 
 #define PERF_CLOCK_LIST_(X)                                                                       \
     X(PERF_CLOCK_NOT_INVARIANT, 1u, "the cpu counter changes speed: clock_gettime used instead")  \
-    X(PERF_CLOCK_UNTRUSTED, 2u, "the kernel does not trust the cpu counter on this machine")      \
     X(PERF_CLOCK_BACKWARDS, 4u, "the clock was seen going backwards")                             \
     X(PERF_CLOCK_ROUGH, 8u, "calibrated for too short: rate known to worse than 0.1 %")           \
     X(PERF_CLOCK_MIXED, 16u, "files of this program disagree about PERF_CLOCK")                   \
@@ -85,8 +84,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
  *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
  *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_thread_cpu_, perf_pending_, perf_remark_read_, perf_seen_, PERF_REMARK_*_, perf_pages_,
- *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                               */
+ *   perf_thread_cpu_, perf_seen_, perf_remark_read_, perf_pages_,
+ *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -206,29 +205,6 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
-
-/* A number or a text on an open scope, in the entries that stand before its event.  The low byte of
- * `what` says which, its bits from 8 are the name; a change of fibre is told alike.              */
-#define PERF_REMARK_TEXT_     63        /* bytes                                                  */
-#define PERF_REMARK_ENTRIES_  8
-#define PERF_REMARKS_         16        /* that wait in a thread                                  */
-#define PERF_REMARK_IS_VALUE_ 1u
-#define PERF_REMARK_IS_TEXT_  2u
-#define PERF_REMARK_REST_     3u        /* of a text                                              */
-#define PERF_REMARK_FIBER_    4u        /* start: that which runs now : 32, the one before        */
-typedef struct perf_pending_ {
-    uint64_t    at;             /* ticks                                                          */
-    uint32_t    depth, count;   /* of its scope, 0: free; entries                                 */
-    uint32_t    fiber;
-    perf_event_ entry[PERF_REMARK_ENTRIES_];
-} perf_pending_;
-
-typedef struct perf_seen_ {     /* one that was read                                              */
-    uint32_t kind, name;        /* PERF_REMARK_..., id of a name                                  */
-    double   value;
-    uint32_t fiber;             /* where the events before it were recorded                       */
-    char     text[PERF_REMARK_TEXT_ + 1];
-} perf_seen_;
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
@@ -358,33 +334,24 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
 {
     s->visit = visit;
     perf_images_walk_(s);
-    s->image = PERF_CAST_(const char *, PERF_NULL_);
     visit(s, &perf_anchor_v1_);
 }
 
 #if PERF_NOTES_
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
 
-PERF_COLD_FN_ void perf_image_name_(perf_search_ *s, perf_anchor_ *a)
-{
-    if (a == &perf_anchor_v1_ && s->image)
-        s->found = PERF_PTR_(void *, PERF_PTR_(uintptr_t, s->image));
-}
+extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
+    PERF_ATTR_((__weak__));
 
-/* For an image that others call into from now on: it stays loaded.  The program itself has no name,
- * and without dlopen in the process nothing is ever unloaded.                                    */
+/* For an image that others call into from now on: it stays loaded.  Without dlopen in the process
+ * nothing is ever unloaded, and the program itself cannot be opened.                             */
 PERF_COLD_FN_ void perf_image_pin_(void)
 {
-    perf_search_ s = PERF_ZERO;
-    const char  *name;
+    const char *info[4] = {PERF_NULL_, PERF_NULL_, PERF_NULL_, PERF_NULL_};     /* Dl_info        */
 
-    if (!perf_dlopen_ || PERF_GET_(&perf_anchor_v1_.pinned) ||
-        !perf_claim_(&perf_anchor_v1_.pinned, 0, 1))
-        return;
-    perf_images_(&s, perf_image_name_);
-    name = PERF_CAST_(const char *, s.found);
-    if (name && *name)
-        (void)perf_dlopen_(name, 0x1001);       /* RTLD_LAZY | RTLD_NODELETE                      */
+    if (perf_dlopen_ && perf_dladdr_ && perf_claim_(&perf_anchor_v1_.pinned, 0, 1) &&
+        perf_dladdr_(&perf_anchor_v1_, info) && info[0])
+        (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
 }
 #else
 PERF_FN void perf_image_pin_(void)
@@ -471,11 +438,7 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 
 PERF_COLD_FN_ uint32_t perf_process_id_(void)
 {
-#if defined(_WIN32)
-    return 1;
-#else
     return PERF_CAST_(uint32_t, perf_getpid_());
-#endif
 }
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
@@ -508,8 +471,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 
     for (t = r->recorders; t; t = next) {
         next = t->next;
-        t->cells = 0;
-        t->home = PERF_NULL_;
+        PERF_LIBC_(memset)(t, 0, sizeof *t);
     }
     r->recorders = PERF_NULL_;
     PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
@@ -542,9 +504,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
-#if !defined(_WIN32)
         (void)perf_sched_yield_();
-#endif
     }
     return 1;
 }
@@ -553,6 +513,23 @@ PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
 {
     PERF_REL_(&r->lock, 0u);
 }
+
+#if defined(__linux__) && !PERF_TCC_
+extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
+    __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__));
+extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
+    PERF_ATTR_((__weak__, __visibility__("hidden")));
+
+/* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
+ * what its parent has recorded; else when it next takes the lock.                                */
+PERF_COLD_FN_ void perf_at_fork_child_(void)
+{
+    perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
+
+    if (r && perf_lock_(r))
+        perf_unlock_(r);
+}
+#endif
 
 PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 {
@@ -605,17 +582,6 @@ PERF_COLD_FN_ void perf_image_leads_(perf_search_ *s, perf_anchor_ *a)
         s->found = PERF_ACQ_(&a->registry);
 }
 
-/* The clock of an image that comes late begins where the process's did: its rate is known.       */
-PERF_COLD_FN_ void perf_calibrate_from_(const perf_registry_ *r)
-{
-    perf_calibration_ *c = &perf_anchor_v1_.clock;
-
-    if (!r->made.width || !perf_claim_(&c->state, 0, 1))
-        return;
-    c->first = r->made;
-    PERF_REL_(&c->state, 2u);
-}
-
 /* The registry of the process, made by whoever asks first; NULL without memory. */
 PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 {
@@ -640,8 +606,15 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
                                         __ATOMIC_ACQUIRE))
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
+#if defined(__linux__) && !PERF_TCC_
+        if (r == mine && perf_at_fork_)
+            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
+#endif
     }
-    perf_calibrate_from_(r);
+    if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
+        perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
+        PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
+    }
     PERF_REL_(&perf_anchor_v1_.registry, r);
     PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
     perf_clock_agrees_(r, PERF_COUNTER_);
@@ -729,7 +702,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
     if (name[length]) {
-        r->cut_names++;
+        PERF_ADD_(r->cut_names, 1);
         perf_fail_(r, PERF_ELIMIT);
     }
     if (r->room)
@@ -880,10 +853,10 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
     int            sent = perf_stream_flush_(r, t);
 
     if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
-        r->stream->unsent += perf_ring_unsent_(t);
+        PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
     if (bytes > size) {
         if (!sent)
-            r->retired_lost += perf_ring_dropped_(r, t, t->ring_lost);
+            PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
         bytes = size;
     }
     if (bytes && !r->retired)
@@ -900,7 +873,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
                                                          (size - 1)), sizeof(perf_event_));
         r->retired_bytes += sizeof *old + bytes;
     } else if (!sent) {
-        r->retired_lost += bytes / sizeof(perf_event_);
+        PERF_ADD_(r->retired_lost, bytes / sizeof(perf_event_));
     }
     PERF_SET_(&t->ring_head, UINT64_C(0));
     t->sent_more = t->ring_next = t->ring_lost = t->ring_more = t->ring_sent = 0;
@@ -968,7 +941,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
         *p = t->next_same;
     t->gone = 0;
     (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
-    t->ranges = t->strayed = t->fiber = t->fibers = 0;
+    t->ranges = t->strayed = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -1075,6 +1048,8 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
         t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
         if (t)
             perf_recorder_start_(r, t, thread);
+        else
+            PERF_SET_(&r->lost, r->lost + 1);
     }
     perf_unlock_(r);
 #if !PERF_TCC_
@@ -1082,10 +1057,8 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
 #endif
     if (t && PERF_GET_(&t->request))            /* left over from the thread before               */
         perf_recorder_serve_(t);
-    if (!t) {
-        r->lost++;
+    if (!t)
         perf_fail_(r, PERF_ENOMEM);
-    }
     return t;
 }
 
@@ -1194,6 +1167,8 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
 /* One more call of what is open already: that cell's ends are cold until this one has ended. */
 PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
+    s->outer = t->open;
+    s->inside = t->open->inside;
     s->cell = c;
     s->open = PERF_NULL_;
     s->rec = t;
@@ -1283,13 +1258,8 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
 
 PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
 {
-    perf_label_ l;
+    perf_label_ l = {n->site.name, n, n->kind, type, bits};
 
-    l.text = n->site.name;
-    l.name = n;
-    l.kind = n->kind;
-    l.type = type;
-    l.bits = bits;
     return l;
 }
 
@@ -1316,9 +1286,9 @@ PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes an event behind its entries that are written already, `parts` of them, and its remarks;
- * `at` is where the first stands.  All have their room at once, so that events of a signal handler
- * do not come between them.  The ring may be due to be written to a file.                        */
+/* Writes an event behind its `parts`, which are written already; `at` is where the first stands.
+ * All have their room at once, so that events of a signal handler do not come between them.  The
+ * ring may be due to be written to a file.                                                       */
 PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
                                    uint64_t what)
 {
@@ -1337,66 +1307,29 @@ PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint6
                     d | (c->tag + t->extra_tag));
 }
 
-/* ---- remarks ---- */
+typedef struct perf_seen_ {     /* the number or the text of an instant                           */
+    uint32_t kind, name;        /* PERF_REMARK_IS_..., id of a name                               */
+    double   value;
+    char     text[PERF_TEXT_MAX_ + 1];
+} perf_seen_;
 
-/* Entries of a value or of a text of 8 bytes each, its end first: whoever reads goes backwards. */
-PERF_COLD_FN_ uint32_t perf_remark_make_(perf_event_ *e, uint32_t name, const char *text,
-                                         double value)
-{
-    uint32_t length = text ? perf_text_length_(text, PERF_REMARK_TEXT_) : 0, n = length / 8 + 1, i;
-
-    for (i = 0; i < n; i++) {
-        perf_event_ *at = &e[n - 1 - i];
-        uint32_t     left = length - 8 * i < 8 ? length - 8 * i : 8;
-        at->start = text ? 0 : perf_bits_(value);
-        PERF_LIBC_(memcpy)(&at->start, text ? text + 8 * i : "", left);
-        at->what = PERF_CAST_(uint64_t, name) << 8 |
-                   (i ? PERF_REMARK_REST_ : text ? PERF_REMARK_IS_TEXT_ : PERF_REMARK_IS_VALUE_);
-    }
-    return n;
-}
-
-/* Reads the remark that begins at the first of `left` entries, newest first, as a ring is read.
- * Returns how many are its own; 0: there is none.  A number has text "".                         */
+/* Reads the one that begins at the first of `left` entries, newest first, as a ring is read.
+ * Returns how many are its own; 0: there is none.                                                */
 PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
 {
-    uint32_t kind = left ? PERF_CAST_(uint32_t, e->what & 0xff) : 0, n = 1;
+    uint32_t n = 0;
 
-    if (!kind || !PERF_EVENT_PART_(e->what))
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what))
         return 0;
     PERF_LIBC_(memset)(m, 0, sizeof *m);
-    m->kind = kind;
-    m->name = PERF_CAST_(uint32_t, e->what >> 8 & 0xffffff);
-    m->value = kind == PERF_REMARK_IS_VALUE_ ? perf_from_bits_(e->start) : 0.0;
-    m->fiber = PERF_CAST_(uint32_t, e->start);
-    for (; kind == PERF_REMARK_IS_TEXT_; n++) {
-        PERF_LIBC_(memcpy)(m->text + 8 * (n - 1), &e[n - 1].start, 8);
-        if (n == left || 8 * n > PERF_REMARK_TEXT_ || (e[n].what & 0xff) != PERF_REMARK_REST_ ||
-            !PERF_EVENT_PART_(e[n].what))
-            break;
-    }
-    return n;
-}
-
-/* Picks those of the scope that has begun at `start` and ended, in the order they came in, and
- * forgets those of scopes inside it that never ended.  Returns their entries.                    */
-PERF_COLD_FN_ uint32_t perf_remarks_of_(perf_recorder_ *t, uint64_t start, uint32_t depth,
-                                        uint32_t *which)
-{
-    uint32_t      i, n = 0;
-    perf_pending_ *m;
-
-    for (i = *which = 0; t->remarks && i < PERF_REMARKS_; i++) {
-        m = &t->pending[i];
-        if (m->depth < depth || m->fiber != t->fiber)
-            continue;
-        if (m->depth == depth && m->at >= start) {
-            *which |= 1u << i;
-            n += m->count;
-        }
-        m->depth = 0;
-        t->remarks--;
-    }
+    m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
+    m->name = PERF_CAST_(uint32_t, e->what >> 8);
+    m->value = perf_from_bits_(e->start);
+    do
+        PERF_LIBC_(memcpy)(m->text + 8 * n, &e[n].start, 8);
+    while (++n < left && n < 8 && PERF_EVENT_PART_(e[n].what) &&
+           (e[n].what & 0xff) == PERF_REMARK_REST_);
+    m->text[PERF_TEXT_MAX_] = '\0';
     return n;
 }
 
@@ -1453,20 +1386,15 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
-    uint32_t which, n = perf_remarks_of_(t, start, depth, &which), i, k;
-    uint64_t at, first, what = d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_;
+    uint64_t more = d >= PERF_EVENT_MORE_, at;
 
     if (!t->ring_limit)
         return;
-    n += what == PERF_EVENT_MORE_;
-    at = first = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
-    for (i = PERF_REMARKS_; which && i-- > 0;)
-        for (k = 0; which >> i & 1 && k < t->pending[i].count; k++, at += sizeof(perf_event_))
-            perf_entry_(t, at, t->pending[i].entry[k].start, t->pending[i].entry[k].what);
-    if (what == PERF_EVENT_MORE_)
+    at = perf_ring_take_(t, (more + 1) * sizeof(perf_event_));
+    if (more)
         perf_entry_(t, at, d, 0);
-    perf_event_end_(t, first, n, start,
-                    what | PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
+    perf_event_end_(t, at, more, start, (more ? PERF_EVENT_MORE_ : d) | PERF_TAG_NAME_(c->tag) |
+                                            PERF_CAST_(uint64_t, depth) << 56);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
@@ -1524,14 +1452,15 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     return 1;
 }
 
-/* From the last cold end on: what no scope has yet that ended before one that it had opened. */
-PERF_FN void perf_after_set_(perf_recorder_ *t, uint64_t end)
+PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
 {
-    t->after.start = end;
-    t->after.open = t->open;
-    t->after.inside = t->open->inside;
+    l->rec = t;
+    l->open = t->open;
+    l->inside = t->open->inside;
+    l->start = now;
 }
 
+/* Of the time of a scope that has outlived the one around it: that since the last cold end. */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
 {
     uint64_t from = t->after.start > start ? t->after.start : start;
@@ -1605,50 +1534,44 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     }
     perf_event_scope_(t, c, s->start, d, depth);
     if (ours)
-        perf_after_set_(t, end);
+        perf_lap_at_(&t->after, t, end);
 }
 
 /* The begin of a scope where perf_begin_() cannot do it. */
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
-    perf_registry_   *r;
     const perf_sink_ *sink;
     perf_label_       label;
+    perf_cell_       *c;
     uint32_t          id;
-    int               cold, again;
 
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    r = t->home;
-    id = perf_site_id_(r, site);
-    s->cell = perf_cell_under_(t, t->open, id);
-    if (!s->cell) {
+    id = perf_site_id_(t->home, site);
+    c = perf_cell_under_(t, t->open, id);
+    if (!c) {
         perf_lose_(t, PERF_LOSS_LOST_, id ? PERF_ENOMEM : PERF_ELIMIT);
         return PERF_NULL_;
     }
-    if (!PERF_ACQ_(&r->sink) || PERF_GET_(&t->request))
+    sink = PERF_ACQ_(&t->home->sink);
+    if (!sink || PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    cold = r->clock != 0;
-    again = s->cell->parent != t->open;
+    s->cell = c;
     s->outer = t->open;
-    s->inside = t->open->inside;
-    if (again) {
-        perf_cell_again_(s, t, s->cell);
-    } else {
-        PERF_REL_(&t->open, s->cell);
-    }
+    if (c->parent == t->open)
+        perf_opened_(s, t, c);
+    else
+        perf_cell_again_(s, t, c);
     s->depth = perf_depth_(t);
-    sink = PERF_ACQ_(&r->sink);
     if (sink) {                                 /* payload: calls before this one in this thread  */
-        label = perf_label_of_(PERF_ACQ_(&r->names)[id], 1, s->cell->count);
+        label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
         sink->begin(t, &label, s->depth);
-        cold |= t->ranges != 0;
     }
-    s->rec = t;
-    s->open = cold || again ? PERF_CAST_(perf_cell_ *, PERF_NULL_) : s->cell;
-    s->start = perf_scope_ticks_(r);
+    if (t->home->clock || t->ranges)
+        s->open = PERF_NULL_;                   /* a cold end                                     */
+    s->start = perf_scope_ticks_(t->home);
     return s;
 }
 
@@ -1712,10 +1635,10 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
 {
     perf_recorder_ *t = perf_recorder_get_();
 
-    l->rec = t;
-    l->open = t ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-    l->inside = t ? t->open->inside : 0;
-    l->start = t ? perf_scope_ticks_(t->home) : 0;
+    if (t)
+        perf_lap_at_(l, t, perf_scope_ticks_(t->home));
+    else
+        l->rec = t;
 }
 
 /* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
@@ -1739,8 +1662,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         perf_core_lap_begin_(l);
         return;
     }
-    if (t->home->clock)
-        now = perf_scope_ticks_(t->home);
+    now = t->home->clock ? perf_scope_ticks_(t->home) : now;
     within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
     if (l->rec == t && l->start <= t->birth) {
         l->start = t->birth;
@@ -1758,10 +1680,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
     perf_sink_mark_(t, PERF_CELL_ID_(c), 2,
                     PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
-    l->rec = t;
-    l->open = t->open;
-    l->inside = t->open->inside;
-    l->start = now;
+    perf_lap_at_(l, t, now);
 }
 
 PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
@@ -1811,57 +1730,31 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_sink_mark_(t, site->id, 2, value);
 }
 
-PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text)
+/* The parts of a text stand end first: whoever reads goes backwards. */
+PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    perf_event_     entry[PERF_REMARK_ENTRIES_];
-    uint32_t        n, i;
-    uint64_t        at;
+    uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
+    uint64_t        parts = text ? length / 8 + 1 : value != PERF_NULL_;
 
     if (!t)
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        n = text ? perf_remark_make_(entry, site->id, text, 0.0) : 0;
-        at = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
-        for (i = 0; i < n; i++)
-            perf_entry_(t, at + i * sizeof(perf_event_), entry[i].start, entry[i].what);
-        perf_event_end_(t, at, n, perf_scope_ticks_(t->home), c->tag);
+        at = perf_ring_take_(t, (parts + 1) * sizeof(perf_event_));
+        for (i = 0; i < parts; i++) {
+            bits = value ? perf_bits_(*value) : 0;
+            if (text)
+                PERF_LIBC_(memcpy)(&bits, text + 8 * i, length - 8 * i < 8 ? length - 8 * i : 8);
+            perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
+                        (text ? i ? PERF_REMARK_REST_ : PERF_REMARK_IS_TEXT_
+                              : PERF_REMARK_IS_VALUE_) | PERF_CAST_(uint64_t, site->id) << 8);
+        }
+        perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
+                        PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
     }
-    perf_sink_mark_(t, site->id, 0, 0.0);
-}
-
-/* A remark on the scope that is open waits for the cold end that it gives that scope. */
-PERF_COLD_FN_ void perf_core_remark_(const char *name, const char *text, double value)
-{
-    perf_site_     *site = perf_site_find_(name, PERF_KIND_REMARK_);
-    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    perf_pending_  *m;
-    uint32_t        i = 0;
-
-    if (!t || !t->ring_mask)
-        return;
-    if (!t->open->parent) {
-        perf_misuse_();
-        return;
-    }
-    if (!t->pending)
-        t->pending = PERF_CAST_(perf_pending_ *, perf_room_(t, PERF_REMARKS_ * sizeof *m));
-    for (m = t->pending; m && i < PERF_REMARKS_ && m->depth; i++)
-        m++;
-    if (!m || i == PERF_REMARKS_) {
-        perf_lose_(t, PERF_LOSS_LOST_, m ? PERF_ELIMIT : PERF_ENOMEM);
-        return;
-    }
-    t->remarks++;
-    m->depth = perf_depth_(t);
-    m->fiber = t->fiber;
-    m->at = perf_scope_ticks_(t->home);
-    m->count = perf_remark_make_(m->entry, site->id, text, value);
-    t->open->held = 1;
-    PERF_SET_(&t->open->low, PERF_NO_LOW_);
-    PERF_SET_(&t->open->span, UINT64_C(0));
+    perf_sink_mark_(t, site->id, value ? 2 : 0, value ? *value : 0.0);
 }
 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
@@ -1889,21 +1782,14 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_cell_       *c;
     const perf_sink_ *sink;
     uint64_t          d, at;
-    int               ranged;
 
     if (!span->open) {
         if (PERF_ON_())
             perf_misuse_();
         return;
     }
-    ranged = span->open == 2;
-    if (span->open == PERF_SPAN_OFF_) {
-        span->open = 0;
-        return;
-    }
-    span->open = 0;
     t = perf_recorder_get_();
-    sink = t && ranged ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
+    sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
     if (sink)
         sink->close(span->range);
     c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
@@ -1920,7 +1806,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Takes one chain of open scopes off and puts another one up; an entry of the ring says so. */
+/* Takes one chain of open scopes off and puts another one up. */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1933,34 +1819,26 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     from->open = t->open;
     from->calls = t->extra_tag;
     from->left = now;
-    from->number = t->fiber;
     if (to->rec != t || to->left < t->made) {   /* new, or of another thread or process           */
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         to->open = &t->root;
-        to->number = ++t->fibers;
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
     PERF_SET_(&t->extra_tag, to->calls);
     PERF_REL_(&t->open, to->open);
-    t->fiber = to->number;
-    if (t->ring_limit) {
-        PERF_ADD_(t->ring_more, 1);
-        perf_event_put_(t, PERF_CAST_(uint64_t, to->number) << 32 | from->number,
-                        PERF_REMARK_FIBER_);
-    }
 }
 
 PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 {
     perf_recorder_   *t = perf_recorder_get_();
     const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
-    uint32_t          i = 0, n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
+    uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
 
-    for (; i < n; i++)
-        t->name[i] = name[i];
-    if (t)
-        t->name[i] = '\0';
+    if (t) {
+        PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
+        t->name[n] = '\0';
+    }
     if (sink && !t->sinking)
         sink->thread(t->name);
 }
@@ -2009,13 +1887,10 @@ PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, p
         (void)perf_begin_slow_(s, site);
         return s->rec;
     }
-    if (PERF_LIKELY_(c->parent == t->open)) {
+    if (PERF_LIKELY_(c->parent == t->open))
         perf_opened_(s, t, c);
-    } else {
-        s->outer = t->open;
-        s->inside = t->open->inside;
+    else
         perf_cell_again_(s, t, c);
-    }
     s->start = perf_ticks();
     return t;
 }
@@ -2035,8 +1910,8 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #endif
         perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
-        perf_core_instant_, perf_core_remark_, perf_core_fiber_, perf_core_async_begin_,
-        perf_core_async_end_, perf_core_thread_name_,
+        perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
+        perf_core_thread_name_,
         perf_misuse_};
 
     return &table;

@@ -92,26 +92,24 @@ PERF_FN void       perf_async_end(perf_async *span);        /* a second end: cou
  * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
 PERF_FN void perf_count(const char *name, double value);
 
-/* A moment worth seeing in the trace; the second one with a text, see perf_scope_text(). */
+/* A moment worth seeing in the trace. */
 PERF_FN void perf_instant(const char *name);
-PERF_FN void perf_instant_text(const char *name, const char *text);
 
-/* A number or a text that the trace shows on the innermost open scope of this thread: how many
- * rows, which file.  Both are copied, texts cut to 63 bytes.  At most 16 may wait in a thread for
- * their scopes to end; more are counted as lost, and without an open scope as misuse.            */
+/* The same with a number or a text, for the scope that is open: how many rows, which file.  Texts
+ * are copied, and cut to 63 bytes; NULL reads "(null)".                                          */
 PERF_FN void perf_scope_value(const char *name, double value);
-PERF_FN void perf_scope_text(const char *name, const char *text);  /* NULL reads "(null)"         */
+PERF_FN void perf_scope_text(const char *name, const char *text);
+
+typedef struct perf_fiber {             /* the open scopes of a coroutine                         */
+    struct perf_recorder_ *rec;         /* private                                                */
+    struct perf_cell_     *open;
+    uint64_t               calls, left;
+} perf_fiber;
 
 /* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
  * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
- * meanwhile is in the total of scopes that wait, not in their self time.  A fibre that has moved to
- * another thread begins anew there.                                                              */
-typedef struct perf_fiber {
-    struct perf_recorder_ *rec;                 /* private                                        */
-    struct perf_cell_     *open;
-    uint64_t               calls, left;
-    uint32_t               number;
-} perf_fiber;
+ * meanwhile is in the total of scopes that wait, not in their self time; on the time line all share
+ * the line of their thread.  A fibre that has moved to another thread begins anew there.         */
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
@@ -140,7 +138,8 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_COUNT(name, value)                                                                   \
     PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
-    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_, PERF_NULL_))
+    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_,                                                 \
+                  perf_instant_at_(&perf_site_here_, PERF_NULL_, PERF_NULL_))
 #define PERF_SCOPE_VALUE(name, n)   perf_scope_value("" name "", n)
 #define PERF_SCOPE_TEXT(name, text) perf_scope_text("" name "", text)
 #endif
@@ -155,7 +154,6 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_KIND_IN_      7u
 #define PERF_KIND_OUT_     8u
 #define PERF_KIND_COPY_    9u
-#define PERF_KIND_REMARK_  10u  /* a number or a text on a scope                                  */
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 #define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
@@ -183,11 +181,11 @@ PERF_FN void perf_thread_name(const char *name);
  *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
  *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
  *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
- *   PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_, PERF_OFF_SWITCHED_,
- *   PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_, perf_calibration_,
- *   perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_, perf_opened_,
- *   perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_, PERF_LOSS_*_,
- *   PERF_OFF_, PERF_OFF_CODE_                                                        */
+ *   PERF_REMARK_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
+ *   PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_,
+ *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_,
+ *   perf_opened_, perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_,
+ *   PERF_LOSS_*_, PERF_OFF_, PERF_OFF_CODE_                                                      */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -285,13 +283,17 @@ typedef struct perf_gauge_ {    /* of a counter                                 
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
  * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those are 0 but for `start`.  Before them stand its remarks, see perf_remark_read_().          */
+ * those have name 0, as have the number or the text of an instant.                               */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
 #define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
+#define PERF_REMARK_IS_VALUE_ 1u    /* low byte of `what`: an instant's number, the first 8 bytes */
+#define PERF_REMARK_IS_TEXT_  2u    /* of its text, 8 more; above it the name                     */
+#define PERF_REMARK_REST_     3u
+#define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 struct perf_registry_;
@@ -302,7 +304,7 @@ enum {
     PERF_LOSS_DISORDERED_,      /* ended after the scope around it                                */
     PERF_LOSS_FOREIGN_,         /* ended by another thread                                        */
     PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
-    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN, a remark on no scope            */
+    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
     PERF_LOSS_LOST_,            /* not counted                                                    */
     PERF_LOSSES_
 };
@@ -347,9 +349,6 @@ typedef struct perf_recorder_ {
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
-    uint32_t     fiber, fibers;                 /* that runs now, 0: the first; known so far      */
-    uint32_t     remarks;                       /* that wait for the end of their scope           */
-    struct perf_pending_ *pending;              /* [PERF_REMARKS_]                                */
     uint64_t     cpu;                           /* processor time of the thread at `birth`        */
     perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
@@ -373,7 +372,6 @@ typedef struct perf_recorder_ {
  * goes through the notes of all images.                                                          */
 typedef struct perf_search_ {
     void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
-    const char              *image;     /* file name of the image visited; NULL: not known        */
     const struct perf_core_ *core;      /* found, or to give                                      */
     const void              *is_there;  /* an anchor, looked for                                  */
     void                    *found;
@@ -413,7 +411,6 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
             if (n->type == 0x50455246 && n->text[0] == 0x66726570) {            /* "perf"         */
                 perf_anchor_ *a = PERF_PTR_(perf_anchor_ *, at + 20 + n->low +
                                             (PERF_CAST_(uint64_t, n->high) << 32));
-                w->image = image->name;
                 if (w->visit)
                     w->visit(w, a);
                 else if (!w->core)
@@ -466,8 +463,7 @@ typedef struct perf_core_ {
     void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
     perf_site_ *(*find)(const char *name, uint32_t kind);
     void        (*count)(perf_site_ *, double value);
-    void        (*instant)(perf_site_ *, const char *text);
-    void        (*remark)(const char *name, const char *text, double value);    /* NULL: a value  */
+    void        (*instant)(perf_site_ *, const char *text, const double *value);
     void        (*fiber)(perf_fiber *from, perf_fiber *to);
     void        (*async_begin)(perf_async *, const char *name, uint64_t id);
     void        (*async_end)(perf_async *);
@@ -500,10 +496,12 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 {
     const perf_core_ *core = PERF_ACQ_(&perf_anchor_v1_.core);
 
-    return core ? core : perf_core_find_();
+    return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
+#define perf_core_known_() PERF_GET_(&perf_anchor_v1_.core) /* where it has recorded already      */
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
+#define perf_core_known_ perf_core_get_
 #endif
 
 /* Unlikely, so that gcc splits the path of a switched-off scope from the other one and tests once
@@ -569,16 +567,6 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 {
     perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
     PERF_REL_(&t->ring_head, t->ring_next);
-}
-
-/* The core where something has been recorded already: it is known then. */
-PERF_INLINE_FN_ const perf_core_ *perf_core_known_(void)
-{
-#if PERF_ONE_CORE_
-    return PERF_GET_(&perf_anchor_v1_.core);
-#else
-    return perf_core_get_();
-#endif
 }
 
 /* The trace's event, where the ring has room; else the core sees to it. */
@@ -698,30 +686,10 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
     return core ? core->find(name, kind) : PERF_CAST_(perf_site_ *, PERF_NULL_);
 }
 
-#if PERF_DISABLE
-PERF_INLINE_FN_ perf_scope perf_scope_begin(const char *name)
-{
-    perf_scope s;
-
-    PERF_LIBC_(memset)(&s, 0, sizeof s);
-    (void)name;
-    return s;
-}
-
-PERF_INLINE_FN_ perf_scope perf_wait_begin(const char *name)
-{
-    return perf_scope_begin(name);
-}
-
-PERF_FN void perf_scope_end(perf_scope *scope)
-{
-    (void)scope;
-}
-#else
-PERF_FN perf_scope perf_named_begin_(const char *name, uint32_t kind)
+PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)
 {
     perf_scope  s = PERF_ZERO;
-    perf_site_ *site = perf_site_named_(name, kind);
+    perf_site_ *site = PERF_DISABLE ? PERF_NULL_ : perf_site_named_(name, kind);
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
     if (site)
@@ -754,7 +722,6 @@ PERF_FN void perf_scope_end(perf_scope *scope)
     scope->rec = PERF_NULL_;
     scope->depth = 0;
 }
-#endif
 
 /* ---- laps, spans, counters ---- */
 
@@ -807,8 +774,10 @@ PERF_FN void perf_async_end(perf_async *span)
 {
     const perf_core_ *core = perf_core_get_();
 
-    if (core && span)
+    if (span && core && span->open != PERF_SPAN_OFF_)
         core->async_end(span);
+    if (span)
+        span->open = 0;
 }
 
 /* Tells the core of a mark, where something is recorded. */
@@ -822,9 +791,9 @@ PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
     PERF_TELL_(site, count(site, value));
 }
 
-PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text)
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text, const double *value)
 {
-    PERF_TELL_(site, instant(site, text));
+    PERF_TELL_(site, instant(site, text, value));
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -834,22 +803,18 @@ PERF_FN void perf_count(const char *name, double value)
 
 PERF_FN void perf_instant(const char *name)
 {
-    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), PERF_NULL_);
-}
-
-PERF_FN void perf_instant_text(const char *name, const char *text)
-{
-    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), text ? text : "(null)");
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), PERF_NULL_, PERF_NULL_);
 }
 
 PERF_FN void perf_scope_value(const char *name, double value)
 {
-    PERF_TELL_(1, remark(name, PERF_NULL_, value));
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), PERF_NULL_, &value);
 }
 
 PERF_FN void perf_scope_text(const char *name, const char *text)
 {
-    PERF_TELL_(1, remark(name, text ? text : "(null)", 0.0));
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), text ? text : "(null)",
+                     PERF_NULL_);
 }
 
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
@@ -877,16 +842,11 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 }
 #define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
-#if defined(__GNUC__) && !defined(__cplusplus)
-#undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
-#define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
-#endif
 #define perf_scope_end(scope) PERF_OFF_((perf_scope_end)(scope))
 #define perf_lap_end(lap, n)  PERF_OFF_((perf_lap_end)(lap, n))
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
 #define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
 #define perf_instant(name)    PERF_OFF_((perf_instant)(name))
-#define perf_instant_text(name, text) PERF_OFF_((perf_instant_text)(name, text))
 #define perf_scope_value(name, value) PERF_OFF_((perf_scope_value)(name, value))
 #define perf_scope_text(name, text)   PERF_OFF_((perf_scope_text)(name, text))
 #define perf_fiber_switch(from, to)   PERF_OFF_((perf_fiber_switch)(from, to))

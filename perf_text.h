@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
  *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
- *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned, in so many columns */
+ *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned in so many columns */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -113,14 +113,11 @@ PERF_FN void perf_put_fixed_(perf_out_ *o, double x, int decimals)
     for (i = 0; i < decimals; i++)
         scale *= 10;
     if (x >= 1e18) {                            /* too large for the split below                  */
-        int e = 0;
-        while (x >= 10.0) {
+        for (i = 0; x >= 10.0; i++)
             x /= 10.0;
-            e++;
-        }
         perf_put_fixed_(o, x, decimals > 6 ? 6 : decimals < 2 ? 2 : decimals);
         perf_put_char_(o, 'e');
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
+        perf_put_u64_(o, PERF_CAST_(uint64_t, i));
         return;
     }
     whole = PERF_CAST_(uint64_t, x);
@@ -241,6 +238,10 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
+/* A name for programs.  A JSON string with its quotes; or a CSV field, always quoted, with quotes
+ * doubled (RFC 4180).  Bytes that are not UTF-8 become U+FFFD.                                   */
+#define perf_put_json_(o, s) perf_put_escaped_(o, s, 0)
+#define perf_put_csv_(o, s)  perf_put_escaped_(o, s, 1)
 PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
 {
     static const char hex[] = "0123456789abcdef";
@@ -263,18 +264,6 @@ PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
         }
     }
     perf_put_char_(o, '"');
-}
-
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
-PERF_FN void perf_put_json_(perf_out_ *o, const char *s)
-{
-    perf_put_escaped_(o, s, 0);
-}
-
-/* A CSV field, always quoted: quotes doubled (RFC 4180); bytes that are not UTF-8 become U+FFFD. */
-PERF_FN void perf_put_csv_(perf_out_ *o, const char *s)
-{
-    perf_put_escaped_(o, s, 1);
 }
 
 PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)

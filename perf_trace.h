@@ -675,7 +675,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         return;
     if (head - from > room) {
         n = perf_ring_dropped_(r, t, from);
-        s->head.unsent += n;
+        PERF_ADD_(s->head.unsent, n);
         PERF_SET_(&t->sent_more, t->sent_more + (head - from - room) / sizeof(perf_event_) - n);
         from = head - room;
     }
@@ -705,7 +705,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         e.name = t->name;
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
-        s->head.unsent += n / sizeof(perf_event_) - e.count;
+        PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
         while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* their last is not there yet    */
             e.event++;
             e.count--;

@@ -11,7 +11,6 @@ cdef extern from "perf_record.h" nogil:
 
     ctypedef enum perf_clock_warning:
         PERF_CLOCK_NOT_INVARIANT
-        PERF_CLOCK_UNTRUSTED
         PERF_CLOCK_BACKWARDS
         PERF_CLOCK_ROUGH
         PERF_CLOCK_MIXED

@@ -35,7 +35,6 @@ cdef extern from "perf_scope.h" nogil:
     void perf_async_end(perf_async *span) noexcept
     void perf_count(const char *name, double value) noexcept
     void perf_instant(const char *name) noexcept
-    void perf_instant_text(const char *name, const char *text) noexcept
     void perf_scope_value(const char *name, double value) noexcept
     void perf_scope_text(const char *name, const char *text) noexcept
 
