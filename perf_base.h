@@ -9,6 +9,10 @@
 #ifndef PERF_BASE_H
 #define PERF_BASE_H
 
+#if !defined(__GNUC__) && !defined(__TINYC__)
+#error "perf.h needs a compiler that speaks GNU C: gcc, clang, nvcc, tcc; on Windows those of mingw"
+#endif
+
 /* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
 #define PERF_VERSION 100
 
@@ -23,7 +27,7 @@
 #define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing      */
 #endif
 #ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if !defined(__TINYC__)
 #define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
 #define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
 #else
@@ -72,17 +76,13 @@
 #define PERF_ATTR_(x) __attribute(x)            /* glibc erases __attribute__ for tcc (measured)  */
 #define PERF_LIKELY_(x)   (x)
 #define PERF_UNLIKELY_(x) (x)
-#elif defined(__GNUC__)
+#else
 #define PERF_ATTR_(x) __attribute__(x)
 #define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-#else
-#define PERF_ATTR_(x)
-#define PERF_LIKELY_(x)   (x)
-#define PERF_UNLIKELY_(x) (x)
 #endif
 /* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
-#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define PERF_LIBC_(function) __builtin_##function
 #else
 #include <string.h>
@@ -152,12 +152,7 @@ PERF_END_DECLS
 #else
 #define PERF_ARCH_X86_ 0
 #endif
-#if defined(_MSC_VER) && !defined(__clang__)
-#define PERF_MSVC_ 1
-#else
-#define PERF_MSVC_ 0
-#endif
-#if defined(__TINYC__)
+#if defined(__TINYC__) || defined(__Aro__)      /* Aro: what zig translates C with */
 #define PERF_TCC_ 1
 #else
 #define PERF_TCC_ 0
@@ -183,23 +178,11 @@ PERF_END_DECLS
 #elif defined(__linux__) && PERF_LP64_UNIX_ && (defined(__aarch64__) || defined(__riscv))
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__s390x__)
-#define PERF_SYS_GETTID_ 236L
-#define PERF_SYS_TGKILL_ 241L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__powerpc64__)
-#define PERF_SYS_GETTID_ 207L
-#define PERF_SYS_TGKILL_ 250L
-#elif defined(__linux__) && PERF_LP64_UNIX_ && defined(__mips__)
-#define PERF_SYS_GETTID_ 5178L
-#define PERF_SYS_TGKILL_ 5225L
 #else
 #define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
 #endif
 
-#if PERF_MSVC_
-#define PERF_WEAK_   __declspec(selectany)
-#define PERF_THREAD_ __declspec(thread)
-#elif PERF_TCC_
+#if PERF_TCC_
 #define PERF_WEAK_              /* a common symbol: tcc has no working weak data (measured)       */
 #define PERF_THREAD_
 #elif defined(_WIN32)
@@ -211,17 +194,10 @@ PERF_END_DECLS
 #endif
 /* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
  * unused ones leave no code at -O0.                                                              */
-#if PERF_MSVC_
-#define PERF_OUTLINE_FN_ static __declspec(noinline)
-#define PERF_COLD_FN_    static __declspec(noinline)
-#define PERF_HOT_FN_     static __declspec(noinline)
-#define PERF_INLINE_FN_  static __forceinline
-#else
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
 #define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
-#endif
 #define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* a COLD one, ahead of its body */
 
 /* Whether the core may live in another file, and how images find each other: ELF notes, and a
@@ -251,7 +227,7 @@ PERF_END_DECLS
 
 /* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
  * and data races neither for the standard nor for ThreadSanitizer.                               */
-#if PERF_MSVC_ || PERF_TCC_
+#if PERF_TCC_
 #define PERF_GET_(p)    (*(p))
 #define PERF_SET_(p, v) ((void)(*(p) = (v)))
 #define PERF_ACQ_(p)    (*(p))
@@ -265,51 +241,29 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-#if PERF_MSVC_
-unsigned __int64 __rdtsc(void);
-void             _mm_lfence(void);
-long             _InterlockedCompareExchange(long volatile *, long, long);
-#pragma intrinsic(__rdtsc, _mm_lfence, _InterlockedCompareExchange)
-#endif
-
-#if defined(_WIN32)
-#if PERF_MSVC_
-union _LARGE_INTEGER;
-__declspec(dllimport) int __stdcall           QueryPerformanceCounter(union _LARGE_INTEGER *);
-__declspec(dllimport) int __stdcall           QueryPerformanceFrequency(union _LARGE_INTEGER *);
-__declspec(dllimport) unsigned long __stdcall GetCurrentThreadId(void);
-#define perf_qpc_(p)  QueryPerformanceCounter((union _LARGE_INTEGER *)(p))
-#define perf_qpf_(p)  QueryPerformanceFrequency((union _LARGE_INTEGER *)(p))
-#define perf_win_tid_ GetCurrentThreadId
-#elif defined(_WIN64)
+extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
+#if defined(_WIN32)             /* of 64 bits                                                     */
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
 extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
 #else
-extern int __stdcall           perf_qpc_(int64_t *) __asm__("_QueryPerformanceCounter@4");
-extern int __stdcall           perf_qpf_(int64_t *) __asm__("_QueryPerformanceFrequency@4");
-extern unsigned long __stdcall perf_win_tid_(void) __asm__("_GetCurrentThreadId@0");
-#endif
-#else
+extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
+extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
 #if PERF_LP64_UNIX_
-struct perf_timespec_ {
-    long sec, nsec;
-};
-extern int   perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
 extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
 extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
-extern int   perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
-extern int   perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
-extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #endif
-#elif defined(__linux__) && !defined(__x86_64__)    /* not x32, whose long is not its time_t      */
-struct perf_timespec_ {         /* the plain symbol keeps 32-bit times for ever, with any libc    */
+#endif
+#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+#define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
+struct perf_timespec_ {
     long sec, nsec;
 };
 extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("clock_gettime"));
 #else
+#define PERF_OWN_TIMESPEC_ 0
 PERF_END_DECLS
 #include <time.h>               /* 32-bit time_t comes in two sizes: only the system knows        */
 #if !defined(CLOCK_MONOTONIC)
@@ -332,15 +286,6 @@ PERF_BEGIN_DECLS
 #endif
 #endif
 
-PERF_END_DECLS
-
-#if !PERF_LP64_UNIX_
-#include <stdlib.h>
-#define perf_getenv_any_ getenv
-#endif
-
-PERF_BEGIN_DECLS
-
 #if defined(__linux__)
 extern unsigned long perf_getauxval_(unsigned long) __asm__(PERF_SYM_("getauxval"));
 #define PERF_SETUID_ (perf_getauxval_(23) != 0)         /* AT_SECURE                              */
@@ -359,24 +304,14 @@ PERF_FN const char *perf_getenv_(const char *name)
     return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
 }
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts and NULL that neither C nor C++ warns about
- *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_  what GNU C can be told of functions and conditions
- *   PERF_LIBC_  a function of <string.h> without the cost of its header, for files that only mark
- *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  glued tokens, a string, the symbol of a C function
- *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  bodies
- *   PERF_WEAK_, PERF_THREAD_  one variable of an image, one of a thread
- *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_  atomic load and store: relaxed; acquire, release
- *   perf_claim_  changes *word from one value to another if nobody else did; 1: done
- *   PERF_ARCH_X86_, PERF_MSVC_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_  where we are: 0 or 1
- *   PERF_NOTES_, PERF_ONE_CORE_  whether images find each other, and share one core: 0 or 1
- *   PERF_SYS_GETTID_, PERF_SYS_TGKILL_  system calls of Linux; 0: none
- *   PERF_CLOCK_MONOTONIC_ID_, PERF_CLOCK_THREAD_ID_, PERF_CLOCK_PROCESS_ID_  for clock_gettime
- *   perf_timespec_  what it fills in
- *   perf_qpc_, perf_qpf_, perf_win_tid_  of Windows
- *   perf_getenv_  a variable of the environment; NULL: not set, or this is a setuid program
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_  right under -ffast-math too
- *   perf_bits_, perf_from_bits_  a double and its bits                                          */
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
+ *   PERF_CAST_, PERF_PTR_, PERF_NULL_, PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_,
+ *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_, PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_,
+ *   PERF_HOT_FN_, PERF_INLINE_FN_, PERF_WEAK_, PERF_THREAD_, PERF_GET_, PERF_SET_, PERF_ACQ_,
+ *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_OWN_TIMESPEC_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_,
+ *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_, PERF_CLOCK_*_ID_,
+ *   perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_, PERF_INF_, PERF_NAN_,
+ *   perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_                                   */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)
@@ -399,11 +334,10 @@ PERF_HD_FN int perf_is_finite_(double x)
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
 }
 
+/* Changes *word from one value to another if nobody else did; 1: done. */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
-#if PERF_MSVC_
-    return _InterlockedCompareExchange((long volatile *)word, (long)to, (long)from) == (long)from;
-#elif PERF_TCC_
+#if PERF_TCC_
     return *word == from ? (*word = to, 1) : 0;
 #else
     return __atomic_compare_exchange_n(word, &from, to, 0, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);

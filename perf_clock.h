@@ -49,7 +49,7 @@ PERF_FN uint64_t perf_cpu_now(void);
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 #if !defined(_WIN32)
-#if PERF_LP64_UNIX_ || (defined(__linux__) && !defined(__x86_64__))
+#if PERF_OWN_TIMESPEC_
 PERF_FN uint64_t perf_system_ns_(int id)
 {
     struct perf_timespec_ t;
@@ -107,8 +107,7 @@ PERF_FN uint64_t perf_cpu_now(void)
 #endif
 
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
-    (PERF_ARCH_X86_ || ((defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64)) &&     \
-                        defined(__GNUC__)))
+    (PERF_ARCH_X86_ || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))
 #define PERF_COUNTER_ 1
 #else
 #define PERF_COUNTER_ 0
@@ -117,12 +116,6 @@ PERF_FN uint64_t perf_cpu_now(void)
 /* The body of both; `wait` stands before the reading: instructions that end what went before. */
 #if !PERF_COUNTER_
 #define PERF_READ_(wait) return perf_now()
-#elif PERF_MSVC_
-#define PERF_WAIT_ "lfence"
-#define PERF_READ_(wait)                                                                          \
-    if (sizeof(wait) > 1)                                                                         \
-        _mm_lfence();                                                                             \
-    return __rdtsc()
 #elif PERF_ARCH_X86_
 #define PERF_WAIT_ "lfence\n\t"
 #define PERF_READ_(wait)                                                                          \

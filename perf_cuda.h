@@ -8,7 +8,7 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private  c++
+ * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -86,6 +86,8 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
                                         /* the first start to the last stop */
     double   aligned_ns;                /* all names: device times are this close to the host's */
                                         /* clock, worst case; < 0: not known */
+    double   starved_ns;                /* all names: idle, with nothing submitted */
+    double   copy_ns;                   /* of device_ns: copies */
     uint64_t pending;                   /* all names: ended, not fetched yet */
     uint64_t dropped;                   /* ring full, context destroyed, memory; HIP before 6.3:  */
                                         /* an error that the program has not read waited          */
@@ -165,7 +167,7 @@ typedef union perf_gpu_ms_ {
     uint32_t bits;
 } perf_gpu_ms_;
 #define PERF_GPU_MS_NEAR_ UINT32_C(0x41000000)  /* 8 ms */
-#define PERF_GPU_MS_END_  UINT32_C(0x7f800000)  /* infinite */
+#define PERF_GPU_MS_END_  UINT32_C(0x51ba43b7)  /* 1e11, three years: a driver's mistake */
 
 #define PERF_GPU_LONG_ (1 << 30)
 #define PERF_GPU_NOT_YET_ (~UINT64_C(0))
@@ -182,7 +184,6 @@ typedef struct perf_gpu_done_ {
     struct perf_gpu_done_ *next;
     uint32_t    thread, depth;
 } perf_gpu_done_;
-#define PERF_GPU_NOWHERE_ (-1e300)      /* start_ns of a scope with a length and no place */
 
 /* How far a line has come: in registers while scopes are placed, as long as nobody is called. */
 typedef struct perf_gpu_pace_ {
@@ -246,12 +247,15 @@ typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.
 typedef struct perf_gpu_mark_ {
     struct perf_gpu_mark_ *next;
     perf_name_            *name;
-    double                 used, total, peak, noted, pool_high;
-    int32_t                device;
+    double                 used, total, peak, noted;
+    double                 needed, pool_high;   /* without what a pool keeps for later; its high */
+    int32_t                device;              /* water mark, 0 where it could be set back */
     uint32_t               spare;
 } perf_gpu_mark_;
 
 #define PERF_GPU_ROWS_ 4096u
+enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAILED_,
+       PERF_GPU_NO_GPU_, PERF_GPU_LOSSES_ };
 
 /* One for all images of the process, hung into the driver's; never freed. */
 typedef struct perf_gpu_state_ {
@@ -262,8 +266,8 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_mark_   *marks;            /* newest first */
-    uint64_t          dropped, captured, no_context, failed, no_gpu;
+    perf_gpu_mark_   *marks, *last_mark;        /* oldest first; the newest */
+    uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
     double            noted, noted_peak;
     char             *pool, *pool_end;
@@ -282,7 +286,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_get_();
     perf_registry_   *r = perf_registry_get_();
-    perf_gpu_state_  *g = d ? PERF_ACQ_(&d->state) : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
+    perf_gpu_state_  *g = d ? PERF_ACQ_(&d->state) : PERF_NULL_;
 
     if (g || !d || !perf_lock_(r))
         return g;
@@ -309,7 +313,7 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_seen_();
 
-    return d ? PERF_ACQ_(&d->state) : PERF_CAST_(perf_gpu_state_ *, PERF_NULL_);
+    return d ? PERF_ACQ_(&d->state) : PERF_NULL_;
 }
 
 /* 0: taken, and nobody is waited for; or this very thread has it. */
@@ -328,19 +332,19 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 }
 
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
-#define PERF_GPU_COUNT_(g, field, n) perf_shared_add_(&(g)->field, n)
+#define PERF_GPU_COUNT_(g, what, n) perf_shared_add_(&(g)->lost[what], n)
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
 {
     if (code == 201 || code == 3) {
-        PERF_GPU_COUNT_(g, no_context, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_NO_CONTEXT_, 1);
     } else if (code >= 900 && code <= 907) {
-        PERF_GPU_COUNT_(g, captured, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, 1);
     } else if (code == PERF_GPU_UNREAD_) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
     } else {
-        PERF_GPU_COUNT_(g, failed, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_FAILED_, 1);
         perf_gpu_error_(g->driver, call, code);
     }
 }
@@ -433,6 +437,17 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
+/* Was the context of this thread's scopes found alive within the last 0.1 ms? */
+PERF_FN int perf_gpu_is_fresh_(void)
+{
+    return perf_ticks() < perf_gpu_self_v1_.until;
+}
+
+PERF_COLD_FN_ void perf_gpu_freshen_(void)
+{
+    perf_gpu_self_v1_.until = perf_ticks() + PERF_CAST_(uint64_t, 1e5 / perf_tick_ns_());
+}
+
 /* The line of a context, made on first sight; NULL without memory.  `ctx` is current. */
 PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                                 void *ctx)
@@ -472,8 +487,8 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
 
 /* ---- rings ---- */
 
-PERF_COLD_DECL_ int perf_gpu_relieve_(perf_gpu_state_ *, const perf_gpu_backend *,
-                                      perf_gpu_ring_ *, int);
+PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *,
+                                           perf_gpu_ring_ *, uint32_t most, int orderly, int wait);
 
 /* Free again.  The owner may use it as soon as `begin` or `key` say so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
@@ -608,7 +623,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
         PERF_SET_(&ring->retry, PERF_GET_(&ring->retry) - 1);
         return 0;
     }
-    mine = perf_gpu_relieve_(g, b, ring, 0);
+    mine = perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 0);
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
@@ -653,9 +668,10 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
     const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
     int                     code;
 
-    if (!b || (perf_gpu_self_v1_.window != PERF_GPU_WINDOW_(perf_ticks()) &&
-               !perf_gpu_lives_(g, b, s->ring->line)))
+    if (!b)
         return PERF_GPU_SHUT_DOWN;
+    if (!perf_gpu_is_fresh_() && !perf_gpu_lives_(g, b, s->ring->line))
+        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
     code = perf_gpu_record_in_(b, s, s->stop, stream, 0);
     return code == 201 || code == 400 ? perf_gpu_record_in_(b, s, s->stop, stream, 1) : code;
 }
@@ -721,7 +737,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
         return code ? code : 201;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
-        (perf_gpu_self_v1_.window == PERF_GPU_WINDOW_(perf_ticks()) ||
+        (perf_gpu_is_fresh_() ||
          perf_gpu_lives_(g, b, mine->line))) {
         *ring = mine;
         return 0;
@@ -752,14 +768,14 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 
     *current = 1;
     if (at > 2 && k->stream == stream) {
-        if (perf_gpu_self_v1_.window == PERF_GPU_WINDOW_(perf_ticks()) ||
+        if (perf_gpu_is_fresh_() ||
             perf_gpu_lives_(g, b, k->ring->line))
             return k->ring;
         k->stream = PERF_NULL_;
     }
     code = perf_gpu_ask_ring_(g, b, t, stream, current, &ring);
     if (code == 2 && !ring) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
         perf_gpu_failed_(g, "stream_ctx", code);
@@ -774,22 +790,16 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
 {
     perf_gpu_entered_ e;
-    void             *event = PERF_NULL_;
-    int               code = s->start && s->stop ? 0 : perf_gpu_enter_(b, s->ring->ctx, &e);
+    int               code;
 
-    if (code || (s->start && s->stop))
+    if (s->start && s->stop)
+        return 0;
+    code = perf_gpu_enter_(b, s->ring->ctx, &e);
+    if (code)
         return code;
-    if (!s->start) {
-        code = b->event_create(&event, 0);
-        if (!code)
-            s->start = event;
-    }
-    if (!code && !s->stop) {
-        event = PERF_NULL_;
-        code = b->event_create(&event, 0);
-        if (!code)
-            s->stop = event;
-    }
+    code = s->start ? 0 : b->event_create(&s->start, 0);
+    if (!code && !s->stop)
+        code = b->event_create(&s->stop, 0);
     perf_gpu_leave_(b, &e);
     return code;
 }
@@ -807,7 +817,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
         code = ring ? perf_gpu_refill_(g, b, ring) : 0;
     }
     if (code <= 0) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     perf_gpu_self_v1_.ring = ring;
@@ -832,8 +842,8 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return 0;
     if (perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_relieve_(g, b, ring, 1);
-    perf_gpu_self_v1_.window = PERF_GPU_WINDOW_(perf_ticks());
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
+    perf_gpu_freshen_();
     return 1;
 }
 
@@ -851,22 +861,22 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
     if (!b) {
-        PERF_GPU_COUNT_(g, no_gpu, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     t = perf_gpu_thread_get_(g);
     if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && perf_gpu_self_v1_.window != PERF_GPU_WINDOW_(perf_ticks()) &&
+    if (ring && !perf_gpu_is_fresh_() &&
         perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_relieve_(g, b, ring, 1);
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
         return PERF_NULL_;
-    perf_gpu_self_v1_.window = PERF_GPU_WINDOW_(perf_ticks());
+    perf_gpu_freshen_();
     usual = current && PERF_PTR_(uintptr_t, stream) > 2;
     s->stream = stream;
     s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
@@ -918,7 +928,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     if (!code && !s->capture)
         code = bad ^ s->code[0];
     if (PERF_GET_(&s->ring->line->dead)) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
     } else if (code || s->capture) {
         perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
@@ -951,8 +961,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     uint32_t       k = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE
                            ? PERF_CAST_(uint32_t, kind)
                            : PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k)
-                                                       : PERF_CAST_(perf_site_ *, PERF_NULL_);
+    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
         s.slot = perf_gpu_begin_(site, PERF_GPU_STREAM_(stream));
@@ -995,7 +1004,7 @@ PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
  * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, somebody else is at
  * the line. */
 PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring, perf_gpu_slot_ *s,
-                                double own_ms, double *start_ns)
+                                double own_ms, double *start_ns, int *code)
 {
     perf_gpu_line_ *l = ring->line;
     void           *event = PERF_NULL_;
@@ -1009,7 +1018,8 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
     if (!perf_gpu_lock_(&l->lock, 0))
         return known ? 1 : -1;
     if (!l->anchor) {                           /* the first of all: where the line begins */
-        known = !b->event_create(&event, 0);
+        *code = b->event_create(&event, 0);
+        known = !*code;
         *start_ns = 0;
         if (known) {
             l->anchor = s->start;
@@ -1018,8 +1028,8 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
         perf_gpu_unlock_(&l->lock);
         return known;
     }
-    shared = !b->event_elapsed(&ms, l->anchor, s->start) &&
-             perf_gpu_distance_(PERF_CAST_(double, ms), &other);
+    *code = b->event_elapsed(&ms, l->anchor, s->start);
+    shared = !*code && perf_gpu_distance_(PERF_CAST_(double, ms), &other);
     if (shared && (!known || (other < 0 ? -other : other) < (own < 0 ? -own : own)))
         *start_ns = l->anchor_ns + other;
     known |= shared;
@@ -1042,8 +1052,6 @@ PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring,
 
 /* What one round over a ring does. */
 typedef struct perf_gpu_round_ {
-    const perf_gpu_slot_ *last;         /* what its stream did up to this one; NULL: all */
-    uint64_t        now;                /* all of it has stopped by then; 0: look afterwards */
     uint32_t        most;               /* so many at most */
     uint32_t        orderly;            /* up to the first that is open or pending */
     uint32_t        head;               /* of the results, when it is over */
@@ -1083,7 +1091,6 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     uint32_t to = PERF_CAST_(uint32_t, PERF_ACQ_(&ring->at) - ring->slot);
     uint32_t room = 8 * cap - (head - PERF_ACQ_(&ring->tail)), close = PERF_GPU_MS_NEAR_;
     uint32_t full = head + (x->most < room ? x->most : room);
-    uint64_t upto = x->last ? x->last->end : 0;
     int      code = 0, known;
 
     i = PERF_GET_(&ring->passed) ? to : ring->from;
@@ -1100,9 +1107,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                 break;
             continue;
         }
-        if (PERF_UNLIKELY_(x->last ? s->stream != x->last->stream || s->end > upto ||
-                                         (s->held && s != x->last)
-                                   : s->held || (x->busy && perf_gpu_waits_(x, s)))) {
+        if (PERF_UNLIKELY_(x->busy && perf_gpu_waits_(x, s))) {
             keep = keep == cap ? i : keep;
             continue;
         }
@@ -1119,13 +1124,17 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         if (PERF_LIKELY_(!code && since.bits < close)) {
             d->start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
         } else {
-            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns);
+            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns,
+                                  &code);
             if (known < 0) {
                 keep = keep == cap ? i : keep;
                 break;
             }
-            if (!known)
-                d->start_ns = PERF_GPU_NOWHERE_;
+            if (!known) {
+                perf_gpu_failed_(g, "event_elapsed", code);
+                perf_gpu_give_up_(s);
+                continue;
+            }
         }
         d->site = s->site;
         d->stream = s->stream;
@@ -1163,10 +1172,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
     if (x->head == ring->head)
         return;
     PERF_SET_(&ring->retry, 0u);
-    if (!x->now)
-        x->now = perf_scope_ticks_(perf_registry_get_());
-    if (x->now > ring->now)
-        PERF_SET_(&ring->now, x->now);
+    PERF_SET_(&ring->now, perf_scope_ticks_(perf_registry_get_()));
     PERF_REL_(&ring->head, x->head);
 }
 
@@ -1284,13 +1290,10 @@ PERF_COLD_FN_ void perf_gpu_track_name_(const perf_gpu_state_ *g, const perf_gpu
     for (t = g->tracks; t; t = t->next)
         number += t->line && t->line->device == l->device &&
                   (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
-    perf_put_(o, "GPU ");
-    perf_put_u64_(o, PERF_CAST_(uint64_t, l->device));
-    perf_put_(o, at < 2 ? " stream default" : at > 2 ? " stream " : " stream per thread");
-    if (at == 2 && number > 1)
-        perf_put_(o, " ");
+    perf_putf_(o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
+               at < 2 ? " default" : at > 2 ? "" : " per thread");
     if (at > 2 || (at == 2 && number > 1))
-        perf_put_u64_(o, number);
+        perf_putf_(o, " %.0f", PERF_CAST_(double, number));
 }
 
 PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
@@ -1298,14 +1301,12 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
 {
     perf_registry_  *r = perf_registry_get_();
     perf_gpu_track_ *t;
-    char             name[40] = "";
-    perf_out_        o = PERF_ZERO;
+    char             name[40];
+    perf_out_        o = perf_out_open_(name, sizeof name);
 
     for (t = g->tracks; t; t = t->next)
         if (t->stream == s->stream && t->line == l && t->thread == s->thread)
             return t;
-    o.p = name;
-    o.cap = sizeof name;
     perf_gpu_track_name_(g, l, s, &o);
     for (t = g->tracks; t; t = t->next)
         if ((!t->line || PERF_GET_(&t->line->dead)) && !strcmp(t->recorder->name, name))
@@ -1362,7 +1363,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     a->site = PERF_NULL_;
     a->c = track && id ? perf_cell_get_(track->recorder, id) : PERF_NULL_;
     if (!a->c) {
-        PERF_GPU_COUNT_(g, dropped, 1);
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         return 0;
     }
     a->row = id < PERF_GPU_ROWS_ ? &g->row[id] : &g->rest[(kind - PERF_KIND_DEVICE_) % 4];
@@ -1508,7 +1509,7 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     PERF_GPU_EARLIER_(begin)
     for (i = 0; i < n; i++) {
         s = batch[i];
-        s->next = i + 1 < n ? batch[i + 1] : PERF_CAST_(perf_gpu_done_ *, PERF_NULL_);
+        s->next = i + 1 < n ? batch[i + 1] : PERF_NULL_;
         while (opened && open[opened - 1]->end < s->end)
             opened--;
         for (k = 0, s->depth = 1; k < opened; k++)
@@ -1532,17 +1533,6 @@ PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
     }
 }
 
-/* It has a length, but no place on the line: it is shown where the host began it. */
-PERF_COLD_FN_ void perf_gpu_book_nowhere_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
-                                          perf_gpu_done_ *s)
-{
-    double        tick = perf_scope_tick_ns_(perf_registry_get_());
-    perf_gpu_aim_ a = PERF_ZERO;
-
-    if (s->begin >= g->birth && perf_gpu_aim_at_(g, ring->line, s, &a, 1))
-        perf_gpu_add_(&a, s, perf_gpu_length_of_(&a, s->ns / tick), 0);
-}
-
 /* All results of a ring. */
 PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 {
@@ -1562,10 +1552,6 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
             perf_recorder_serve_(t->recorder);
     for (i = ring->tail; i != head; i++) {
         s = &done[i & mask];
-        if (PERF_UNLIKELY_(!(s->start_ns > PERF_GPU_NOWHERE_))) {
-            perf_gpu_book_nowhere_(g, ring, s);
-            continue;
-        }
         mixed |= s->begin < upto;
         upto = s->end;
         *link = s;
@@ -1583,11 +1569,17 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
 
 /* ---- collecting ---- */
 
-/* A round over one ring, and its results into the report.  wait: for its locks; else 0 where
- * somebody else is at it. */
+/* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
+ * to the first that is open or pending, as the owner does at a scope's begin, a little ahead of the
+ * need.  wait: for locks; else 0 where somebody else is at it, or at the report, so that there is
+ * no room for more results. */
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring, perf_gpu_round_ *x, int wait)
+                                         perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
+    perf_gpu_round_ x = PERF_ZERO;
+
+    x.orderly = PERF_CAST_(uint32_t, orderly);
+    x.most = most;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_gpu_lock_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
@@ -1595,38 +1587,13 @@ PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_back
     }
     if (!perf_gpu_lock_(&ring->lock, wait))
         return 0;
-    perf_gpu_round_run_(g, b, ring, x);
+    perf_gpu_round_run_(g, b, ring, &x);
     perf_gpu_unlock_(&ring->lock);
     if (perf_gpu_lock_(&g->lock, wait)) {
         perf_gpu_book_ring_(g, ring);
         perf_gpu_unlock_(&g->lock);
     }
-    return 1;
-}
-
-/* The owner, at a scope's begin: makes room in its ring. orderly: a little ahead of the need.  0:
- * a collector is at it. */
-PERF_COLD_FN_ int perf_gpu_relieve_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                    perf_gpu_ring_ *ring, int orderly)
-{
-    perf_gpu_round_ x = PERF_ZERO;
-
-    x.orderly = PERF_CAST_(uint32_t, orderly);
-    x.most = PERF_GPU_FEW_;
-    return perf_gpu_collect_ring_(g, b, ring, &x, 0);
-}
-
-/* All that a ring holds, or what one stream did up to `last`, which has stopped by `now`. */
-PERF_COLD_FN_ void perf_gpu_collect_all_(perf_gpu_state_ *g, const perf_gpu_backend *b,
-                                         perf_gpu_ring_ *ring, const perf_gpu_slot_ *last,
-                                         uint64_t now)
-{
-    perf_gpu_round_ x = PERF_ZERO;
-
-    x.last = last;
-    x.now = now;
-    x.most = ring->cap;
-    (void)perf_gpu_collect_ring_(g, b, ring, &x, 1);
+    return PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) < 8 * ring->cap;
 }
 
 PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
@@ -1637,8 +1604,8 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
-        perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
-    perf_gpu_self_v1_.window = 0;               /* the next scope makes sure of its context */
+        (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
+    perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
 PERF_FN perf_status perf_gpu_collect(void)
@@ -1653,59 +1620,55 @@ PERF_FN perf_status perf_gpu_collect(void)
     return PERF_GET_(&d->down) || PERF_GET_(&d->error) ? PERF_EGPU : PERF_OK;
 }
 
-/* The newest scope of a ring that ended before `by` and is in flight, held so that nobody else
- * takes it; NULL: none. */
-PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_hold_(perf_gpu_ring_ *ring, uint64_t by)
+/* The newest scope of a ring that is in flight and ended by then: its second event, which never
+ * changes, and when it ended.  NULL: none. */
+PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t *end)
 {
-    perf_gpu_slot_ *s, *newest = PERF_NULL_;
+    perf_gpu_slot_ *s;
+    void           *event = PERF_NULL_;
     uint32_t        i;
 
     if (!perf_gpu_lock_(&ring->lock, 1))
-        return PERF_NULL_;
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
+        return event;
+    for (i = 0, *end = 0; i < PERF_ACQ_(&ring->made); i++) {
         s = &ring->slot[i];
-        if (PERF_GPU_ENDED_(s) && s->end <= by &&
-            (!newest || s->end > newest->end))
-            newest = s;
+        if (PERF_GPU_ENDED_(s) && s->end <= by && s->end >= *end) {
+            event = s->stop;
+            *end = s->end;
+        }
     }
-    if (newest)
-        newest->held++;
     perf_gpu_unlock_(&ring->lock);
-    return newest;
+    return event;
 }
 
 /* Waits for what a ring has in flight, the newest first, with no lock held: whoever has to come by
- * for the device to go on, can. */
+ * for the device to go on, can.  Fetches a few at a time, so that each is known to have stopped
+ * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
 {
-    perf_registry_   *r = perf_registry_get_();
-    perf_gpu_slot_   *s;
     perf_gpu_entered_ e;
-    uint64_t          by = perf_scope_ticks_(r), end;
+    void             *event;
+    uint64_t          by = perf_scope_ticks_(perf_registry_get_()), end, before = 0;
+    uint32_t          head = 0;
     int               code = 0;
 
-    while (code != PERF_GPU_SHUT_DOWN && !(b->error_waits && b->error_waits()) &&
-           perf_gpu_lives_(g, b, ring->line) && (s = perf_gpu_hold_(ring, by)) != PERF_NULL_) {
-        end = s->end;
+    while (!(b->error_waits && b->error_waits()) && perf_gpu_lives_(g, b, ring->line) &&
+           (event = perf_gpu_newest_(ring, by, &end)) != PERF_NULL_ &&
+           (end != before || head != PERF_ACQ_(&ring->head))) {
+        before = end;
+        head = PERF_ACQ_(&ring->head);
         code = perf_gpu_enter_(b, ring->ctx, &e);
         if (!code) {
-            code = b->event_sync(s->stop);
+            code = b->event_sync(event);
             if (code != PERF_GPU_SHUT_DOWN)
                 perf_gpu_leave_(b, &e);
         }
-        if (!code)
-            perf_gpu_collect_all_(g, b, ring, s, perf_scope_ticks_(r));
-        if (!perf_gpu_lock_(&ring->lock, 1))
+        if (code) {
+            perf_gpu_error_(g->driver, "event_sync", code);
             return;
-        s->held--;
-        if (PERF_GPU_ENDED_(s) && s->end == end) { /* still there: the driver failed us */
-            perf_gpu_failed_(g, "event_sync", code ? code : PERF_GPU_BAD_HANDLE);
-            perf_gpu_give_up_(s);
         }
-        perf_gpu_unlock_(&ring->lock);
-        if (code != PERF_GPU_SHUT_DOWN)
-            perf_gpu_collect_all_(g, b, ring, PERF_NULL_, 0);
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 0, 1);
     }
 }
 
@@ -1749,13 +1712,10 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
             perf_gpu_free_(&ring->slot[i]);
     memset(g->rest, 0, sizeof g->rest);
     g->birth = perf_scope_ticks_(r);
-    PERF_SET_(&g->dropped, UINT64_C(0));
-    PERF_SET_(&g->captured, UINT64_C(0));
-    PERF_SET_(&g->no_context, UINT64_C(0));
-    PERF_SET_(&g->failed, UINT64_C(0));
-    PERF_SET_(&g->no_gpu, UINT64_C(0));
+    for (i = 0; i < PERF_GPU_LOSSES_; i++)
+        PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
-    PERF_REL_(&g->marks, PERF_CAST_(perf_gpu_mark_ *, PERF_NULL_));
+    g->marks = g->last_mark = PERF_NULL_;
     g->noted_peak = g->noted;
     perf_gpu_unlock_(&g->lock);
 }
@@ -1777,8 +1737,7 @@ PERF_COLD_FN_ void perf_gpu_ring_end_(const perf_gpu_backend *b, const perf_gpu_
 
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
 {
-    perf_gpu_state_        *g = PERF_DISABLE ? PERF_CAST_(perf_gpu_state_ *, PERF_NULL_)
-                                             : perf_gpu_state_get_();
+    perf_gpu_state_        *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
@@ -1795,7 +1754,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     for (ring = g->rings; ring; ring = ring->next)
         perf_gpu_book_ring_(g, ring);
     for (ring = g->rings; ring; ring = ring->next) {
-        PERF_GPU_COUNT_(g, dropped, perf_gpu_pending_(ring));
+        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
     }
@@ -1820,11 +1779,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 {
     perf_gpu_stats   a;
     perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_registry_  *r = g ? perf_registry_get_() : PERF_CAST_(perf_registry_ *, PERF_NULL_);
+    perf_registry_  *r = g ? perf_registry_get_() : PERF_NULL_;
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
-    uint32_t         id;
-    double           tick;
+    uint32_t         id, rows;
+    double           tick, lag;
 
     (void)perf_gpu_core_get_();
     memset(&a, 0, sizeof a);
@@ -1832,20 +1791,24 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return a;
     tick = perf_scope_tick_ns_(r);
-    for (id = 1; id < perf_gpu_rows_(r); id++) {
-        const perf_gpu_row_ *row = &g->row[id];
-        if (!row->scopes || (name && strcmp(PERF_ACQ_(&r->names)[id]->site.name, name)))
+    rows = perf_gpu_rows_(r);
+    for (id = 1; id < rows + (name ? 0 : 4); id++) {
+        const perf_gpu_row_ *row = id < rows ? &g->row[id] : &g->rest[id - rows];
+        const perf_name_    *n = id < rows ? PERF_ACQ_(&r->names)[id] : PERF_NULL_;
+        if (!row->scopes || (name && strcmp(n->site.name, name)))
             continue;
         a.scopes += row->scopes;
         a.device_ns += row->device_ns;
+        a.copy_ns += (n ? n->kind != PERF_KIND_DEVICE_ : id > rows) ? row->device_ns : 0;
         a.submit_ns += PERF_CAST_(double, row->submit) * tick;
         a.lag_ns += PERF_CAST_(double, row->lag) * tick;
-        if (PERF_CAST_(double, row->lag_max) * tick > a.lag_max_ns)
-            a.lag_max_ns = PERF_CAST_(double, row->lag_max) * tick;
+        lag = PERF_CAST_(double, row->lag_max) * tick;
+        a.lag_max_ns = lag > a.lag_max_ns ? lag : a.lag_max_ns;
     }
     for (l = PERF_ACQ_(&g->lines); !name && l; l = l->next)
         if (l->known) {
             a.busy_ns += l->busy_ns;
+            a.starved_ns += l->starved_ns;
             a.span_ns += l->last_ns - l->first_ns;
             if (l->worst_ns > a.aligned_ns)
                 a.aligned_ns = l->worst_ns;
@@ -1855,11 +1818,11 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         a.pending += PERF_ACQ_(&ring->head) - PERF_GET_(&ring->tail);
     }
     if (!name) {
-        a.dropped += PERF_GET_(&g->dropped);
-        a.captured = PERF_GET_(&g->captured);
-        a.no_context = PERF_GET_(&g->no_context);
-        a.failed = PERF_GET_(&g->failed);
-        a.no_gpu = PERF_GET_(&g->no_gpu);
+        a.dropped += PERF_GET_(&g->lost[PERF_GPU_DROPPED_]);
+        a.captured = PERF_GET_(&g->lost[PERF_GPU_CAPTURED_]);
+        a.no_context = PERF_GET_(&g->lost[PERF_GPU_NO_CONTEXT_]);
+        a.failed = PERF_GET_(&g->lost[PERF_GPU_FAILED_]);
+        a.no_gpu = PERF_GET_(&g->lost[PERF_GPU_NO_GPU_]);
     }
     perf_gpu_unlock_(&g->lock);
     return a;
@@ -1867,27 +1830,22 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
 
 PERF_COLD_FN_ void perf_gpu_put_rows_(perf_out_ *o, const perf_gpu_state_ *g, perf_registry_ *r)
 {
-    double   tick = perf_scope_tick_ns_(r);
+    double   tick = perf_scope_tick_ns_(r), n;
     uint32_t id, title = 0;
 
     for (id = 1; id < perf_gpu_rows_(r); id++) {
         const perf_gpu_row_ *row = &g->row[id];
         const perf_name_    *name = PERF_ACQ_(&r->names)[id];
-        double               n;
-        if (!row->scopes)
-            continue;
         n = PERF_CAST_(double, row->scopes);
-        if (!title++)
+        if (n > 0 && !title++)
             perf_put_(o, "device scope                     calls     class    device    submit"
                          "       lag   max lag\n");
-        perf_put_name_(o, name->site.name, 28);
-        perf_put_number_cell_(o, n, 0, "", 10);
-        perf_put_cell_(o, perf_kind_text_(name->kind), 10);
-        perf_put_time_cell_(o, row->device_ns / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->submit) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag) * tick / n, 10);
-        perf_put_time_cell_(o, PERF_CAST_(double, row->lag_max) * tick, 10);
-        perf_put_char_(o, '\n');
+        if (n > 0)
+            perf_putf_(o, "%-28s%10.0f%10s%10g%10g%10g%10g\n", name->site.name, n,
+                       perf_kind_text_(name->kind), row->device_ns / n,
+                       PERF_CAST_(double, row->submit) * tick / n,
+                       PERF_CAST_(double, row->lag) * tick / n,
+                       PERF_CAST_(double, row->lag_max) * tick);
     }
 }
 
@@ -1910,12 +1868,12 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         uint64_t    n;
         const char *what;
     } note[] = {
-        {a.pending, " device scopes were still in flight"},
-        {a.dropped, " device scopes were dropped: PERF_GPU_SLOTS is the room for those in flight"},
-        {a.captured, " device scopes were skipped: their stream was being captured into a graph"},
-        {a.no_context, " device scopes were skipped: no context was current"},
-        {a.no_gpu, " device scopes were skipped: no GPU driver"},
-        {a.failed, " device scopes failed in the driver"},
+        {a.pending, "were still in flight"},
+        {a.dropped, "were dropped: PERF_GPU_SLOTS is the room for those in flight"},
+        {a.captured, "were skipped: their stream was being captured into a graph"},
+        {a.no_context, "were skipped: no context was current"},
+        {a.no_gpu, "were skipped: no GPU driver"},
+        {a.failed, "failed in the driver"},
     };
 
     if (!g)
@@ -1927,15 +1885,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         if (!l->known || !(l->last_ns > l->first_ns))
             continue;
-        perf_put_(o, "GPU ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, l->device));
-        perf_put_(o, ": busy ");
-        perf_put_fixed_(o, l->busy_ns / (l->last_ns - l->first_ns) * 100, 1);
-        perf_put_(o, " % of ");
-        perf_put_time_(o, l->last_ns - l->first_ns);
-        perf_put_(o, ", clock within ");
-        perf_put_time_(o, l->worst_ns);
-        perf_put_(o, simulated ? " of the host's (simulated)\n" : " of the host's\n");
+        perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
+                   PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
+                   l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
     }
     if (a.scopes) {
         perf_put_(o, "bottleneck: ");
@@ -1945,25 +1897,18 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < sizeof note / sizeof note[0]; i++)
-        if (note[i].n) {
-            perf_put_(o, "note: ");
-            perf_put_u64_(o, note[i].n);
-            perf_put_(o, note[i].what);
-            perf_put_char_(o, '\n');
-        }
-    if (perf_gpu_error_code()) {
-        perf_put_(o, "note: GPU error: ");
-        perf_put_(o, perf_gpu_error_text());
-        perf_put_char_(o, '\n');
-    }
+        if (note[i].n)
+            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, note[i].n),
+                       note[i].what);
+    if (perf_gpu_error_code())
+        perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }
 
 /* ---- memory ---- */
 
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 {
-    perf_gpu_state_ *g = PERF_DISABLE ? PERF_CAST_(perf_gpu_state_ *, PERF_NULL_)
-                                      : perf_gpu_state_get_();
+    perf_gpu_state_ *g = PERF_DISABLE ? PERF_NULL_ : perf_gpu_state_get_();
 
     if (!(bytes > -1e18 && bytes < 1e18) || !perf_is_finite_(bytes))
         return PERF_EINVAL;
@@ -1981,119 +1926,135 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
+/* What the driver knows: in use now, and the most since the mark before: the pool's high-water mark
+ * is set back, so that it belongs to one phase.  0 or the driver's code. */
+PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
+{
+    size_t   left = 0, total = 0;
+    uint64_t held = 0, out = 0, zero = 0;
+    void    *pool = PERF_NULL_;
+    int      code = b->mem_info(&left, &total);
+
+    if (b->ctx_device && b->ctx_device(&m->device))
+        m->device = 0;
+    m->total = PERF_CAST_(double, total);
+    m->used = m->needed = m->total - PERF_CAST_(double, left);
+    if (!code && b->pool_get && b->pool_value && !b->pool_get(&pool, m->device) &&
+        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
+        !b->pool_value(pool, PERF_GPU_POOL_USED, &out) &&
+        !b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high)) {
+        m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
+        if (!b->pool_set || b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
+            m->pool_high = PERF_CAST_(double, *high);
+        *high = *high > out ? *high - out : 0;
+    }
+    m->peak = m->needed;
+    return code;
+}
+
+/* The one before it on its device. */
+PERF_COLD_FN_ const perf_gpu_mark_ *perf_gpu_mark_before_(const perf_gpu_state_ *g,
+                                                          const perf_gpu_mark_ *mark)
+{
+    const perf_gpu_mark_ *m, *before = PERF_NULL_;
+
+    for (m = g->marks; m && m != mark; m = m->next)
+        if (m->device == mark->device)
+            before = m;
+    return before;
+}
+
+/* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
+ * end of the phase. */
+PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
+{
+    const perf_gpu_mark_ *before = perf_gpu_mark_before_(g, m);
+    double least[4] = {0, 0, 0, 0};
+    int    i;
+
+    if (!(m->pool_high > 0) || m->pool_high > (before ? before->pool_high : 0))
+        least[0] = m->needed + PERF_CAST_(double, high);        /* reached in this phase */
+    least[1] = m->needed + (g->noted_peak - g->noted);
+    if (before) {
+        least[2] = before->needed + (g->noted_peak - before->noted);
+        least[3] = before->needed;
+    }
+    for (i = 0; i < 4; i++)
+        m->peak = least[i] > m->peak ? least[i] : m->peak;
+    m->noted = g->noted_peak = g->noted;
+    if (g->marks)
+        g->last_mark->next = m;
+    else
+        g->marks = m;
+    g->last_mark = m;
+}
+
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 {
     const perf_gpu_backend *b = perf_gpu_table();
     perf_registry_         *r = perf_registry_get_();
     perf_gpu_state_        *g;
-    perf_gpu_mark_          now, *m, *added;
+    perf_gpu_mark_          now, *added;
     perf_status             status = perf_gpu_status();
     perf_site_              site = PERF_ZERO;
-    size_t                  left = 0, total = 0;
-    uint64_t                high = 0, held = 0;
-    void                   *pool = PERF_NULL_;
-    int                     code, device = 0;
+    uint64_t                high = 0;
+    int                     code;
 
     if (status != PERF_OK)
         return status;
     g = perf_gpu_state_get_();
-    if (!b->mem_info)
-        return PERF_ENODATA;
-    code = b->mem_info(&left, &total);
+    if (!g || !b->mem_info)
+        return g ? PERF_ENODATA : PERF_ENOMEM;
+    memset(&now, 0, sizeof now);
+    code = perf_gpu_memory_ask_(b, &now, &high);
     if (code) {
         perf_gpu_error_(g->driver, "mem_info", code);
         return PERF_EGPU;
     }
-    if (b->ctx_device && b->ctx_device(&device))
-        device = 0;
-    memset(&now, 0, sizeof now);
-    now.device = device;
-    now.total = PERF_CAST_(double, total);
-    now.used = now.total - PERF_CAST_(double, left);
-    now.peak = now.used;
-    if (b->pool_get && b->pool_value && !b->pool_get(&pool, device) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED_HIGH, &high) &&
-        !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held))
-        now.pool_high = PERF_CAST_(double, high);
     if (!perf_lock_(r))
         return PERF_ESTATE;
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
-    added = now.name ? PERF_CAST_(perf_gpu_mark_ *, perf_pool_(&g->pool, &g->pool_end,
-                                                               sizeof *added, 65536, 0))
-                     : PERF_CAST_(perf_gpu_mark_ *, PERF_NULL_);
+    added = PERF_CAST_(perf_gpu_mark_ *,
+                       perf_pool_(&g->pool, &g->pool_end, sizeof *added, 65536, 0));
     perf_unlock_(r);
-    if (!added || !perf_gpu_lock_(&g->lock, 1))
-        return added ? PERF_ESTATE : PERF_ENOMEM;
-    for (m = g->marks; m && m->device != device; m = m->next) {
-    }
-    now.noted = g->noted;
-    if (now.pool_high > (m ? m->pool_high : 0)) /* a new high: it was reached in this phase */
-        now.peak += now.pool_high - PERF_CAST_(double, held);
-    if (g->noted_peak > g->noted && now.used + (g->noted_peak - g->noted) > now.peak)
-        now.peak = now.used + (g->noted_peak - g->noted);
-    if (m && g->noted_peak - m->noted > 0 && m->used + (g->noted_peak - m->noted) > now.peak)
-        now.peak = m->used + (g->noted_peak - m->noted);
-    if (m && m->used > now.peak)                /* the phase began with it */
-        now.peak = m->used;
-    g->noted_peak = g->noted;
+    if (!added || !now.name || !perf_gpu_lock_(&g->lock, 1))
+        return added && now.name ? PERF_ESTATE : PERF_ENOMEM;
     *added = now;
-    added->next = g->marks;
-    PERF_REL_(&g->marks, added);
+    perf_gpu_memory_book_(g, added, high);
     perf_gpu_unlock_(&g->lock);
     return PERF_OK;
 }
 
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 {
-    const perf_gpu_mark_ *newest = PERF_ACQ_(&g->marks), *m;
-    const perf_gpu_mark_ *older = PERF_NULL_, *first = PERF_NULL_;
+    const perf_gpu_mark_ *m, *before, *first = PERF_NULL_;
 
-    if (newest)
+    if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
                      "      total\n");
-    while (newest != older) {                   /* oldest first */
-        const perf_gpu_mark_ *before;
-        for (m = newest; m->next != older; m = m->next) {
-        }
-        for (before = m->next; before && before->device != m->device; before = before->next) {
-        }
-        perf_put_name_(o, m->name->site.name, 25);
-        perf_put_number_cell_(o, m->device, 0, "", 6);
-        perf_put_bytes_(o, m->used);
-        perf_put_bytes_(o, m->used - (before ? before->used : 0));
-        perf_put_bytes_(o, m->peak);
-        perf_put_bytes_(o, m->noted);
-        perf_put_bytes_(o, m->total);
-        if (m->peak > m->total) {
-            perf_put_(o, "  does not fit");
-            if (!first)
-                first = m;
-        }
-        perf_put_char_(o, '\n');
-        older = m;
+    for (m = g->marks; m; m = m->next) {
+        before = perf_gpu_mark_before_(g, m);
+        perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
+                   PERF_CAST_(double, m->device), m->used, m->used - (before ? before->used : 0),
+                   m->peak, m->noted, m->total, m->peak > m->total ? "  does not fit" : "");
+        if (m->peak > m->total && !first)
+            first = m;
     }
-    if (first) {
-        perf_put_(o, "note: ");
-        perf_put_cut_(o, first->name->site.name, 60);
-        perf_put_(o, " is the first phase that does not fit on GPU ");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, first->device));
-        perf_put_(o, ": short of");
-        perf_put_bytes_(o, first->peak - first->total);
-        perf_put_char_(o, '\n');
-    }
+    if (first)
+        perf_putf_(o, "note: %.60s is the first phase that does not fit on GPU %.0f: short of"
+                      "%11e\n", first->name->site.name, PERF_CAST_(double, first->device),
+                   first->peak - first->total);
 }
 
 /* ---- bottleneck ---- */
 
-#define PERF_BOUND_TEXT_(name, text) case name: return text;
+#define PERF_BOUND_TEXT_(name, text) text,
 PERF_FN const char *perf_bound_text(perf_bound bound)
 {
-    switch (bound) {
-        PERF_BOUND_LIST_(PERF_BOUND_TEXT_)
-    case PERF_BOUND_COUNT_: break;
-    }
-    return "unknown";
+    static const char *const text[] = {PERF_BOUND_LIST_(PERF_BOUND_TEXT_)};
+
+    return PERF_CAST_(unsigned, bound) < PERF_BOUND_COUNT_ ? text[bound] : "unknown";
 }
 #undef PERF_BOUND_TEXT_
 
@@ -2101,13 +2062,9 @@ PERF_FN const char *perf_bound_text(perf_bound bound)
  * work; and what it amounts to.  Fetches nothing. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
 {
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g;
-    perf_gpu_line_  *l;
-    perf_bound_      host;
-    int              i;
-    double           span = 0, busy = 0, starved = 0, work = 0, kernels = 0;
-    uint32_t         id;
+    perf_registry_ *r = perf_registry_get_();
+    perf_gpu_stats  a = perf_gpu_stats_of(PERF_NULL_);
+    perf_bound_     host;
 
     e->bound = PERF_BOUND_UNKNOWN;
     e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
@@ -2118,31 +2075,12 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         e->wait_share = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
         e->sync_share = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    g = perf_gpu_state_seen_();
-    if (g && !perf_gpu_lock_(&g->lock, 1))
-        return;
-    for (l = g ? PERF_ACQ_(&g->lines) : PERF_NULL_; l; l = l->next) {
-        span += l->last_ns - l->first_ns;
-        busy += l->busy_ns;
-        starved += l->starved_ns;
+    if (a.span_ns > 0) {
+        e->busy_share = a.busy_ns < a.span_ns ? a.busy_ns / a.span_ns : 1;
+        e->starved_share = a.starved_ns < a.span_ns ? a.starved_ns / a.span_ns : 1;
     }
-    for (i = 0; g && i < 4; i++) {
-        work += g->rest[i].device_ns;
-        kernels += i ? 0 : g->rest[i].device_ns;
-    }
-    for (id = 1; g && id < perf_gpu_rows_(r); id++) {
-        work += g->row[id].device_ns;
-        if (PERF_ACQ_(&r->names)[id]->kind == PERF_KIND_DEVICE_)
-            kernels += g->row[id].device_ns;
-    }
-    if (g)
-        perf_gpu_unlock_(&g->lock);
-    if (span > 0) {
-        e->busy_share = busy < span ? busy / span : 1;
-        e->starved_share = starved < span ? starved / span : 1;
-    }
-    if (work > 0)
-        e->copy_share = 1 - kernels / work;
+    if (a.device_ns > 0)
+        e->copy_share = a.copy_ns / a.device_ns;
     if (e->wait_share > PERF_DATA_BOUND_)
         e->bound = PERF_BOUND_DATA;
     else if (e->busy_share >= 0.8)
@@ -2153,44 +2091,38 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
         e->bound = PERF_BOUND_HOST;
 }
 
-PERF_COLD_FN_ void perf_put_share_(perf_out_ *o, const char *what, double share)
-{
-    if (share < 0)
-        return;
-    perf_put_(o, what);
-    perf_put_fixed_(o, share * 100, 1);
-    perf_put_(o, " %");
-}
-
 PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info *e)
 {
+    const struct {
+        const char *what;
+        double      share;
+    } part[] = {
+        {"waits for data", e->wait_share}, {"device busy", e->busy_share},
+        {"copies of that", e->copy_share},
+        {"device idle with nothing submitted", e->starved_share},
+        {"host waits for the device", e->sync_share},
+    };
+    size_t i, any = 0;
+
     perf_put_(o, perf_bound_text(e->bound));
-    perf_put_share_(o, ": waits for data ", e->wait_share);
-    perf_put_share_(o, e->wait_share < 0 ? ": device busy " : ", device busy ", e->busy_share);
-    perf_put_share_(o, ", copies of that ", e->copy_share);
-    perf_put_share_(o, ", device idle with nothing submitted ", e->starved_share);
-    perf_put_share_(o, ", host waits for the device ", e->sync_share);
-    if (e->wait_share < 0 && e->busy_share < 0)
-        perf_put_(o, ": nothing was recorded");
-    else if (e->busy_share < 0)
-        perf_put_(o, ", no device times");
+    for (i = 0; i < sizeof part / sizeof *part; i++)
+        if (part[i].share >= 0)
+            perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
+    if (e->busy_share < 0)
+        perf_put_(o, any ? ", no device times" : ": nothing was recorded");
 }
 
 PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)
 {
     perf_registry_      *r = perf_registry_get_();
     perf_bottleneck_info e;
-    perf_out_            o = PERF_ZERO;
+    perf_out_            o = perf_out_open_(buf, cap);
 
     if (r)
         perf_sources_collect_(r);
     perf_gpu_evidence_(&e);
     if (info)
         *info = e;
-    o.p = buf;
-    o.cap = buf ? cap : 0;
-    if (o.cap)
-        buf[0] = '\0';
     perf_put_bottleneck_(&o, &e);
     return o.len;
 }
@@ -2204,32 +2136,5 @@ PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info
 #endif
 
 PERF_END_DECLS
-
-/* >>c++ --------------------------------------------------------------------------------------- */
-
-#if defined(__cplusplus)
-namespace perf {
-inline namespace PERF_MODE_ {
-
-/* perf::gpu_scope s("gemm", stream); device time until the end of the block, for names made at run
- * time too. */
-class gpu_scope {
-    perf_gpu_scope scope_;
-
-public:
-    gpu_scope(const char *name, perf_stream stream) : scope_(perf_gpu_scope_begin(name, stream))
-    {
-    }
-    ~gpu_scope()
-    {
-        perf_gpu_scope_end(&scope_);
-    }
-    gpu_scope(const gpu_scope &) = delete;
-    gpu_scope &operator=(const gpu_scope &) = delete;
-};
-
-} /* namespace PERF_MODE_ */
-} /* namespace perf */
-#endif
 
 #endif /* PERF_CUDA_H */

@@ -23,10 +23,8 @@ PERF_BEGIN_DECLS
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
     PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_EXPORT_HYPERFINE,      /* hyperfine --export-json                                        */
     PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
-    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians: Prometheus            */
-    PERF_EXPORT_OTLP,           /* the same as OpenTelemetry's metrics in JSON                    */
+    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too     */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
                                    and bytes that are not UTF-8                                   */
@@ -36,13 +34,13 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first six write what perf_results_save writes, the last
+/* To a file, whole or not at all.  The first four write what perf_results_save writes, the last
  * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first six to an open stream, which stays open; PERF_EINVAL for the last two. */
+/* The first four to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
@@ -277,30 +275,7 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
         }
 }
 
-/* ---- hyperfine, pyperf ---- */
-
-PERF_COLD_FN_ void perf_put_hyperfine_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, i, n, some = 0;
-
-    perf_put_(o, "{\"results\":[");
-    for (k = 0; perf_arm_next_(s, &k, &a);) {
-        perf_put_(o, some++ ? ",\n {\"command\":" : "\n {\"command\":");
-        perf_put_arm_name_(o, &a, "");
-        perf_say_(o, ",'mean':%r,'stddev':%r,'median':%r,'user':0,'system':0,'min':%r,'max':%r",
-                  a.time->mean * 1e-9, a.time->count > 1 ? a.time->std * 1e-9 : PERF_NAN_,
-                  a.time->p50 * 1e-9, a.time->min * 1e-9, a.time->max * 1e-9);
-        perf_put_samples_(o, ",'times':", a.loop, a.arm, 1e-9);
-        perf_put_(o, ",\"exit_codes\":[");
-        for (i = n = 0; i < a.loop->n; i++)
-            if (perf_saved_whole_(a.loop, i))
-                perf_put_(o, n++ ? ",0" : "0");
-        perf_put_(o, "]}");
-    }
-    perf_put_(o, "]}\n");
-}
+/* ---- pyperf ---- */
 
 /* Behind `key`, a JSON string in one line without blanks at its ends: pyperf takes nothing else. */
 PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *key, const char *s,
@@ -357,7 +332,7 @@ PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
     perf_put_(o, "]}\n");
 }
 
-/* ---- OpenMetrics and OTLP: histograms with fixed bounds ---- */
+/* ---- OpenMetrics: histograms with fixed bounds ---- */
 
 /* Upper bounds in seconds, the same for every scope, so that machines can be added up. */
 #define PERF_BOUNDS_ 31
@@ -493,82 +468,6 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
                          a.time->p50 * 1e-9);
     }
     perf_put_(o, "# EOF\n");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_attribute_(perf_out_ *o, const char *key, const char *value,
-                                            const char *suffix)
-{
-    perf_say_(o, "{'key':%j,'value':{'stringValue':%j", key, value);
-    o->len--;                                   /* over the closing quote                         */
-    perf_say_(o, "%s'}}", suffix);
-}
-
-/* A point: its attribute and the time. */
-PERF_COLD_FN_ void perf_put_otlp_point_(perf_out_ *o, const perf_saving_ *s, size_t *some,
-                                        const char *key, const char *value, const char *suffix)
-{
-    perf_put_(o, (*some)++ ? ",\n{\"attributes\":[" : "\n{\"attributes\":[");
-    perf_put_otlp_attribute_(o, key, value, suffix);
-    perf_say_(o, "],'timeUnixNano':'%u000000000'", PERF_CAST_(uint64_t, s->run.time_s));
-}
-
-PERF_COLD_FN_ void perf_put_otlp_scope_(perf_out_ *o, const perf_saving_ *s,
-                                        const perf_saved_scope_ *p)
-{
-    double   unit = s->clock.tick_ns * 1e-9;
-    uint64_t count[PERF_BOUNDS_ + 1], total = 0;
-    int      i;
-
-    perf_bound_counts_(s, p, s->clock.tick_ns, count);
-    for (i = 0; i <= PERF_BOUNDS_; i++)
-        total += count[i];
-    perf_say_(o, ",'count':'%u','sum':%r,'min':%r,'max':%r,'bucketCounts':[", total,
-              PERF_CAST_(double, p->row.sum) * unit, PERF_CAST_(double, p->row.min) * unit,
-              PERF_CAST_(double, p->row.max) * unit);
-    for (i = 0; i <= PERF_BOUNDS_; i++)
-        perf_say_(o, "%s'%u'", i ? "," : "", count[i]);
-    perf_put_(o, "],\"explicitBounds\":[");
-    for (i = 0; i < PERF_BOUNDS_; i++)
-        perf_say_(o, "%s%r", i ? "," : "", perf_metric_bound_(i));
-    perf_put_(o, "]}");
-}
-
-PERF_COLD_FN_ void perf_put_otlp_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, some;
-
-    perf_put_(o, "{\"resourceMetrics\":[{\"resource\":{\"attributes\":[");
-    perf_put_otlp_attribute_(o, "host.name", s->run.machine, "");
-    perf_put_char_(o, ',');
-    perf_put_otlp_attribute_(o, "host.cpu.model.name", s->run.cpu, "");
-    perf_put_char_(o, ',');
-    perf_put_otlp_attribute_(o, "process.runtime.description", s->run.compiler, "");
-    perf_say_(o, "]},'scopeMetrics':[{'scope':{'name':'perf.h'},'metrics':[\n"
-                 "{'name':'perf.scope','unit':'s','histogram':{"
-                 "'aggregationTemporality':2,'dataPoints':[");
-    for (k = some = 0; k < s->scopes; k++)
-        if (s->scope[k].buckets) {
-            perf_put_otlp_point_(o, s, &some, "scope", s->scope[k].row.name, "");
-            perf_put_otlp_scope_(o, s, &s->scope[k]);
-        }
-    perf_say_(o, "]}},\n{'name':'perf.value','gauge':{'dataPoints':[");
-    for (k = some = 0; k < s->scopes; k++) {
-        const perf_row_ *row = &s->scope[k].row;
-        if (row->kind != PERF_KIND_COUNT_)
-            continue;
-        perf_put_otlp_point_(o, s, &some, "counter", row->name, "");
-        perf_say_(o, ",'asDouble':%r}", perf_is_finite_(row->last) ? row->last : 0.0);
-    }
-    perf_say_(o, "]}},\n{'name':'perf.benchmark','unit':'s','gauge':{'dataPoints':[");
-    for (k = some = 0; perf_arm_next_(s, &k, &a);) {
-        if (perf_named_before_(s, &a))
-            continue;
-        perf_put_otlp_point_(o, s, &some, "benchmark", a.name, a.suffix);
-        perf_say_(o, ",'asDouble':%r}", a.time->p50 * 1e-9);
-    }
-    perf_put_(o, "]}}\n]}]}]}\n");
 }
 
 /* ---- folded stacks and the flame page ---- */
@@ -732,10 +631,8 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
     static const perf_export_row_ row[] = {
         {"google", perf_put_google_, PERF_NULL_},
         {"go", perf_put_go_, PERF_NULL_},
-        {"hyperfine", perf_put_hyperfine_, PERF_NULL_},
         {"pyperf", perf_put_pyperf_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
-        {"otlp", perf_put_otlp_, PERF_NULL_},
         {"folded", PERF_NULL_, perf_folded_go_},
         {"flame", PERF_NULL_, perf_flame_go_},
         {PERF_NULL_, PERF_NULL_, PERF_NULL_}};

@@ -29,8 +29,9 @@ PERF_BEGIN_DECLS
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample the L2 cache is read full of other, clean */
-                                /* lines; how much that takes is measured */
+    PERF_GPU_COLD,              /* before each sample four times the L2 cache is read, for some */
+                                /* choose nearly at random which line goes; and lines that the */
+                                /* program made persist there are let go */
     PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
@@ -41,7 +42,8 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     int      batch;             /* iterations a sample; 0 -> enough for the event clock, at most */
                                 /* 512; COLD: always 1 */
     int      warmup;            /* launches thrown away; 0 -> 3 and a steady clock; n > 3 -> n */
-    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n */
+    int      samples;           /* 0 -> 30 .. 1000, until rel_ci; n > 0 -> n, and throttled ones */
+                                /* again, up to n more */
     double   rel_ci; /* half-width of the median's 95 % interval to stop at; 0 -> 0.005 */
     double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
     double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
@@ -50,7 +52,8 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
 
 /* Bits of perf_gpu_sample.flags. */
 #define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time` */
-#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down; still in `time` */
+#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down: taken again; in `time` */
+                                        /* from the 20th in a row on */
 #define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time` */
 #define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself */
 
@@ -77,7 +80,6 @@ typedef struct perf_gpu_result {
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
     double   flush_bytes;       /* read before each sample; 0: none */
-    double   flush_effect;      /* a small read after it / the same read warm; 0: not measured */
     double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
     double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
     double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
@@ -103,8 +105,6 @@ typedef struct perf_gpu_loop {          /* private */
 typedef perf_gpu_loop perf_gpu_bench;   /* one that answers: how long? */
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for C++11 and Cython */
-/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts);
 
 /* Allocates, and waits for what `stream` holds.  name copied, NULL is "(unnamed)"; opts NULL:
  * defaults.  Never fails visibly: without a device, a current context or memory the loop runs zero
@@ -152,8 +152,6 @@ typedef struct perf_gpu_ab_result {
 typedef perf_gpu_loop perf_gpu_ab;      /* one that answers: which of two is faster? */
 
 PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_default(void);      /* all zero; for C++11 and Cython */
-/* What the loop will use: each 0 replaced by its default.  NULL: all defaults. */
-PERF_FN perf_gpu_ab_opts   perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts);
 
 /* Like perf_gpu_bench_begin.  PERF_EINVAL for a rule that asks for no time. */
 PERF_FN perf_gpu_ab        perf_gpu_ab_begin(const char *name, perf_stream stream,
@@ -165,31 +163,7 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
-PERF_END_DECLS
-
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
-
-#if defined(__HIPCC__) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) && !PERF_DISABLE
-/* Where PTX cannot be loaded.  A template: no code in files that run no loop. */
-template <int Unused_>
-__global__ void perf_gpu_sweep_kernel_(uint4 *at, unsigned long long vectors)
-{
-    unsigned long long i = blockIdx.x * static_cast<unsigned long long>(blockDim.x) + threadIdx.x;
-    unsigned           a = 0;
-
-    for (; i < vectors; i += static_cast<unsigned long long>(gridDim.x) * blockDim.x) {
-        uint4 v = at[i];
-        a |= v.x | v.y | v.z | v.w;
-    }
-    if (a == 0x9e3779b9u)                       /* never: it is all zeros */
-        at->x = a;
-}
-#define PERF_GPU_OWN_SWEEP_ 1
-#else
-#define PERF_GPU_OWN_SWEEP_ 0
-#endif
-
-PERF_BEGIN_DECLS
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 {
@@ -200,20 +174,21 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 #define PERF_GPU_MOST_SAMPLES_ 1000     /* of a bench that looks for a narrow interval */
 #define PERF_GPU_MOST_BATCH_   512      /* the driver takes about 1,000 launches, then it waits */
 #define PERF_GPU_PROBES_       64       /* launches that show whether anything runs on the stream */
+#define PERF_GPU_HOT_IN_A_ROW_ 20       /* throttled samples: to wait longer would not help */
 #define PERF_GPU_PERCENT_      0.005    /* what step and cost of the events may be of a sample */
 
-PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts)
+/* What the loop will use: each 0 replaced by its default. */
+PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
 
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
     o.graph = o.graph > 0;
-    o.batch = o.batch < 0 ? 0 : o.batch > PERF_GPU_MOST_BATCH_ ? PERF_GPU_MOST_BATCH_ : o.batch;
-    if (o.cache == PERF_GPU_COLD)
-        o.batch = 1;
+    o.batch = o.cache == PERF_GPU_COLD ? 1 : o.batch < 0 ? 0 :
+              PERF_LOOP_AT_MOST_(o.batch, PERF_GPU_MOST_BATCH_);
     o.warmup = o.warmup <= 0 ? 0 : o.warmup < 3 ? 3 : o.warmup;
-    o.samples = o.samples < 0 ? 0 : o.samples > 1000000 ? 1000000 : o.samples;
+    o.samples = o.samples < 0 ? 0 : PERF_LOOP_AT_MOST_(o.samples, PERF_LOOP_MAX_SAMPLES_);
     o.rel_ci = perf_or_default_(o.rel_ci, 1e-6, 1.0, 0.005);
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
     o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
@@ -228,29 +203,24 @@ PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_default(void)
     return o;
 }
 
-PERF_FN perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts)
+PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts)
 {
     perf_gpu_ab_opts o = opts ? *opts : perf_gpu_ab_opts_default();
     perf_metric      m;
 
-    o.device = perf_gpu_bench_opts_resolved(&o.device);
+    o.device = perf_gpu_bench_resolve_(&o.device);
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
     m = o.accept.rule.metric;
-    o.min_pairs = o.min_pairs > 0 ? o.min_pairs : 30;
+    o.min_pairs = o.min_pairs > 0 ? PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_) : 30;
     if (o.max_pairs <= 0)
         o.max_pairs = m == PERF_METRIC_P50 || m == PERF_METRIC_P95 || m == PERF_METRIC_P99 ||
                       m == PERF_METRIC_MEAN ? 400 : PERF_GPU_MOST_SAMPLES_;
-    if (o.max_pairs > 1000000)
-        o.max_pairs = 1000000;
-    if (o.min_pairs > 1000000)
-        o.min_pairs = 1000000;
-    if (o.max_pairs < o.min_pairs)
-        o.max_pairs = o.min_pairs;
+    o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     return o;
 }
 
-#if !PERF_DISABLE
 /* ---- what a loop keeps ---- */
 
 typedef struct perf_gpu_word_ {         /* the gate: host memory that the device can see */
@@ -284,8 +254,8 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing, useless, no_sweep;
-    int              own_graph, inside, on_stream, asked, calm;
+    int              down, discard, busy, probed, probing, useless;
+    int              own_graph, inside, on_stream, asked, calm, hot, cooling, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
     uint64_t         multiprocessors;
@@ -294,7 +264,7 @@ typedef struct perf_gpu_loop_ {
     perf_gpu_arm_    arm[2];
     perf_slice_      told[2];
     perf_seq         seq;
-    size_t           look_at;
+    size_t           look_at, again;    /* again: rounds that were repeated */
     const char      *why;               /* more than the status says, or NULL */
     double          *spare;             /* room for a number of each sample */
     perf_gpu_result  r;                 /* of both arms: what holds for the whole loop */
@@ -325,6 +295,8 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 }
 #define perf_gpu_try_(s, code)     perf_gpu_met_(s, code, 1)    /* what the loop needs */
 #define perf_gpu_attempt_(s, code) perf_gpu_met_(s, code, 0)    /* what can be done without */
+#define PERF_GPU_GIVE_(s, have, call)   /* back, where it was taken and somebody takes it */      \
+    ((void)((have) && !(s)->down && perf_gpu_attempt_(s, call)))
 
 /* ---- helper kernels ---- */
 
@@ -336,12 +308,8 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         ".target sm_50\n"
         ".address_size 64\n"
         ".visible .entry perf_gate(.param .u64 f, .param .u64 o, .param .u64 n) {\n"
-        ".reg .pred p;\n"
-        ".reg .u32 v;\n"
-        ".reg .u64 flag, out, ns, t0, t;\n"
-        "ld.param.u64 flag, [f];\n"
-        "ld.param.u64 out, [o];\n"
-        "ld.param.u64 ns, [n];\n"
+        ".reg .pred p; .reg .u32 v; .reg .u64 flag, out, ns, t0, t;\n"
+        "ld.param.u64 flag, [f]; ld.param.u64 out, [o]; ld.param.u64 ns, [n];\n"
         "mov.u64 t0, %globaltimer;\n"
         "AGAIN:\n"
         "ld.volatile.global.u32 v, [flag];\n"
@@ -358,14 +326,9 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "ret;\n"
         "}\n"
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
-        ".reg .pred p;\n"
-        ".reg .u32 c, d, x, a, e<4>;\n"
-        ".reg .u64 at, end, step;\n"
-        "ld.param.u64 at, [b];\n"
-        "ld.param.u64 end, [n];\n"
-        "mov.u32 c, %ctaid.x;\n"
-        "mov.u32 d, %ntid.x;\n"
-        "mov.u32 x, %tid.x;\n"
+        ".reg .pred p; .reg .u32 c, d, x, a, e<4>; .reg .u64 at, end, step;\n"
+        "ld.param.u64 at, [b]; ld.param.u64 end, [n];\n"
+        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x;\n"
         "mad.lo.u32 c, c, d, x;\n"
         "mov.u32 x, %nctaid.x;\n"
         "mul.wide.u32 step, x, d;\n"
@@ -378,10 +341,7 @@ PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
         "setp.ge.u64 p, at, end;\n"
         "@p bra DONE;\n"
         "ld.global.cg.v4.u32 {e0, e1, e2, e3}, [at];\n"
-        "or.b32 a, a, e0;\n"
-        "or.b32 a, a, e1;\n"
-        "or.b32 a, a, e2;\n"
-        "or.b32 a, a, e3;\n"
+        "or.b32 a, a, e0; or.b32 a, a, e1; or.b32 a, a, e2; or.b32 a, a, e3;\n"
         "add.u64 at, at, step;\n"
         "bra NEXT;\n"
         "DONE:\n"
@@ -406,31 +366,21 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
     PERF_REL_(&w->out, 1u);
 }
 
+/* Reads that much, or writes zeros where our kernels cannot be loaded. */
 PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double bytes)
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
     void    *parameter[2];
 
+    if (!s->sweep_kernel)
+        return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
     if (vectors / 256 + 1 < blocks)
         blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
     parameter[0] = &at;
     parameter[1] = &vectors;
-    if (s->sweep_kernel)
-        return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
-                            PERF_NULL_);
-#if PERF_GPU_OWN_SWEEP_
-    perf_gpu_sweep_kernel_<0><<<dim3(blocks), dim3(256), 0, PERF_CAST_(hipStream_t, s->stream)>>>(
-        PERF_PTR_(uint4 *, at), vectors);
-    return PERF_CAST_(int, hipGetLastError());
-#else
-    return 1;
-#endif
-}
-
-PERF_FN int perf_gpu_can_sweep_(const perf_gpu_loop_ *s)
-{
-    return s->scratch && (s->sweep_kernel || (PERF_GPU_OWN_SWEEP_ && !s->no_sweep));
+    return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
+                        PERF_NULL_);
 }
 
 /* Closes the gate behind what the stream holds. */
@@ -464,6 +414,8 @@ PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ int perf_gpu_slice_begin_(perf_gpu_loop_ *s, int gated, int flush)
 {
     s->now.flags = 0;
+    if (flush && s->persisting)
+        (void)perf_gpu_attempt_(s, s->t->l2_release());
     if (flush && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, s->r.flush_bytes)))
         return 0;
     gated = gated && s->r.gate && !s->gate_off;
@@ -548,9 +500,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
             return 0;                           /* without a gate: the host's jitter is welcome */
         if (s->scratch) {                       /* anything that takes another time each round */
             d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
-            if (!perf_gpu_try_(s, perf_gpu_can_sweep_(s)
-                    ? perf_gpu_sweep_(s, s->scratch, d)
-                    : s->t->fill(s->scratch, 0, PERF_CAST_(size_t, d), s->stream)))
+            if (!perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, d)))
                 return perf_gpu_let_go_(s);
         }
         if (!perf_gpu_slice_end_(s, 0))
@@ -600,9 +550,8 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
         began = perf_now();
         if (!perf_gpu_slice_begin_(s, 1, 0))
             return 0;
-        if (perf_gpu_can_sweep_(s) &&
-            !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
-            s->no_sweep = 1;
+        if (s->scratch)
+            (void)perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0));
         late += 2 * (perf_now() - began) > s->own_word.limit_ns && PERF_ACQ_(&s->word->out) == 2;
         if (!perf_gpu_slice_end_(s, 0))
             return 0;
@@ -617,55 +566,12 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 }
 
 /* ns of one read of the scratch memory; negative: an error. */
-PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s, double flush, uint64_t at, double bytes)
+PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s)
 {
-    if (flush > 0.0 &&
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, flush)))
-        return -1.0;
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, at, bytes)))
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, PERF_CAST_(double, s->scratch_bytes))))
         return perf_gpu_let_go_(s) - 1.0;
     return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
-}
-
-/* How much has to be read before a small buffer is out of the cache: the least after which reading
- * it takes as long as it ever does.                                                              */
-PERF_COLD_FN_ int perf_gpu_flush_size_(perf_gpu_loop_ *s)
-{
-    static const double factor[5] = {1.0, 1.5, 2.0, 3.0, 4.0};
-    double   probe = s->l2_bytes / 4.0, cold[5], warm = PERF_INF_, most = 0.0, ns;
-    double   area = PERF_CAST_(double, s->scratch_bytes) - probe;
-    uint64_t at = s->scratch + s->scratch_bytes - PERF_CAST_(uint64_t, probe) / 16 * 16;
-    int      k, i;
-
-    for (i = 0; i < 4; i++) {                   /* the first one warms */
-        ns = perf_gpu_read_(s, 0.0, at, probe);
-        if (ns < 0.0)
-            return 0;
-        if (i && ns < warm)
-            warm = ns;
-    }
-    for (k = 0; k < 5 && factor[k] * s->l2_bytes <= area; k++) {
-        cold[k] = PERF_INF_;
-        for (i = 0; i < 3; i++) {
-            ns = perf_gpu_read_(s, factor[k] * s->l2_bytes, at, probe);
-            if (ns < 0.0)
-                return 0;
-            if (ns < cold[k])
-                cold[k] = ns;
-        }
-        if (cold[k] > most)
-            most = cold[k];
-    }
-    if (!k)
-        return 1;
-    for (i = 0; cold[i] < 0.95 * most; i++) {
-    }
-    s->r.flush_effect = warm > 0.0 ? most / warm : 0.0;
-    if (!(s->r.flush_effect > 1.1))               /* it makes no difference here: take no chances */
-        i = k - 1;
-    s->r.flush_bytes = factor[i] * s->l2_bytes;
-    return 1;
 }
 
 /* 0: not known. */
@@ -688,14 +594,14 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
-    static const double factor[3] = {4.25, 2.25, 1.25};
-    int                 i, code = 0;
+    const double l2 = s->l2_bytes;
+    const double size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
+    int          i, code = 0;                   /* the last two: enough for the quantum */
 
     if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
         return;
-    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) { /* 3, 4: */
-        s->scratch_bytes = i < 3 ? PERF_CAST_(uint64_t, factor[i] * s->l2_bytes) / 16 * 16
-                                 : i < 4 ? 64 << 20 : 1 << 20;      /* enough for the quantum */
+    for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
+        s->scratch_bytes = PERF_CAST_(uint64_t, size[i]) / 16 * 16;
         s->on_stream = s->t->mem_alloc_on && s->t->mem_free_on &&
                        !s->t->mem_alloc_on(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes),
                                            s->stream);
@@ -760,6 +666,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     double                  ns;
+    size_t                  kept = 0;
     int                     i, capturing = 0;
     int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
 
@@ -773,6 +680,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (!(s->l2_bytes > 0.0))
         s->l2_bytes = 64 << 20;
     s->multiprocessors = PERF_CAST_(uint64_t, perf_gpu_attribute_(s, 16));
+    s->persisting = t->l2_release && t->ctx_limit && !t->ctx_limit(&kept, 6) && kept;
     s->r.datasheet_gbs = 2.0 * perf_gpu_attribute_(s, 36) * (perf_gpu_attribute_(s, 37) / 8) * 1e-6;
     if (s->down || !perf_gpu_try_(s, t->event_create(&s->event[0], 0)) ||
         !perf_gpu_try_(s, t->event_create(&s->event[1], 0)))
@@ -782,17 +690,14 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
         perf_gpu_setup_memory_(s, large);
     if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
         return 0;
-    if (PERF_GPU_OWN_SWEEP_ && !s->sweep_kernel && s->scratch &&
-        !perf_gpu_attempt_(s, perf_gpu_sweep_(s, s->scratch, 4096.0)))
-        s->no_sweep = 1;                        /* not compiled for this device */
     if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
         return 0;
-    large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes && perf_gpu_can_sweep_(s);
-    if (large && s->r.opts.cache != PERF_GPU_HOT && !perf_gpu_flush_size_(s))
-        return 0;
+    large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes;
+    if (large && s->r.opts.cache != PERF_GPU_HOT)
+        s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
     if (large && s->r.opts.bytes > 0.0)
         for (i = 0; i < 5; i++) {
-            ns = perf_gpu_read_(s, 0.0, s->scratch, PERF_CAST_(double, s->scratch_bytes));
+            ns = perf_gpu_read_(s);
             if (ns < 0.0)
                 return 0;
             if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->r.peak_gbs)
@@ -952,21 +857,11 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
         2.0 * (s->now.ns - s->r.overhead_ns) < a->fastest - s->r.overhead_ns)   /* no mere */
         x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
-    if (x->throttle & UINT64_C(0xec)) /* power cap, heat, brake: not idleness or settings */
+    s->hot = x->throttle & UINT64_C(0xec) ? s->hot + 1 : 0;     /* power cap, heat, brake: not */
+    if (s->hot)                                                 /* idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
-    return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE));
-}
-
-PERF_COLD_FN_ perf_interval perf_gpu_median_(const double *x, size_t n, const perf_summary *sum)
-{
-    perf_interval q;
-
-    if (n >= 40)
-        return perf_quantile_interval_series(x, n, 0.5, 0.95);
-    q.low = sum->p50_low;
-    q.estimate = sum->p50;
-    q.high = sum->p50_high;
-    return q;
+    s->cooling |= s->hot && s->hot < PERF_GPU_HOT_IN_A_ROW_;
+    return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE)) && !s->cooling;
 }
 
 /* The log resolution of one pair. */
@@ -981,18 +876,20 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
 PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
-    const int      most = s->arms == 2 ? s->ab_opts.max_pairs
-                          : s->r.opts.samples ? s->r.opts.samples : PERF_GPU_MOST_SAMPLES_;
+    const size_t   most = PERF_CAST_(size_t, s->arms == 2 ? s->ab_opts.max_pairs
+                                             : s->r.opts.samples ? s->r.opts.samples
+                                                                 : PERF_GPU_MOST_SAMPLES_);
     perf_decision  d = PERF_INCONCLUSIVE;
     perf_summary   sum;
-    perf_interval  q;
     int            i;
 
     for (i = 0; good && i < s->arms; i++)
         s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
     if (good && s->typical)
         d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
-    if (a->count >= PERF_CAST_(size_t, most) || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
+    s->again += s->cooling && s->again < most;
+    s->cooling = 0;
+    if (a->count >= most + s->again || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
         (!a->cleans && a->count >= 30))
         return 1;
     if (s->arms == 2)
@@ -1000,9 +897,8 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
     if (s->r.opts.samples || a->cleans < s->look_at)
         return 0;
     s->look_at = a->cleans + a->cleans / 4;
-    sum = perf_summarize(a->clean, a->cleans);
-    q = perf_gpu_median_(a->clean, a->cleans, &sum);
-    return q.high - q.low <= 2.0 * s->r.opts.rel_ci * sum.p50;
+    sum = perf_bench_summary_(a->clean, a->cleans);
+    return sum.p50_high - sum.p50_low <= 2.0 * s->r.opts.rel_ci * sum.p50;
 }
 
 PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
@@ -1023,12 +919,10 @@ PERF_COLD_FN_ void perf_gpu_drop_graphs_(perf_gpu_loop_ *s)
 {
     int i;
 
-    for (i = 0; i < 2; i++)
-        if (s->arm[i].exec) {
-            if (!s->down)
-                (void)perf_gpu_attempt_(s, s->t->graph_exec_destroy(s->arm[i].exec));
-            s->arm[i].exec = PERF_NULL_;
-        }
+    for (i = 0; i < 2; i++) {
+        PERF_GPU_GIVE_(s, s->arm[i].exec, s->t->graph_exec_destroy(s->arm[i].exec));
+        s->arm[i].exec = PERF_NULL_;
+    }
 }
 
 /* A body was captured; 0: it could not be. */
@@ -1294,9 +1188,9 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
                                                    const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = perf_gpu_bench_opts_resolved(opts);
+    perf_gpu_bench_opts o = perf_gpu_bench_resolve_(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, room);
+    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * room);
 
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
@@ -1306,10 +1200,10 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *strea
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
                                                 const perf_gpu_ab_opts *opts)
 {
-    perf_gpu_ab_opts o = perf_gpu_ab_opts_resolved(opts);
+    perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
     perf_metric      m = o.accept.rule.metric;
     perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
-                                             PERF_CAST_(size_t, o.max_pairs));
+                                             2 * PERF_CAST_(size_t, o.max_pairs));
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;
@@ -1346,20 +1240,15 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
-    if (!s->down && (s->event[0] || s->module || s->scratch))
-        (void)perf_gpu_attempt_(s, t->stream_sync(s->stream));
+    PERF_GPU_GIVE_(s, s->event[0] || s->module || s->scratch, t->stream_sync(s->stream));
     if (!s->down && s->event[2])
         quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
     perf_gpu_drop_graphs_(s);
     for (i = 0; i < 3; i++)
-        if (!s->down && s->event[i])
-            (void)perf_gpu_attempt_(s, t->event_destroy(s->event[i]));
-    if (!s->down && s->module && quiet)
-        (void)perf_gpu_attempt_(s, t->module_unload(s->module));
-    if (!s->down && s->scratch && (quiet || s->on_stream))
-        (void)perf_gpu_attempt_(s, perf_gpu_scratch_free_(s));
-    if (!s->down && s->word != &s->own_word && quiet)
-        (void)perf_gpu_attempt_(s, t->host_free(s->word));
+        PERF_GPU_GIVE_(s, s->event[i], t->event_destroy(s->event[i]));
+    PERF_GPU_GIVE_(s, s->module && quiet, t->module_unload(s->module));
+    PERF_GPU_GIVE_(s, s->scratch && (quiet || s->on_stream), perf_gpu_scratch_free_(s));
+    PERF_GPU_GIVE_(s, s->word != &s->own_word && quiet, t->host_free(s->word));
     s->word = &s->own_word;
     memset(s->event, 0, sizeof s->event);
     s->module = PERF_NULL_;
@@ -1379,48 +1268,38 @@ PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spa
     return perf_summarize(spare, n);
 }
 
-/* "; 12.5 % of the measured peak"; nothing without x. */
-PERF_COLD_FN_ void perf_gpu_put_part_(perf_out_ *o, const char *before, double x, int decimals,
-                                      const char *after)
+/* "; 3 of 100 samples throttled (power cap, heat); SM 1700 to 1980 MHz" */
+PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
 {
-    if (!(x > 0.0))
-        return;
-    perf_put_(o, before);
-    perf_put_fixed_(o, x, decimals);
-    perf_put_(o, after);
-}
+    static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
+                                      "heat (hardware)", "power brake"};
+    const struct {
+        uint64_t    n;
+        const char *what;
+    } flag[] = {{r->exposed.count, "exposed"}, {r->idle, "without work"},
+                {r->throttled, "throttled"}};
+    double low = r->sm_mhz_low, high = r->sm_mhz_high;
+    int    i, any = 0;
 
-PERF_COLD_FN_ void perf_gpu_put_count_(perf_out_ *o, uint64_t n, uint64_t of, const char *what)
-{
-    if (n) {
-        perf_gpu_put_part_(o, "; ", PERF_CAST_(double, n), 0, " of ");
-        perf_gpu_put_part_(o, "", PERF_CAST_(double, of), 0, what);
-    }
-}
-
-PERF_COLD_FN_ void perf_gpu_put_reasons_(perf_out_ *o, uint64_t why)
-{
-    static const char *const name[] = {"", "", "power cap", "hardware slow-down", "", "heat",
-                                       "heat (hardware)", "power brake"};
-    int                      i, any = 0;
-
-    for (i = 0; i < 8; i++)
-        if (why >> i & 1 && *name[i]) {
-            perf_put_(o, any ? ", " : " (");
-            perf_put_(o, name[i]);
-            any = 1;
-        }
-    if (any)
-        perf_put_(o, ")");
+    for (i = 0; i < 3; i++)
+        if (flag[i].n)
+            perf_putf_(o, "; %.0f of %.0f samples %s", PERF_CAST_(double, flag[i].n),
+                       PERF_CAST_(double, r->samples), flag[i].what);
+    for (i = 0; i < 6; i++)
+        if (r->throttle >> (i + 2) & 1 && *why[i])
+            perf_putf_(o, any++ ? ", %s" : " (%s", why[i]);
+    perf_put_(o, any ? ")" : "");
+    if (high > low)
+        perf_putf_(o, "; SM %.0f to %.0f MHz", low, high);
+    else if (high > 0.0)
+        perf_putf_(o, "; SM %.0f MHz", high);
 }
 
 /* "cold L2 (after reading 105 MB), 1 a sample, event step 32 ns, ..." */
 PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o = perf_out_open_(r->text, sizeof r->text);
 
-    o.p = r->text;
-    o.cap = sizeof r->text;
     if (r->simulated)
         perf_put_(&o, "simulated device: ");
     if (r->status != PERF_OK) {
@@ -1437,45 +1316,31 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
     else if (r->graph && !r->opts.graph)
         perf_put_(&o, "more launches than the driver's queue holds; ");
     if (r->samples) {
-        perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2" :
-                      r->flush_bytes > 0.0 ? "cold L2 (after reading "
-                                           : "warm L2 (no way to flush it)");
-        perf_gpu_put_part_(&o, "", r->flush_bytes * 1e-6, 0, " MB)");
-        perf_put_(&o, r->graph ? ", graph of " : ", ");
-        perf_put_u64_(&o, r->batch);
-        perf_put_(&o, " a sample, event step ");
-        perf_put_time_(&o, r->quantum_ns);
-        perf_put_(&o, ", events alone ");
-        perf_put_time_(&o, r->overhead_ns);
-        perf_gpu_put_count_(&o, r->exposed.count, r->samples, " samples exposed");
-        perf_gpu_put_count_(&o, r->idle, r->samples, " samples without work");
-        perf_gpu_put_count_(&o, r->throttled, r->samples, " samples throttled");
-        perf_gpu_put_reasons_(&o, r->throttle);
-        if (r->sm_mhz_high != r->sm_mhz_low)
-            perf_gpu_put_part_(&o, "; SM ", r->sm_mhz_low, 0, " to ");
-        perf_gpu_put_part_(&o, r->sm_mhz_high == r->sm_mhz_low ? "; SM " : "", r->sm_mhz_high, 0,
-                           " MHz");
-        if (r->peak_gbs > 0.0)
-            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->peak_gbs, 1,
-                               " % of the measured peak");
-        if (r->datasheet_gbs > 0.0)
-            perf_gpu_put_part_(&o, "; ", 100.0 * r->gbs / r->datasheet_gbs, 1,
-                               " % of the data sheet's");
+        if (r->flush_bytes > 0.0)
+            perf_putf_(&o, "cold L2 (after %s %.0f MB)", s->sweep_kernel ? "reading" : "writing",
+                       r->flush_bytes * 1e-6);
+        else
+            perf_put_(&o, r->opts.cache == PERF_GPU_HOT ? "warm L2"
+                                                        : "warm L2 (no way to flush it)");
+        perf_putf_(&o, ", %s%.0f a sample, event step %g, events alone %g",
+                   r->graph ? "graph of " : "", PERF_CAST_(double, r->batch), r->quantum_ns,
+                   r->overhead_ns);
+        perf_gpu_put_flags_(&o, r);
+        if (r->peak_gbs > 0.0 && r->gbs > 0.0)
+            perf_putf_(&o, "; %.1f %% of the measured peak", 100.0 * r->gbs / r->peak_gbs);
+        if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
+            perf_putf_(&o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
     }
     if (r->status == PERF_OK && r->code) {
         perf_put_(&o, "; done without what met error ");
         perf_gpu_put_error_(&o, s->t, r->code);
     }
-    if (o.len >= o.cap)
-        o.len = o.cap - 1;
-    r->text[o.len] = '\0';
 }
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
 {
     perf_gpu_result      r = s->r;
     const perf_gpu_arm_ *a = &s->arm[arm];
-    perf_interval        q;
     double               step = r.quantum_ns / PERF_CAST_(double, a->batch);
     size_t               i;
 
@@ -1487,7 +1352,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.graph = a->exec != PERF_NULL_;
     r.gate = s->gate_off ? 0 : r.gate;
     r.simulated = s->t && (s->t->flags & PERF_GPU_TABLE_SIMULATED) != 0;
-    r.time = perf_summarize(a->clean, a->cleans);
+    r.time = perf_bench_summary_(a->clean, a->cleans);
     r.exposed = perf_gpu_flagged_(a, s->spare, 0);
     r.launch = perf_gpu_flagged_(a, s->spare, 1);
     for (i = 0; i < a->count; i++) {
@@ -1501,14 +1366,14 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
             r.sm_mhz_low = x->sm_mhz;
     }
     if (r.time.count) {
-        q = perf_gpu_median_(a->clean, a->cleans, &r.time);
-        r.time.p50_low = q.low - step > 0.0 ? q.low - step : 0.0;
-        r.time.p50_high = q.high + step;
         r.warnings |= r.time.warnings;
         if (step > PERF_GPU_PERCENT_ * r.time.p50)
             r.warnings |= PERF_WARN_RESOLUTION;
-        if (s->arms == 1 && !(q.high - q.low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
+        if (s->arms == 1 &&
+            !(r.time.p50_high - r.time.p50_low <= 2.0 * s->r.opts.rel_ci * r.time.p50))
             r.warnings |= PERF_WARN_NOISY;
+        r.time.p50_low = r.time.p50_low > step ? r.time.p50_low - step : 0.0;
+        r.time.p50_high += step;
         if (r.opts.bytes > 0.0 && r.time.p50 > 0.0)
             r.gbs = r.opts.bytes / r.time.p50;
     } else if (r.status == PERF_OK) {
@@ -1559,8 +1424,15 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
 /* Its result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
+    int i;
+
     perf_gpu_release_(s);
     s->phase = PERF_GPU_DONE_;
+    for (i = 0; i < s->arms; i++) {
+        s->told[i].ns = s->arm[i].clean;
+        s->told[i].count = s->arm[i].cleans;
+    }
+    s->as.state.arm = s->told;
     memcpy(s->note, text, sizeof s->note);
     s->as.loop.result = result;
     PERF_REL_(&s->as.loop.done, 1);
@@ -1574,9 +1446,6 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
-    s->as.state.arm = s->told;
-    s->told[0].ns = s->arm[0].clean;
-    s->told[0].count = s->arm[0].cleans;
     s->as.state.result = perf_gpu_as_result_(&r);
     perf_gpu_settle_(s, r.text, &s->as.state.result);
     return r;
@@ -1602,6 +1471,14 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     v.excluded = s->seq.excluded;
     perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
                          &s->ab_opts.accept);
+    perf_sort_values(s->spare, n);
+    if (perf_lopsided_(s->spare, n, 2.58)) {
+        v.warnings |= PERF_WARN_SHAPE;
+        if (v.decision != PERF_INCONCLUSIVE)
+            v.reason = v.decision == PERF_ACCEPT
+                           ? "the median of the pairs' ratios clears the threshold"
+                           : "the median of the pairs' ratios misses the threshold";
+    }
     if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
         perf_verdict_cap_(&v, "the interval contains the threshold");
     return v;
@@ -1611,7 +1488,6 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
 {
     perf_gpu_ab_result r = PERF_ZERO;
     perf_ab_result    *h;
-    int                i;
 
     r.status = r.verdict.status = perf_gpu_over_(s, 2);
     r.verdict.reason = perf_status_text(r.status);
@@ -1631,11 +1507,6 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
         r.verdict.decision = PERF_INCONCLUSIVE;
         r.verdict.status = r.status;
     }
-    for (i = 0; i < 2; i++) {
-        s->told[i].ns = s->arm[i].clean;
-        s->told[i].count = s->arm[i].cleans;
-    }
-    s->as.state.arm = s->told;
     h = &s->as.state.ab;
     h->verdict = r.verdict;
     h->baseline = r.baseline.time;
@@ -1655,32 +1526,8 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     perf_gpu_settle_(s, r.candidate.text, h);
     return r;
 }
-#else
-/* Off: the body runs once, unmeasured. */
-#define perf_gpu_turn_(s) ((void)(s), UINT64_C(0))
-#define perf_gpu_bench_open_(name, stream, opts)                                                  \
-    ((void)(name), (void)(stream), (void)(opts), PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_))
-#define perf_gpu_ab_open_(name, stream, opts) perf_gpu_bench_open_(name, stream, opts)
 
-PERF_FN perf_gpu_result perf_gpu_bench_close_(struct perf_gpu_loop_ *s)
-{
-    perf_gpu_result r = PERF_ZERO;
-    (void)s;
-    r.status = PERF_EDISABLED;
-    return r;
-}
-
-PERF_FN perf_gpu_ab_result perf_gpu_ab_close_(struct perf_gpu_loop_ *s)
-{
-    perf_gpu_ab_result r = PERF_ZERO;
-    (void)s;
-    r.status = r.verdict.status = PERF_EDISABLED;
-    r.verdict.reason = perf_status_text(PERF_EDISABLED);
-    return r;
-}
-#endif
-
-/* ---- the loops ---- */
+/* ---- the loops: switched off, the body runs once, unmeasured ---- */
 
 PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 {
@@ -1695,7 +1542,7 @@ PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
 /* What a loop was; afterwards it is one that has ended. */
 PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 {
-    struct perf_gpu_loop_ *was = l ? l->state : PERF_CAST_(struct perf_gpu_loop_ *, PERF_NULL_);
+    struct perf_gpu_loop_ *was = l ? l->state : PERF_NULL_;
 
     if (l) {
         memset(l, 0, sizeof *l);
@@ -1707,7 +1554,8 @@ PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
                                             const perf_gpu_bench_opts *opts)
 {
-    return perf_gpu_loop_new_(perf_gpu_bench_open_(name, PERF_GPU_STREAM_(stream), opts));
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
+                                  name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
@@ -1716,20 +1564,24 @@ PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
 
     if (PERF_LIKELY_(--b->left >= 0))
         return 1;
-    n = perf_gpu_turn_(b->state) >> 1;
+    n = PERF_DISABLE ? 0 : perf_gpu_turn_(b->state) >> 1;
     b->left = PERF_CAST_(int64_t, n) - (n != 0);
     return n != 0;
 }
 
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
 {
-    return perf_gpu_bench_close_(perf_gpu_loop_take_(b));
+    perf_gpu_result r = PERF_ZERO;
+
+    r.status = PERF_EDISABLED;
+    return PERF_DISABLE ? r : perf_gpu_bench_close_(perf_gpu_loop_take_(b));
 }
 
 PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
                                       const perf_gpu_ab_opts *opts)
 {
-    return perf_gpu_loop_new_(perf_gpu_ab_open_(name, PERF_GPU_STREAM_(stream), opts));
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_ab_open_(
+                                  name, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
@@ -1738,7 +1590,7 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 
     if (PERF_LIKELY_(--ab->left >= 0))
         return ab->variant;
-    n = perf_gpu_turn_(ab->state);
+    n = PERF_DISABLE ? 0 : perf_gpu_turn_(ab->state);
     ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
     ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
     return ab->variant;
@@ -1746,7 +1598,11 @@ PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab)
 {
-    return perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
+    perf_gpu_ab_result r = PERF_ZERO;
+
+    r.status = r.verdict.status = PERF_EDISABLED;
+    r.verdict.reason = perf_status_text(PERF_EDISABLED);
+    return PERF_DISABLE ? r : perf_gpu_ab_close_(perf_gpu_loop_take_(ab));
 }
 
 PERF_END_DECLS

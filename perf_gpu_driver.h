@@ -111,6 +111,9 @@ typedef struct perf_gpu_backend {
     int (*mem_free_on)(uint64_t address, void *stream);                     /* nothing */
     int (*error_waits)(void); /* not 0: this thread has an error that the program has not */
                                         /* read; any call would wipe it, so none is made */
+    int (*pool_set)(void *pool, int what, void *value); /* a high-water mark back to now: 0 */
+    int (*ctx_limit)(size_t *value, int limit); /* 6: bytes of L2 for lines that persist */
+    int (*l2_release)(void);                    /* such lines become ordinary ones */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -163,53 +166,43 @@ PERF_FN const char *perf_gpu_error_text(void);
 
 /* ---- table ---- */
 
-/* Field, CUDA's symbol, an older one, HIP's; the first nine must be there. */
+/* Field, CUDA's symbol without "cu", HIP's without "hip"; the first nine must be there.  A "_v2"
+ * goes where a library has only the older one.  HIP numbers attributes its own way; our kernels
+ * are PTX. */
 #define PERF_GPU_LIST_(X)                                                                         \
-    X(ctx_get, "cuCtxGetCurrent", "", "")                                                         \
-    X(event_create, "cuEventCreate", "", "hipEventCreateWithFlags")                               \
-    X(event_destroy, "cuEventDestroy_v2", "cuEventDestroy", "hipEventDestroy")                    \
-    X(event_record, "cuEventRecord", "", "hipEventRecord")                                        \
-    X(event_query, "cuEventQuery", "", "hipEventQuery")                                           \
-    X(event_sync, "cuEventSynchronize", "", "hipEventSynchronize")                                \
-    X(event_elapsed, "cuEventElapsedTime_v2", "cuEventElapsedTime", "hipEventElapsedTime")        \
-    X(stream_query, "cuStreamQuery", "", "hipStreamQuery")                                        \
-    X(stream_sync, "cuStreamSynchronize", "", "hipStreamSynchronize")                             \
-    X(ctx_set, "cuCtxSetCurrent", "", "")                                                         \
-    X(ctx_push, "cuCtxPushCurrent_v2", "cuCtxPushCurrent", "")                                    \
-    X(ctx_pop, "cuCtxPopCurrent_v2", "cuCtxPopCurrent", "")                                       \
-    X(ctx_device, "cuCtxGetDevice", "", "hipGetDevice")                                           \
-    X(stream_ctx, "cuStreamGetCtx", "", "")                                                       \
-    X(device_attribute, "cuDeviceGetAttribute", "", "")     /* HIP numbers its own way */ \
-    X(stream_capturing, "cuStreamIsCapturing", "", "hipStreamIsCapturing")                        \
-    X(capture_mode, "cuThreadExchangeStreamCaptureMode", "",                                      \
-      "hipThreadExchangeStreamCaptureMode")                                                       \
-    X(capture_begin, "cuStreamBeginCapture_v2", "cuStreamBeginCapture", "hipStreamBeginCapture")  \
-    X(capture_end, "cuStreamEndCapture", "", "hipStreamEndCapture")                               \
-    X(graph_instantiate, "cuGraphInstantiateWithFlags", "", "hipGraphInstantiateWithFlags")       \
-    X(graph_launch, "cuGraphLaunch", "", "hipGraphLaunch")                                        \
-    X(graph_exec_destroy, "cuGraphExecDestroy", "", "hipGraphExecDestroy")                        \
-    X(graph_destroy, "cuGraphDestroy", "", "hipGraphDestroy")                                     \
-    X(event_record_flags, "cuEventRecordWithFlags", "", "")                                       \
-    X(host_func, "cuLaunchHostFunc", "", "hipLaunchHostFunc")                                     \
-    X(mem_info, "cuMemGetInfo_v2", "cuMemGetInfo", "hipMemGetInfo")                               \
-    X(mem_alloc, "cuMemAlloc_v2", "", "hipMalloc")                                                \
-    X(mem_free, "cuMemFree_v2", "", "hipFree")                                                    \
-    X(host_alloc, "cuMemHostAlloc", "", "hipHostMalloc")                                          \
-    X(host_free, "cuMemFreeHost", "", "hipHostFree")                                              \
-    X(host_address, "cuMemHostGetDevicePointer_v2", "", "hipHostGetDevicePointer")                \
-    X(fill, "cuMemsetD8Async", "", "hipMemsetD8Async")                                            \
-    X(pool_get, "cuDeviceGetMemPool", "", "hipDeviceGetMemPool")                                  \
-    X(pool_value, "cuMemPoolGetAttribute", "", "hipMemPoolGetAttribute")                          \
-    X(module_load, "cuModuleLoadData", "", "")              /* ours are PTX */ \
-    X(module_unload, "cuModuleUnload", "", "")                                                    \
-    X(module_function, "cuModuleGetFunction", "", "")                                             \
-    X(launch, "cuLaunchKernel", "", "")                                                           \
-    X(error_name, "cuGetErrorName", "", "")                                                       \
-    X(error_text, "cuGetErrorString", "", "")                                                     \
-    X(ctx_id, "cuCtxGetId", "", "")                                                               \
-    X(ctx_record, "cuCtxRecordEvent", "", "")                                                     \
-    X(mem_alloc_on, "cuMemAllocAsync", "", "hipMallocAsync")                                      \
-    X(mem_free_on, "cuMemFreeAsync", "", "hipFreeAsync")
+    X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
+    X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
+    X(event_record, "EventRecord", "EventRecord") X(event_query, "EventQuery", "EventQuery")      \
+    X(event_sync, "EventSynchronize", "EventSynchronize")                                         \
+    X(event_elapsed, "EventElapsedTime_v2", "EventElapsedTime")                                   \
+    X(stream_query, "StreamQuery", "StreamQuery")                                                 \
+    X(stream_sync, "StreamSynchronize", "StreamSynchronize") X(ctx_set, "CtxSetCurrent", "")      \
+    X(ctx_push, "CtxPushCurrent_v2", "") X(ctx_pop, "CtxPopCurrent_v2", "")                       \
+    X(ctx_device, "CtxGetDevice", "GetDevice") X(stream_ctx, "StreamGetCtx", "")                  \
+    X(device_attribute, "DeviceGetAttribute", "")                                                 \
+    X(stream_capturing, "StreamIsCapturing", "StreamIsCapturing")                                 \
+    X(capture_mode, "ThreadExchangeStreamCaptureMode", "ThreadExchangeStreamCaptureMode")         \
+    X(capture_begin, "StreamBeginCapture_v2", "StreamBeginCapture")                               \
+    X(capture_end, "StreamEndCapture", "StreamEndCapture")                                        \
+    X(graph_instantiate, "GraphInstantiateWithFlags", "GraphInstantiateWithFlags")                \
+    X(graph_launch, "GraphLaunch", "GraphLaunch")                                                 \
+    X(graph_exec_destroy, "GraphExecDestroy", "GraphExecDestroy")                                 \
+    X(graph_destroy, "GraphDestroy", "GraphDestroy")                                              \
+    X(event_record_flags, "EventRecordWithFlags", "")                                             \
+    X(host_func, "LaunchHostFunc", "LaunchHostFunc") X(mem_info, "MemGetInfo_v2", "MemGetInfo")   \
+    X(mem_alloc, "MemAlloc_v2", "Malloc") X(mem_free, "MemFree_v2", "Free")                       \
+    X(host_alloc, "MemHostAlloc", "HostMalloc") X(host_free, "MemFreeHost", "HostFree")           \
+    X(host_address, "MemHostGetDevicePointer_v2", "HostGetDevicePointer")                         \
+    X(fill, "MemsetD8Async", "MemsetD8Async")                                                     \
+    X(pool_get, "DeviceGetMemPool", "DeviceGetMemPool")                                           \
+    X(pool_value, "MemPoolGetAttribute", "MemPoolGetAttribute")                                   \
+    X(module_load, "ModuleLoadData", "") X(module_unload, "ModuleUnload", "")                     \
+    X(module_function, "ModuleGetFunction", "") X(launch, "LaunchKernel", "")                     \
+    X(error_name, "GetErrorName", "") X(error_text, "GetErrorString", "")                         \
+    X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
+    X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
+    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
+    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.
  */
@@ -270,7 +263,6 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
     return d;
 }
 
-#if PERF_GPU_DL_
 /* A library by the first of its names that answers: if it is in the process already that one,
  * whatever folder it came from. */
 PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
@@ -278,50 +270,42 @@ PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
     int   i, loaded;
     void *h = PERF_NULL_;
 
-    if (perf_dlopen_ == PERF_NULL_ || perf_dlsym_ == PERF_NULL_)
-        return PERF_NULL_;
     for (loaded = 1; loaded >= 0 && !h; loaded--)
-        for (i = 0; name[i] && !h; i++)
-            h = perf_dlopen_(name[i], loaded ? 1 | 4 : 1);      /* lazy, local; 4: only if loaded */
+        for (i = 0; name[i] && !h; i++) {
+#if PERF_GPU_DL_
+            if (perf_dlopen_ != PERF_NULL_ && perf_dlsym_ != PERF_NULL_)
+                h = perf_dlopen_(name[i], loaded ? 1 | 4 : 1);  /* lazy, local; 4: only if loaded */
+#endif
+        }
     return h;
 }
 
-/* Function pointers come out of dlsym as data pointers: copied, since no cast is allowed. */
-PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *name, const char *older, void *field)
+/* A field stays as it is where the library lacks the function.  Function pointers come out of dlsym
+ * as data pointers: copied, since no cast is allowed. */
+PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const char *name,
+                                    void *field)
 {
-    void *p = *name ? perf_dlsym_(library, name) : PERF_NULL_;
+    char      full[64];
+    perf_out_ o = perf_out_open_(full, sizeof full);
+    void     *p = PERF_NULL_;
 
-    if (!p && *older)
-        p = perf_dlsym_(library, older);
+    perf_putf_(&o, "%s%s", prefix, name);
+#if PERF_GPU_DL_
+    p = *name ? perf_dlsym_(library, full) : PERF_NULL_;
+    if (!p && o.len > 3 && !strcmp(full + o.len - 3, "_v2")) {
+        full[o.len - 3] = '\0';
+        p = perf_dlsym_(library, full);
+    }
+#endif
+    (void)library;
     if (p)
         memcpy(field, &p, sizeof p);
 }
 
-/* What the driver has; fields it lacks stay as they are. */
-#define PERF_GPU_FILL_CUDA_(f, cuda, older, hip) perf_gpu_symbol_(library, cuda, older, &t->f);
-PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
-{
-    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
-    void                    *library = perf_gpu_library_(name);
-
-    if (!library)
-        return 0;
-    PERF_GPU_LIST_(PERF_GPU_FILL_CUDA_)
-    t->name = "CUDA driver";
-    return 1;
-}
-#else
-PERF_COLD_FN_ int perf_gpu_fill_driver_(perf_gpu_backend *t)
-{
-    (void)t;
-    return 0;
-}
-#endif
-
 /* ---- table: HIP ---- */
 
-#if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !PERF_DISABLE &&                  \
-    (PERF_GPU_DL_ || defined(__HIP_CPU_RT__))
+#if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
+    PERF_GPU_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
 /* HIP's contexts are its devices: number + 1 is the handle.  Setting a device makes nothing. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
@@ -416,57 +400,6 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 #endif
 
-#if defined(__HIP_CPU_RT__)
-/* HIP-CPU, which runs HIP on the host: there is no library to look into.  Its functions differ from
- * the table's only in pointer types that are all one machine word. */
-PERF_FN void perf_hip_put_(void *field, const void *function)
-{
-    memcpy(field, &function, sizeof function);
-}
-#define PERF_HIP_SET_(field, function)                                                            \
-    perf_hip_put_(&(field), reinterpret_cast<const void *>(function))
-
-/* It captures nothing, cannot be asked whether an event is ready, and waits for the two whose
- * distance is wanted. */
-PERF_FN int perf_hip_cpu_query_(void *event)
-{
-    const auto &done = is_done(*static_cast<hipEvent_t>(event));
-
-    return done.valid() && done.wait_for(std::chrono::seconds(0)) != std::future_status::ready
-               ? PERF_GPU_NOT_READY : 0;
-}
-
-PERF_FN int perf_hip_cpu_elapsed_(float *ms, void *start, void *stop)
-{
-    if (perf_hip_cpu_query_(start) || perf_hip_cpu_query_(stop))
-        return PERF_GPU_NOT_READY;
-    return hipEventElapsedTime(ms, static_cast<hipEvent_t>(start), static_cast<hipEvent_t>(stop));
-}
-
-PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
-{
-    PERF_HIP_SET_(d->hip_set, hipSetDevice);
-    PERF_HIP_SET_(d->hip_text[0], hipGetErrorName);
-    PERF_HIP_SET_(d->hip_text[1], hipGetErrorString);
-    PERF_HIP_SET_(t->event_create, hipEventCreateWithFlags);
-    PERF_HIP_SET_(t->event_destroy, hipEventDestroy);
-    PERF_HIP_SET_(t->event_record,
-                  PERF_CAST_(hipError_t (*)(hipEvent_t, hipStream_t), hipEventRecord));
-    PERF_HIP_SET_(t->event_sync, hipEventSynchronize);
-    PERF_HIP_SET_(t->stream_query, hipStreamQuery);
-    PERF_HIP_SET_(t->stream_sync, hipStreamSynchronize);
-    PERF_HIP_SET_(t->ctx_device, hipGetDevice);
-    PERF_HIP_SET_(t->mem_info, hipMemGetInfo);
-    PERF_HIP_SET_(t->mem_alloc, PERF_CAST_(hipError_t (*)(void **, size_t), hipMalloc));
-    PERF_HIP_SET_(t->mem_free, hipFree);
-    PERF_HIP_SET_(t->host_free, hipHostFree);
-    PERF_HIP_SET_(t->fill, hipMemsetD8Async);
-    t->event_query = perf_hip_cpu_query_;
-    t->event_elapsed = perf_hip_cpu_elapsed_;
-    perf_hip_finish_(d, t, 0);
-    return 1;
-}
-#else
 #if defined(__HIPCC__)
 /* HIP numbers attributes its own way: those that a bench asks for. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
@@ -482,7 +415,7 @@ PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 #endif
 
 /* A file compiled by hipcc finds the library that it is linked with: `library` NULL. */
-#define PERF_GPU_FILL_HIP_(f, cuda, older, hip) perf_gpu_symbol_(library, hip, "", &t->f);
+#define PERF_GPU_FILL_HIP_(f, cuda, hip) perf_gpu_symbol_(library, "hip", hip, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
     static const char *const name[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5",
@@ -500,13 +433,13 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
         return 0;
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
-    perf_gpu_symbol_(library, "hipSetDevice", "", &d->hip_set);
-    perf_gpu_symbol_(library, "hipGetErrorName", "", &d->hip_text[0]);
-    perf_gpu_symbol_(library, "hipGetErrorString", "", &d->hip_text[1]);
-    perf_gpu_symbol_(library, "hipPeekAtLastError", "", &d->hip_peek);
-    perf_gpu_symbol_(library, "hipStreamGetDevice", "", &d->hip_owner);
-    perf_gpu_symbol_(library, "hipGetDeviceCount", "", &count_of);
-    perf_gpu_symbol_(library, "hipRuntimeGetVersion", "", &version_of);
+    perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
+    perf_gpu_symbol_(library, "hip", "GetErrorName", &d->hip_text[0]);
+    perf_gpu_symbol_(library, "hip", "GetErrorString", &d->hip_text[1]);
+    perf_gpu_symbol_(library, "hip", "PeekAtLastError", &d->hip_peek);
+    perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
+    perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
+    perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
     if (!t->ctx_device || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !count_of ||
         count_of(&devices) || devices < 1)
         return 0;
@@ -515,13 +448,20 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     perf_hip_finish_(d, t, version);
     return 1;
 }
-#endif
 #else
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_DRIVER_
+#define PERF_GPU_FILL_CUDA_(f, cuda, hip) perf_gpu_symbol_(library, "cu", cuda, &t->f);
 PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t)
 {
+    static const char *const name[] = {"libcuda.so.1", PERF_NULL_};
+    void                    *library = perf_gpu_library_(name);
+
     (void)d;
-    return perf_gpu_fill_driver_(t);
+    if (!library)
+        return 0;
+    PERF_GPU_LIST_(PERF_GPU_FILL_CUDA_)
+    t->name = "CUDA driver";
+    return 1;
 }
 #endif
 
@@ -534,8 +474,7 @@ PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
-    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_)
-                                       : perf_gpu_driver_get_();
+    perf_gpu_driver_ *d = PERF_DISABLE ? PERF_NULL_ : perf_gpu_driver_get_();
     perf_registry_   *r;
     perf_gpu_backend  t = PERF_ZERO;
 
@@ -570,13 +509,8 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
         name = PERF_NULL_;
     if (b && b->error_text && b->error_text(code, &text))
         text = PERF_NULL_;
-    if (code < 0)
-        perf_put_char_(o, '-');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, code < 0 ? -PERF_CAST_(int64_t, code) : code));
-    perf_put_(o, name ? " " : "");
-    perf_put_(o, name ? name : "");
-    perf_put_(o, text ? ": " : "");
-    perf_put_(o, text ? text : "");
+    perf_putf_(o, "%.0f%s%s%s%s", PERF_CAST_(double, code), name ? " " : "", name ? name : "",
+               text ? ": " : "", text ? text : "");
 }
 
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
@@ -585,7 +519,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
     perf_registry_         *r = perf_registry_get_();
-    perf_out_               o = PERF_ZERO;
+    perf_out_               o;
 
     if (code == PERF_GPU_SHUT_DOWN) {
         PERF_SET_(&d->down, 1u);
@@ -602,10 +536,8 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
     if (!d->error) {
-        o.p = d->error_text;
-        o.cap = sizeof d->error_text;
-        perf_put_(&o, call);
-        perf_put_(&o, ": ");
+        o = perf_out_open_(d->error_text, sizeof d->error_text);
+        perf_putf_(&o, "%s: ", call);
         perf_gpu_put_error_(&o, b, code);
         PERF_REL_(&d->error, code);
     }
@@ -615,11 +547,9 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
 /* Where something has been asked of a driver already; NULL: nowhere yet. */
 PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
 {
-    perf_registry_ *r = PERF_DISABLE ? PERF_CAST_(perf_registry_ *, PERF_NULL_)
-                                     : perf_registry_get_();
+    perf_registry_ *r = PERF_DISABLE ? PERF_NULL_ : perf_registry_get_();
 
-    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu))
-             : PERF_CAST_(perf_gpu_driver_ *, PERF_NULL_);
+    return r ? PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu)) : PERF_NULL_;
 }
 
 PERF_FN int perf_gpu_error_code(void)
@@ -641,7 +571,7 @@ PERF_FN perf_status perf_gpu_status(void)
     void                   *ctx = PERF_NULL_;
     int                     code;
 
-    if (!d || PERF_TCC_ || PERF_MSVC_)          /* no weak thread-local data there */
+    if (!d || PERF_TCC_)                        /* no weak thread-local data there */
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOGPU;
     if (PERF_GET_(&d->down))
         return PERF_EGPU;
@@ -712,7 +642,6 @@ typedef struct perf_gpu_nvml_ {
     void *device[64];           /* NVML's, by CUDA's number; NULL: not asked */
 } perf_gpu_nvml_;
 
-#if PERF_GPU_DL_
 /* Loads and starts it, once in the process (tens of ms, with no lock held): until that is done,
  * other threads get NULL.  Never stopped: others may use it. */
 PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
@@ -730,12 +659,11 @@ PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
     n = PERF_CAST_(perf_gpu_nvml_ *, perf_pages_(sizeof *n, 0));
     library = n ? perf_gpu_library_(name) : PERF_NULL_;
     if (library) {
-        perf_gpu_symbol_(library, "nvmlInit_v2", "nvmlInit", &n->init);
-        perf_gpu_symbol_(library, "nvmlDeviceGetHandleByPciBusId_v2",
-                         "nvmlDeviceGetHandleByPciBusId", &n->by_address);
-        perf_gpu_symbol_(library, "nvmlDeviceGetClockInfo", "", &n->clock);
-        perf_gpu_symbol_(library, "nvmlDeviceGetCurrentClocksEventReasons",
-                         "nvmlDeviceGetCurrentClocksThrottleReasons", &n->reasons);
+        perf_gpu_symbol_(library, "nvml", "Init_v2", &n->init);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetHandleByPciBusId_v2", &n->by_address);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetClockInfo", &n->clock);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksThrottleReasons", &n->reasons);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksEventReasons", &n->reasons);
         n->usable = n->init && n->by_address && n->clock && !n->init();
     }
     PERF_REL_(&d->nvml, PERF_CAST_(void *, n));
@@ -769,36 +697,24 @@ PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nv
     PERF_REL_(&n->device[device], handle);
     return handle;
 }
-#endif
 
 /* The SM clock of a device now, and why it is not higher: 0, or nonzero where nobody knows. */
 PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
                                   uint64_t *why)
 {
+    perf_gpu_nvml_    *n;
+    void              *handle;
+    unsigned long long bits = 0;
+
     if (t->device_clock)
         return t->device_clock(device, mhz, why);
-#if PERF_GPU_DL_
-    {
-        perf_gpu_nvml_    *n;
-        void              *handle;
-        unsigned long long bits = 0;
-
-        if (t->flags & PERF_GPU_TABLE_SIMULATED)
-            return 1;
-        n = perf_gpu_nvml_get_();
-        handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
-        if (!handle || n->clock(handle, 1, mhz))
-            return 1;
-        if (n->reasons && !n->reasons(handle, &bits))
-            *why = bits;
-        return 0;
-    }
-#else
-    (void)device;
-    (void)mhz;
-    (void)why;
-    return 1;
-#endif
+    n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ : perf_gpu_nvml_get_();
+    handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
+    if (!handle || n->clock(handle, 1, mhz))
+        return 1;
+    if (n->reasons && !n->reasons(handle, &bits))
+        *why = bits;
+    return 0;
 }
 
 PERF_END_DECLS

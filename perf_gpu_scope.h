@@ -22,7 +22,7 @@
 
 PERF_BEGIN_DECLS
 
-#if PERF_TCC_ || PERF_MSVC_
+#if PERF_TCC_
 #define PERF_GPU_HERE_ 0                /* no weak thread-local data: the calls say PERF_ENOGPU */
 #else
 #define PERF_GPU_HERE_ 1
@@ -46,7 +46,7 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 #define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
 #else
-#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, , __COUNTER__)
+#define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, __COUNTER__)
 #define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
 #endif
 #define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
@@ -57,8 +57,8 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
- *                                                         one context, perf_cuda.h says who writes
- *   perf_gpu_self_v1_, PERF_GPU_WINDOW_                   the calling thread's ring in use
+ *                                                         one context, perf_cuda.h says who writes;
+ *                                                         that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
  *   PERF_GPU_HERE_                                        1: scopes can record here */
@@ -78,11 +78,10 @@ typedef struct perf_gpu_slot_ {
     uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
-    uint32_t held;              /* calls of perf_gpu_collect_sync() that wait for it */
+    uint32_t thread;            /* on a per-thread default stream: whose it is; else 0 */
     perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
-    uint32_t thread, spare;     /* thread: on a per-thread default stream, whose it is; else 0 */
 } perf_gpu_slot_;
 
 /* One more than the stream, so that memory wiped by a fork does not look like stream NULL. */
@@ -112,24 +111,18 @@ typedef struct perf_gpu_ring_ {
 } perf_gpu_ring_;
 
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
- * window: the time in steps of 2^18 ticks (some 0.1 ms) at which the context was last found alive;
- * the first scope in another window asks again, so that a reset device never sees old events. */
+ * until: in ticks, 0.1 ms after the context was last found alive.  A later scope asks again, so
+ * that a reset device never sees old events. */
 typedef struct perf_gpu_self_ {
     perf_gpu_ring_          *ring;
     struct perf_gpu_thread_ *thread;
-    uint32_t                 window;
+    uint64_t                 until;
 } perf_gpu_self_;
-#define PERF_GPU_WINDOW_(ticks) PERF_CAST_(uint32_t, (ticks) >> 18)
 #if PERF_GPU_HERE_
 extern PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 #else
-static perf_gpu_self_ *perf_gpu_self_none_(void)
-{
-    static perf_gpu_self_ none;
-    return &none;
-}
-#define perf_gpu_self_v1_ (*perf_gpu_self_none_())
+static perf_gpu_self_ perf_gpu_self_v1_;       /* never used */
 #endif
 
 /* Everything but the common case, by perf_cuda.h. */
@@ -147,7 +140,7 @@ typedef struct perf_gpu_core_ {
 #endif
 #if PERF_DISABLE
 #define perf_gpu_begin_(site, stream)                                                             \
-    ((void)(site), (void)(stream), PERF_CAST_(perf_gpu_slot_ *, PERF_NULL_))
+    ((void)(site), (void)(stream), PERF_NULL_)
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
 #if PERF_GPU_MARKS_ONLY_
@@ -187,7 +180,7 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
         return perf_gpu_begin_cold_(site, stream);
     ticks = perf_ticks();
-    if (PERF_UNLIKELY_(PERF_GPU_WINDOW_(ticks) != perf_gpu_self_v1_.window) &&
+    if (PERF_UNLIKELY_(ticks >= perf_gpu_self_v1_.until) &&
         !perf_gpu_core_get_()->renew(ring))
         return perf_gpu_begin_cold_(site, stream);
     PERF_SET_(&s->begin, ticks);

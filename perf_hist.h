@@ -33,7 +33,7 @@ PERF_BEGIN_DECLS
  * The answer is the midpoint of that value's bucket, never outside [min, max]; q = 0 and q = 1
  * give the exact extremes.  Zero is a value like any other.  A value outside the range keeps its
  * count, takes part in every percentile and is answered by the exact extreme.  Negative (from bit
- * 63 up) and NaN values are counted by perf_hist_invalid and take no part.
+ * 63 up) and NaN values are counted by perf_hist_lost and take no part.
  *
  * Counts never wrap: at some 9.2e18 values perf_hist_add_n counts the rest as lost, and merging
  * refuses.
@@ -51,16 +51,13 @@ PERF_BEGIN_DECLS
  * window in the others and takes the slow way.                                                   */
 typedef struct perf_hist_head_ {
     uint64_t lo;
-    uint64_t width;                 /* of the fixed form                                          */
-    uint64_t width64;               /* of caller-owned 64-bit counters                            */
-    uint64_t width32;               /* of caller-owned 32-bit counters                            */
+    uint64_t width[3];              /* of the fixed form, of caller-owned 64 and 32-bit counters  */
     uint64_t sums[4];               /* together the sum of all values, modulo 2^64                */
     uint64_t not_min;               /* ~minimum, so that zero means none                          */
     uint64_t max;
     uint64_t under;                 /* values below the lowest with a bucket: zeros by default    */
     uint64_t over;                  /* values above `highest`                                     */
-    uint64_t invalid;               /* negative or NaN                                            */
-    uint64_t lost;                  /* records that met a full counter                            */
+    uint64_t lost;                  /* negative or NaN, or met a full counter                     */
     uint64_t highest;               /* largest value with a bucket; 0: fixed form                 */
     uint64_t bias;                  /* index = (bits of the double >> shift) - bias               */
     double   unit;                  /* of a stored integer; 0: 1                                  */
@@ -93,7 +90,6 @@ typedef struct perf_hist_opts {     /* zero = default                           
 } perf_hist_opts;
 
 PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython     */
-PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o);    /* what really runs   */
 
 /* Bytes that a histogram with these options needs; 0: the options are out of range. */
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
@@ -127,8 +123,8 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
 /* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
 
-/* Rounded to the nearest multiple of the histogram's unit.  NaN is invalid, and half a unit below
- * zero or less.  Infinity is `over`.                                                             */
+/* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and half a unit below zero
+ * or less.  What is 2^63 units or more is recorded as 2^63 - 1 of them.                          */
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
 
 /* Coordinated omission: a value that took longer than the interval at which it should have been
@@ -138,11 +134,11 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- read ----  PERF_HIST_NO_DATA when there are no values or h is NULL                       */
 
-PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the invalid ones   */
+PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
 PERF_FN uint64_t perf_hist_under(const perf_hist *h);      /* of them, below the range (or zero) */
 PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the range           */
-PERF_FN uint64_t perf_hist_invalid(const perf_hist *h);    /* negative or NaN                    */
-PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* met a full counter                 */
+PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
+                                                           /* met a full counter                 */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
 PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
 
@@ -182,28 +178,6 @@ typedef struct perf_hist_bucket {
 } perf_hist_bucket;
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
 
-/* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
- * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
- * A bucket counts in the step that holds its first value.
- *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times);
-
-/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1.
- *     perf_hist_level l = PERF_ZERO;
- *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
-typedef struct perf_hist_level {
-    double           quantile;      /* 0..1                                                       */
-    double           value;         /* end of the bucket that reaches it, at most the maximum     */
-    uint64_t         count;         /* values up to there                                         */
-    perf_hist_bucket bucket_;
-    uint64_t         total_;
-    double           percent_;
-} perf_hist_level;
-
-/* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps);
-
 /* ---- combine ----  a call that fails leaves `into` as it was                                  */
 
 /* into += from, exactly and in any order the same bits.  `from` may be finer than `into` (its
@@ -231,7 +205,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * No function here takes a lock; the histogram is the caller's, as above.
  *   perf_hist_head_, perf_hist_at_, perf_hist_peek_     the head of a histogram of any form
  *   perf_hist_shape_, perf_hist_shape_of_               layout: range, buckets, counters; not NULL
- *   perf_hist_cells_, perf_hist_cell_                   the counters, and what one of them holds
+ *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
  *   perf_hist_touched_, perf_hist_occupied_             where to look, the next counter not zero
@@ -280,9 +254,11 @@ typedef struct perf_hist_shape_ {
     uint64_t lowest;                /* first value with a bucket                                  */
     size_t   first;                 /* compact index of the first counter                         */
     size_t   counters;
+    double   unit;
     unsigned bits;
     unsigned bytes;
     int      compact;
+    int      form;                  /* which width of the head is its                             */
 } perf_hist_shape_;
 
 /* The head by its own type: caller-owned memory may be smaller than a perf_hist. */
@@ -366,6 +342,8 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
     s.counters = s.compact ? d->counters : PERF_HIST_FIXED_;
     s.bits = s.compact ? d->bits : PERF_HIST_BITS_;
     s.bytes = s.compact ? d->bytes : 8;
+    s.form = !s.compact ? 0 : s.bytes == 8 ? 1 : 2;
+    s.unit = d->unit > 0.0 ? d->unit : 1.0;
     s.first = 0;
     if (s.compact)
         s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
@@ -378,33 +356,32 @@ PERF_FN uint64_t perf_hist_cell_(const perf_hist *h, const perf_hist_shape_ *s, 
     const void *cells = perf_hist_peek_cells_(h);
 
     if (s->bytes == 4)
-        return PERF_CAST_(const uint32_t *, cells)[i];
-    return PERF_CAST_(const uint64_t *, cells)[i];
+        return PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
+    return PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
 }
 
+/* The sum of eight counters from i on. */
+#define PERF_EIGHT_(p)                                                                            \
+    (zero + (p)[0] + (p)[1] + (p)[2] + (p)[3] + (zero + (p)[4] + (p)[5] + (p)[6] + (p)[7]))
+PERF_FN uint64_t perf_hist_eight_(const perf_hist *h, const perf_hist_shape_ *s, size_t i)
+{
+    const void     *cells = perf_hist_peek_cells_(h);
+    const uint64_t *c64 = PERF_CAST_(const uint64_t *, cells) + i;
+    const uint32_t *c32 = PERF_CAST_(const uint32_t *, cells) + i;
+    uint64_t        zero = 0;
+
+    return s->bytes == 4 ? PERF_EIGHT_(c32) : PERF_EIGHT_(c64);
+}
+#undef PERF_EIGHT_
+
 /* The first counter in [i, end) that is not zero, else end. */
-#define PERF_OCCUPIED_(T)                                                                         \
-    do {                                                                                          \
-        const T *c = PERF_CAST_(const T *, cells);                                                \
-        if (i < end && c[i])                                                                      \
-            return i;                                                                             \
-        while (i + 4 <= end && !(c[i] | c[i + 1] | c[i + 2] | c[i + 3]))                          \
-            i += 4;                                                                               \
-        while (i < end && !c[i])                                                                  \
-            i++;                                                                                  \
-    } while (0)
 PERF_FN size_t perf_hist_occupied_(const perf_hist *h, const perf_hist_shape_ *s, size_t i,
                                    size_t end)
 {
-    const void *cells = perf_hist_peek_cells_(h);
-
-    if (s->bytes == 4)
-        PERF_OCCUPIED_(uint32_t);
-    else
-        PERF_OCCUPIED_(uint64_t);
+    while (i < end && !perf_hist_cell_(h, s, i))
+        i += end - i > 8 && !perf_hist_eight_(h, s, i + 1) ? 9u : 1u;
     return i;
 }
-#undef PERF_OCCUPIED_
 
 /* Buckets that may be occupied: [*first, return value). */
 PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s, size_t *first)
@@ -427,9 +404,7 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
 
 PERF_FN double perf_hist_unit_(const perf_hist *h)
 {
-    double unit = perf_hist_peek_(h)->unit;
-
-    return unit > 0.0 ? unit : 1.0;
+    return perf_hist_shape_of_(h).unit;
 }
 
 /* ---- histogram: caller-owned memory ---- */
@@ -441,93 +416,74 @@ PERF_FN perf_hist_opts perf_hist_opts_default(void)
 }
 
 /* 0: options out of range.  Else the layout in *s and bytes that it takes. */
-PERF_FN size_t perf_hist_plan_(const perf_hist_opts *r, perf_hist_shape_ *s)
+PERF_FN size_t perf_hist_plan_(const perf_hist_opts *opts, perf_hist_shape_ *s)
 {
-    uint64_t width;
+    perf_hist_opts o = opts ? *opts : perf_hist_opts_default();
+    uint64_t       width;
 
-    if (r->bits > 14 || (r->counter_bytes != 4 && r->counter_bytes != 8) || r->highest < 2 ||
-        r->highest > PERF_HIST_MOST_ || r->lowest > r->highest || !(r->unit > 0.0) ||
-        !perf_is_finite_(r->unit) || !perf_is_finite_(1.0 / r->unit))
+    if (o.highest == 0)
+        o.highest = UINT64_C(3600000000000);
+    s->unit = o.unit < 0.0 || o.unit > 0.0 || perf_is_nan_(o.unit) ? o.unit : 1.0;
+    if (o.bits > 14 || o.counter_bytes < 0 || o.counter_bytes > 8 || o.counter_bytes % 4 ||
+        o.highest < 2 || o.highest > PERF_HIST_MOST_ || o.lowest > o.highest || !(s->unit > 0.0) ||
+        !perf_is_finite_(s->unit) || !perf_is_finite_(1.0 / s->unit))
         return 0;
-    s->bits = r->bits < 0 ? 0 : PERF_CAST_(unsigned, r->bits);
-    s->bytes = PERF_CAST_(unsigned, r->counter_bytes);
+    s->bits = o.bits < 0 ? 0 : o.bits ? PERF_CAST_(unsigned, o.bits) : 7;
+    s->bytes = o.counter_bytes == 8 ? 8 : 4;
+    s->form = o.counter_bytes == 8 ? 1 : 2;
     s->compact = 1;
     s->first = 0;
-    if (r->lowest > 1)
-        s->first = PERF_CAST_(size_t, perf_hist_index_(s, r->lowest));
+    if (o.lowest > 1)
+        s->first = PERF_CAST_(size_t, perf_hist_index_(s, o.lowest));
     s->lowest = s->first ? perf_hist_lower_(s, 0, &width) : 1;
-    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, r->highest)) + 1;
+    s->counters = PERF_CAST_(size_t, perf_hist_index_(s, o.highest)) + 1;
     s->highest = perf_hist_lower_(s, s->counters - 1, &width);
     s->highest += width - 1;
-    return (sizeof(perf_hist_head_) + s->counters * s->bytes + 7) & ~PERF_CAST_(size_t, 7);
-}
-
-PERF_FN perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o)
-{
-    perf_hist_opts   r = o ? *o : perf_hist_opts_default();
-    perf_hist_shape_ s = PERF_ZERO;
-
-    if (r.bits == 0)
-        r.bits = 7;
-    if (r.counter_bytes == 0)
-        r.counter_bytes = 4;
-    if (r.highest == 0)
-        r.highest = UINT64_C(3600000000000);
-    if (!(r.unit < 0.0 || r.unit > 0.0 || perf_is_nan_(r.unit)))
-        r.unit = 1.0;
-    if (perf_hist_plan_(&r, &s)) {
-        r.lowest = s.lowest;
-        r.highest = s.highest;
-    }
-    return r;
+    return sizeof(perf_hist_head_) + ((s->counters * s->bytes + 31) & ~PERF_CAST_(size_t, 31));
 }
 
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
 {
     perf_hist_shape_ s = PERF_ZERO;
-    perf_hist_opts   r = perf_hist_opts_resolved(o);
 
-    return perf_hist_plan_(&r, &s);
+    return perf_hist_plan_(o, &s);
 }
 
-/* The constant fields of the head of an empty histogram. */
-PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s, double unit)
+/* The head of an empty histogram. */
+PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
 {
     memset(d, 0, sizeof *d);
+    if (!s->compact)
+        return;
     d->highest = s->highest;
     d->counters = PERF_CAST_(uint32_t, s->counters);
     d->bits = PERF_CAST_(uint8_t, s->bits);
     d->bytes = PERF_CAST_(uint8_t, s->bytes);
     d->shift = PERF_CAST_(uint8_t, 52 - s->bits);
     d->bias = (PERF_CAST_(uint64_t, 1022 + s->bits) << s->bits) + s->first;
-    d->unit = perf_bits_(unit) == perf_bits_(1.0) ? 0.0 : unit;
+    d->unit = perf_bits_(s->unit) == perf_bits_(1.0) ? 0.0 : s->unit;
 }
 
 PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o)
 {
     perf_hist_shape_ s = PERF_ZERO;
-    perf_hist_opts   r = perf_hist_opts_resolved(o);
-    size_t           need = perf_hist_plan_(&r, &s);
+    size_t           need = perf_hist_plan_(o, &s);
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
     memset(mem, 0, need);
-    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s, r.unit);
+    perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s);
     return PERF_CAST_(perf_hist *, mem);
 }
 
-/* Is [lo, lo + width) a window that no record could leave the counters through? */
-PERF_FN int perf_hist_window_ok_(uint64_t lo, uint64_t width, uint64_t least, uint64_t highest)
-{
-    return width == 0 || (lo >= least && lo <= highest && width - 1 <= highest - lo);
-}
-
-/* Smallest value whose counter the double tells, in the compact form. */
+/* Smallest value that an inlined record may take: its double tells its counter. */
 PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
 {
-    return s->lowest >> s->bits ? s->lowest : UINT64_C(1) << s->bits;
+    return !s->compact ? 1 : s->lowest >> s->bits ? s->lowest : UINT64_C(1) << s->bits;
 }
 
+/* The constant fields of the head must be those that perf_hist_init would write, and the window one
+ * that no record could leave the counters through.                                               */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
     const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
@@ -535,36 +491,34 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
     perf_hist_opts         o = PERF_ZERO;
     perf_hist_shape_       s = PERF_ZERO;
     perf_hist             *none = PERF_CAST_(perf_hist *, PERF_NULL_);
-    uint64_t               front, top, exact = UINT64_MAX >> 11;
+    uint64_t               front, width, top;
+    size_t                 need = sizeof(perf_hist);
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || bytes < sizeof *d)
         return none;
-    if (d->highest == 0) {
-        if (bytes < sizeof(perf_hist) || d->counters || d->bits || d->bytes || d->bias ||
-            d->unit > 0.0 || d->width64 || d->width32 ||
-            !perf_hist_window_ok_(d->lo, d->width, 1, PERF_HIST_HIGHEST_))
+    s.highest = PERF_HIST_HIGHEST_;
+    if (d->highest) {
+        front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
+        if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits)
             return none;
-        return PERF_CAST_(perf_hist *, mem);
+        s.bits = d->bits;
+        s.compact = 1;
+        o.bits = d->bits ? d->bits : -1;
+        o.counter_bytes = d->bytes;
+        o.highest = d->highest;
+        o.lowest = perf_hist_lower_(&s, PERF_CAST_(size_t, d->bias - front), &width);
+        o.unit = d->unit;
+        need = perf_hist_plan_(&o, &s);
     }
-    /* The constant fields must be those that perf_hist_init would write. */
-    front = PERF_CAST_(uint64_t, 1022 + (d->bits & 15)) << (d->bits & 15);
-    if (d->bits > 14 || d->bias < front || d->bias - front >= 64u << d->bits)
+    if (need == 0 || need > bytes)
         return none;
-    s.bits = d->bits;
-    s.compact = 1;
-    o.bits = d->bits ? d->bits : -1;
-    o.counter_bytes = d->bytes;
-    o.highest = d->highest;
-    o.lowest = perf_hist_lower_(&s, PERF_CAST_(size_t, d->bias - front), &top);
-    o.unit = perf_hist_unit_(PERF_CAST_(const perf_hist *, mem));
-    if (perf_hist_plan_(&o, &s) == 0 || perf_hist_plan_(&o, &s) > bytes)
+    perf_hist_found_(&same, &s);
+    if (memcmp(&same.highest, &d->highest, sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
-    perf_hist_found_(&same, &s, o.unit);
-    top = s.highest < exact ? s.highest : exact;
-    if (same.highest != d->highest || same.counters != d->counters || same.shift != d->shift ||
-        same.bias != d->bias || d->width || perf_bits_(same.unit) != perf_bits_(d->unit) ||
-        (s.bytes == 4 ? d->width64 : d->width32) ||
-        !perf_hist_window_ok_(d->lo, d->width64 | d->width32, perf_hist_least_(&s), top))
+    width = d->width[s.form];
+    top = s.highest < UINT64_MAX >> 11 ? s.highest : UINT64_MAX >> 11;      /* exact as a double  */
+    if (d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
+        (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo)))
         return none;
     return PERF_CAST_(perf_hist *, mem);
 }
@@ -595,42 +549,66 @@ PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
 #endif
 }
 
-/* The same, but a full one stays full. */
-PERF_FN void perf_hist_more_(uint64_t *p, uint64_t n)
+/* n records that are not counted. */
+PERF_FN void perf_hist_lose_(perf_hist *h, uint64_t n)
 {
+    uint64_t *p = &perf_hist_at_(h)->lost;
+
     PERF_SET_(p, n > UINT64_MAX - *p ? UINT64_MAX : *p + n);
 }
 
-/* Counter i takes n; what does not fit is `lost`. */
-PERF_FN void perf_hist_grow_(perf_hist *h, const perf_hist_shape_ *s, size_t i, uint64_t n)
+/* Where a value goes: the number of a counter, or one of these. */
+#define PERF_HIST_UNDER_ (UINT64_MAX - 1)
+#define PERF_HIST_OVER_  UINT64_MAX
+PERF_HD_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
 {
-    uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + i, room;
-
-    if (s->bytes == 8) {
-        perf_hist_more_(PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + i, n);
-        return;
-    }
-    room = UINT32_MAX - *c;
-    if (n > room) {
-        perf_hist_more_(&perf_hist_at_(h)->lost, n - room);
-        n = room;
-    }
-    PERF_SET_(c, PERF_CAST_(uint32_t, *c + n));
+    return v < s->lowest ? PERF_HIST_UNDER_
+           : v > s->highest ? PERF_HIST_OVER_ : perf_hist_index_(s, v);
 }
 
-/* How many of n more values the total still takes; the others are `lost`.  Only many at once can
- * bring it there, so few do not pay for the count.                                               */
-PERF_FN uint64_t perf_hist_room_(perf_hist *h, uint64_t n)
+/* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
+PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
+                            int minus)
 {
-    uint64_t held, room;
+    perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t        *c = place == PERF_HIST_UNDER_ ? &d->under : &d->over, sum;
+    uint32_t        *c32;
 
-    if (PERF_LIKELY_(n < UINT64_C(1) << 20))
-        return n;
-    held = perf_hist_count(h);
-    room = held < PERF_HIST_BULK_ ? PERF_HIST_BULK_ - held : 0;
+    if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
+        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        sum = minus ? *c32 - n : *c32 + n;
+        if ((n | sum) >> 32)
+            return 0;
+        PERF_SET_(c32, PERF_CAST_(uint32_t, sum));
+        return 1;
+    }
+    if (place < PERF_HIST_UNDER_)
+        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place;
+    sum = minus ? *c - n : *c + n;
+    if ((n | sum) >> 63)
+        return 0;
+    PERF_SET_(c, sum);
+    return 1;
+}
+
+/* How many of n more values of a place are counted; the others are lost.  Only many at once can
+ * bring the total to its end, so few do not pay for the count.                                   */
+PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
+                                 uint64_t n)
+{
+    uint64_t room = n, held;
+
+    if (PERF_UNLIKELY_(n >> 20)) {
+        held = perf_hist_count(h);
+        room = held < PERF_HIST_BULK_ ? PERF_HIST_BULK_ - held : 0;
+    }
+    if (s->bytes == 4 && place < PERF_HIST_UNDER_) {
+        held = UINT32_MAX - perf_hist_cell_(h, s, PERF_CAST_(size_t, place));
+        room = room < held ? room : held;
+    }
     if (n <= room)
         return n;
-    perf_hist_more_(&perf_hist_at_(h)->lost, n - room);
+    perf_hist_lose_(h, n - room);
     return room;
 }
 
@@ -657,35 +635,36 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
+    uint64_t         place;
 
-    if (v - d->lo < d->width64 && n == 1 && sum == v) {
-        perf_hist_hit64_(d, v);
-        return;
-    }
     if (v >> 63) {
-        perf_hist_more_(&d->invalid, n);
+        perf_hist_lose_(h, n);
         return;
     }
-    n = perf_hist_room_(h, n);
+    s = perf_hist_shape_of_(h);
+    place = perf_hist_place_(&s, v);
+    n = perf_hist_room_(h, &s, place, n);
     if (n == 0)
         return;
-    s = perf_hist_shape_of_(h);
     PERF_SET_(&d->sums[0], d->sums[0] + sum);
     if (~v > d->not_min)
         PERF_SET_(&d->not_min, ~v);
     if (v > d->max)
         PERF_SET_(&d->max, v);
-    if (v < s.lowest) {
-        perf_hist_more_(&d->under, n);
-    } else if (v > s.highest) {
-        perf_hist_more_(&d->over, n);
-    } else {
-        perf_hist_grow_(h, &s, PERF_CAST_(size_t, perf_hist_index_(&s, v)), n);
-        if (!s.compact)
-            perf_hist_widen_(&d->lo, &d->width, v);
-        else if (v >= perf_hist_least_(&s) && !(v >> 53))           /* exact as a double          */
-            perf_hist_widen_(&d->lo, s.bytes == 4 ? &d->width32 : &d->width64, v);
-    }
+    (void)perf_hist_bump_(h, &s, place, n, 0);
+    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))    /* exact          */
+        perf_hist_widen_(&d->lo, &d->width[s.form], v);                 /* as a double            */
+}
+
+/* A record of perf_hist_add into another form. */
+PERF_HIST_SLOW_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+{
+    perf_hist_head_ *d = perf_hist_at_(h);
+
+    if (v - d->lo < d->width[1])
+        perf_hist_hit64_(d, v);
+    else
+        perf_hist_put_(h, v, 1, v);
 }
 
 /* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns
@@ -699,8 +678,8 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
     uint64_t         top;
 
     PERF_HIDE_(d);                  /* one base register for all that follows                     */
-    if (PERF_UNLIKELY_(ns - d->lo >= d->width)) {
-        perf_hist_put_(h, ns, 1, ns);
+    if (PERF_UNLIKELY_(ns - d->lo >= d->width[0])) {
+        perf_hist_put_other_(h, ns);
         return;
     }
     top = perf_hist_double_(ns) >> PERF_HIST_SHIFT_;
@@ -714,7 +693,7 @@ PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value)
     perf_hist_head_ *d = perf_hist_at_(h);
 
     PERF_HIDE_(d);
-    if (PERF_LIKELY_(value - d->lo < d->width64))
+    if (PERF_LIKELY_(value - d->lo < d->width[1]))
         perf_hist_hit64_(d, value);
     else
         perf_hist_put_(h, value, 1, value);
@@ -727,7 +706,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
     uint32_t        *c, n;
 
     PERF_HIDE_(d);
-    if (PERF_UNLIKELY_(value - d->lo >= d->width32)) {
+    if (PERF_UNLIKELY_(value - d->lo >= d->width[2])) {
         perf_hist_put_(h, value, 1, 0);
         return;
     }
@@ -781,44 +760,31 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s = perf_hist_shape_of_(h);
+    uint64_t         place;
+    uint32_t        *c32;
 
     if (ns >> 63) {
-        perf_shared_add_(&d->invalid, 1);
+        perf_shared_add_(&d->lost, 1);
         return;
     }
     perf_shared_max_(&d->not_min, ~ns);
     perf_shared_max_(&d->max, ns);
-    if (ns < s.lowest) {
-        perf_shared_add_(&d->under, 1);
-    } else if (ns > s.highest) {
-        perf_shared_add_(&d->over, 1);
-    } else if (s.bytes == 4) {
-        uint32_t *c = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns);
-        if (perf_shared_add32_(c, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c, UINT32_MAX);        /* take it back                       */
+    place = perf_hist_place_(&s, ns);
+    if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
+        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        if (perf_shared_add32_(c32, 1) >= PERF_HIST_FULL_) {
+            (void)perf_shared_add32_(c32, UINT32_MAX);      /* take it back                       */
             perf_shared_add_(&d->lost, 1);
         }
-    } else {
-        perf_shared_add_(PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + perf_hist_index_(&s, ns), 1);
+        return;
     }
+    perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_ ? &d->over
+                     : PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place, 1);
 }
 
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
 {
     perf_hist_put_(h, ns, n, ns * n);
-}
-
-/* More than any integer here: `over`, also where the range ends with the largest of them. */
-PERF_FN void perf_hist_put_over_(perf_hist *h)
-{
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t         v = PERF_HIST_MOST_;
-
-    PERF_SET_(&d->sums[0], d->sums[0] + v);
-    if (~v > d->not_min)
-        PERF_SET_(&d->not_min, ~v);
-    PERF_SET_(&d->max, v);
-    perf_hist_more_(&d->over, 1);
 }
 
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
@@ -827,9 +793,9 @@ PERF_FN void perf_hist_add_double(perf_hist *h, double ns)
     uint64_t v;
 
     if (perf_is_nan_(x) || x <= -0.5) {
-        perf_hist_put_(h, UINT64_MAX, 1, 0);
-    } else if (!perf_is_finite_(x) || x >= 9223372036854775808.0) {
-        perf_hist_put_over_(h);
+        perf_hist_lose_(h, 1);
+    } else if (x >= 9223372036854775807.0) {
+        perf_hist_add(h, PERF_HIST_MOST_);
     } else {
         v = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x));
         perf_hist_add(h, v + (x - PERF_CAST_(double, PERF_CAST_(int64_t, v)) >= 0.5));
@@ -863,115 +829,71 @@ PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interva
 
 /* ---- histogram: read ---- */
 
-/* Several neighbouring counters at once, as wide as the target that the file is compiled for;
- * one at a time where the compiler has no vector types.                                          */
-#if defined(__GNUC__) && !defined(__TINYC__) && !defined(__NVCC__) &&                              \
-    (defined(__SSE2__) || defined(__aarch64__))
-#define PERF_VECTORS_ 1
-#define PERF_UNROLL_  _Pragma("GCC unroll 32")      /* gcc -O2 does not on its own                */
-#if defined(__AVX512F__)
-#define PERF_VECTOR_(T) T __attribute__((vector_size(64), aligned(4), may_alias))
-#elif defined(__AVX2__)
-#define PERF_VECTOR_(T) T __attribute__((vector_size(32), aligned(4), may_alias))
-#else
-#define PERF_VECTOR_(T) T __attribute__((vector_size(16), aligned(4), may_alias))
-#endif
-typedef PERF_VECTOR_(uint64_t) perf_lanes64_;
-typedef PERF_VECTOR_(uint32_t) perf_lanes32_;
-#undef PERF_VECTOR_
-#else
-#define PERF_UNROLL_
-typedef uint64_t perf_lanes64_;
-typedef uint32_t perf_lanes32_;
-#endif
-
-/* name(c, block, n, sums): the sums of n blocks of `block` counters (64 or a multiple), and of all
- * of them.  32-bit counters are taken two by two: one sum of the pairs as they lie, one of their
- * upper halves; their difference is the lower halves.  No overflow, cheaper than widening each.  */
-#if defined(PERF_VECTORS_)
-#define PERF_HIST_SUMS_(attribute, name, T, V, part)                                              \
-    static inline attribute uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)     \
+/* The sums of n blocks of `block` counters (64 or a multiple), and of all of them.  64-bit counters
+ * are read 10 KB and more at a time: in vectors where the compiler has them (gcc -O2 makes none on
+ * its own), in the wide ones of AVX2 where the processor has it.                                 */
+#if defined(__GNUC__) && !PERF_TCC_ && !defined(__NVCC__)
+typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_alias));
+#define PERF_HIST_LANES_(name)                                                                    \
+    PERF_FN uint64_t name(const void *cells, size_t block, size_t n, uint64_t *sums)              \
     {                                                                                             \
-        const size_t some = 64 * sizeof(T) / sizeof(V), all = block * sizeof(T) / sizeof(V);      \
-        uint64_t     total = 0;                                                                   \
-        size_t       i, j, k;                                                                     \
-        for (k = 0; k < n; k++, c += block) {                                                     \
-            const V *v = PERF_PTR_(const V *, c);                                                 \
-            V        a = PERF_ZERO, b = PERF_ZERO, x = PERF_ZERO, y = PERF_ZERO;                  \
-            for (i = 0; i < all; i += some)                                                       \
-                PERF_UNROLL_ for (j = 0; j < some; j += 2)                                        \
-                {                                                                                 \
-                    a += v[i + j];                                                                \
-                    b += v[i + j + 1];                                                            \
-                    part;                                                                         \
-                }                                                                                 \
+        const perf_lanes_ *v = PERF_CAST_(const perf_lanes_ *, cells);                            \
+        uint64_t           total = 0;                                                             \
+        size_t             i, k;                                                                  \
+        for (k = 0; k < n; k++) {                                                                 \
+            perf_lanes_ a = PERF_ZERO, b = PERF_ZERO;                                             \
+            for (i = 0; i < block; i += 16, v += 4) {                                             \
+                a += v[0] + v[1];                                                                 \
+                b += v[2] + v[3];                                                                 \
+            }                                                                                     \
             a += b;                                                                               \
-            x += y;                                                                               \
-            a += x - (x << 32);                                                                   \
-            for (sums[k] = 0, i = 0; i < sizeof(V) / sizeof(uint64_t); i++)                       \
-                sums[k] += a[i];                                                                  \
+            sums[k] = a[0] + a[1] + a[2] + a[3];                                                  \
             total += sums[k];                                                                     \
         }                                                                                         \
         return total;                                                                             \
     }
-#define PERF_UPPER_ x += v[i + j] >> 32, y += v[i + j + 1] >> 32
-PERF_HIST_SUMS_(, perf_sums64_, uint64_t, perf_lanes64_, (void)0)
-PERF_HIST_SUMS_(, perf_sums32_, uint32_t, perf_lanes64_, PERF_UPPER_)
-/* A query reads some 60 to 120 KB of counters.  Where the file is not compiled for AVX2 and the
- * processor has it, that part runs in twice as wide registers: 0.7 to 0.85 of the time on Zen 3,
- * where the second-level cache is the limit then.                                                */
+PERF_HIST_LANES_(perf_hist_lanes_)
 #if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* its stack: 16 bytes only    */
 #define PERF_HIST_AVX2_ 1
-typedef uint64_t perf_wide_ __attribute__((vector_size(32), aligned(4), may_alias));
-#define PERF_TARGET_ PERF_ATTR_((__target__("avx2")))
-PERF_HIST_SUMS_(PERF_TARGET_, perf_avx2_sums64_, uint64_t, perf_wide_, (void)0)
-PERF_HIST_SUMS_(PERF_TARGET_, perf_avx2_sums32_, uint32_t, perf_wide_, PERF_UPPER_)
-#undef PERF_TARGET_
+PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
 #endif
-#undef PERF_UPPER_
+#undef PERF_HIST_LANES_
 #else
-#define PERF_HIST_SUMS_(name, T)                                                                  \
-    PERF_FN uint64_t name(const T *c, size_t block, size_t n, uint64_t *sums)                     \
-    {                                                                                             \
-        uint64_t total = 0;                                                                       \
-        size_t   i, k;                                                                            \
-        for (k = 0; k < n; k++, c += block) {                                                     \
-            for (sums[k] = 0, i = 0; i < block; i++)                                              \
-                sums[k] += c[i];                                                                  \
-            total += sums[k];                                                                     \
-        }                                                                                         \
-        return total;                                                                             \
-    }
-PERF_HIST_SUMS_(perf_sums64_, uint64_t)
-PERF_HIST_SUMS_(perf_sums32_, uint32_t)
+#define PERF_HIST_NO_LANES_ 1
+typedef uint64_t perf_lanes_ PERF_ATTR_((__may_alias__));
 #endif
-#undef PERF_HIST_SUMS_
 
-/* The same for counters [first, first + n * block) of any form. */
 PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
                                  size_t block, size_t n, uint64_t *sums)
 {
-    const uint64_t *c64 = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
-    const uint32_t *c32 = PERF_CAST_(const uint32_t *, perf_hist_peek_cells_(h)) + first;
+    uint64_t total = 0;
+    size_t   i, k;
 
+#if !defined(PERF_HIST_NO_LANES_)
+    if (s->bytes == 8) {
+        const uint64_t *c = PERF_CAST_(const uint64_t *, perf_hist_peek_cells_(h)) + first;
 #if defined(PERF_HIST_AVX2_)
-    if (n >= 4 && __builtin_cpu_supports("avx2"))
-        return s->bytes == 4 ? perf_avx2_sums32_(c32, block, n, sums)
-                             : perf_avx2_sums64_(c64, block, n, sums);
+        if (__builtin_cpu_supports("avx2"))
+            return perf_hist_avx2_lanes_(c, block, n, sums);
 #endif
-    return s->bytes == 4 ? perf_sums32_(c32, block, n, sums) : perf_sums64_(c64, block, n, sums);
+        return perf_hist_lanes_(c, block, n, sums);
+    }
+#endif
+    for (k = 0; k < n; k++, total += sums[k - 1])
+        for (sums[k] = 0, i = 0; i < block; i += 8, first += 8)
+            sums[k] += perf_hist_eight_(h, s, first);
+    return total;
 }
 
+/* Of counters [first, first + n). */
 PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
                                       size_t n)
 {
-    uint64_t sum = 0, part;
+    uint64_t sum = 0, part = 0;
 
     for (; n % 64; n--)
         sum += perf_hist_cell_(h, s, first + n - 1);
-    for (; n; n -= 64, first += 64)
-        sum += perf_hist_sums_(h, s, first, 64, 1, &part);
-    return sum;
+    return n ? sum + perf_hist_sums_(h, s, first, n, 1, &part) : sum;
 }
 
 /* The sum as far as records kept it, modulo 2^64. */
@@ -1003,7 +925,6 @@ PERF_FN uint64_t perf_hist_count(const perf_hist *h)
     }
 PERF_HIST_GET_(under)
 PERF_HIST_GET_(over)
-PERF_HIST_GET_(invalid)
 PERF_HIST_GET_(lost)
 #undef PERF_HIST_GET_
 
@@ -1191,37 +1112,21 @@ PERF_FN void perf_hist_scan_blocks_(const perf_hist *h, perf_hist_scan_ *s)
     }
 }
 
-/* The bucket in [j, end) where the running count reaches rank.  Eight at a time first: additions
- * that do not wait for each other.                                                               */
-#define PERF_WALK_(T)                                                                             \
-    do {                                                                                          \
-        const T *c = PERF_CAST_(const T *, cells);                                                \
-        for (; end - j >= 8; j += 8) {                                                            \
-            const T *p = c + j;                                                                   \
-            uint64_t a = PERF_CAST_(uint64_t, p[0]) + p[1], b = PERF_CAST_(uint64_t, p[2]) + p[3];\
-            a += PERF_CAST_(uint64_t, p[4]) + p[5];                                               \
-            b += PERF_CAST_(uint64_t, p[6]) + p[7];                                               \
-            if (below + a + b >= rank)                                                            \
-                break;                                                                            \
-            below += a + b;                                                                       \
-        }                                                                                         \
-        while ((below += c[j]) < rank && j < end)                                                 \
-            j++;                                                                                  \
-    } while (0)
-
+/* The bucket in [j, end) where the running count reaches rank. */
 PERF_FN size_t perf_hist_walk_(const perf_hist *h, const perf_hist_shape_ *s, size_t j, size_t end,
                                uint64_t below, uint64_t rank)
 {
-    const void *cells = perf_hist_peek_cells_(h);
+    uint64_t eight;
 
-    end--;
-    if (s->bytes == 4)
-        PERF_WALK_(uint32_t);
-    else
-        PERF_WALK_(uint64_t);
+    for (; end - j > 8; j += 8, below += eight) {
+        eight = perf_hist_eight_(h, s, j);
+        if (below + eight >= rank)
+            break;
+    }
+    while (j < end - 1 && (below += perf_hist_cell_(h, s, j)) < rank)
+        j++;
     return j;
 }
-#undef PERF_WALK_
 
 /* ceil(q * n), at least 1; a product that is an integer but for rounding is that integer. */
 PERF_FN uint64_t perf_hist_rank_(double q, uint64_t n)
@@ -1334,105 +1239,7 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
     return perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
 }
 
-PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-                                double times)
-{
-    uint64_t min, max, upper;
-    double   to;
-
-    if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
-        return 0;
-    upper = b->next_ ? b->upper : 0;
-    b->lower = b->next_ ? upper + 1 : 0;
-    b->upper = first < PERF_HIST_MOST_ - upper ? upper + first : PERF_HIST_MOST_;
-    to = PERF_CAST_(double, upper) * times;
-    if (times > 1.0 && b->next_)
-        b->upper = !(to < 9.2e18) ? PERF_HIST_MOST_
-                   : to < PERF_CAST_(double, upper) + 1.0 ? upper + 1 : PERF_CAST_(uint64_t, to);
-    b->next_ = 1;
-    b->below += b->count;
-    b->count = perf_hist_up_to_(h, b->upper) - b->below;
-    return 1;
-}
-
-PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
-{
-    perf_hist_bucket *b;
-    uint64_t          min, max;
-    double            upper;
-    int               halvings;
-
-    if (!l || l->quantile >= 1.0 || !perf_hist_extremes_(h, &min, &max))
-        return 0;
-    b = &l->bucket_;
-    if (l->total_ == 0) {
-        l->total_ = perf_hist_count(h);
-        if (!perf_hist_next(h, b))
-            return 0;
-    }
-    for (;;) {
-        l->count = b->below + b->count;
-        if (l->count >= l->total_ ||
-            100.0 * PERF_CAST_(double, l->count) / PERF_CAST_(double, l->total_) >= l->percent_)
-            break;
-        if (!perf_hist_next(h, b))              /* somebody writes meanwhile                      */
-            return 0;
-    }
-    upper = PERF_CAST_(double, b->upper < max ? b->upper : max);
-    l->value = upper * perf_hist_unit_(h);
-    if (l->count >= l->total_) {
-        l->quantile = 1.0;
-        return 1;
-    }
-    l->quantile = l->percent_ / 100.0;
-    /* Each halving of the distance to 100 % is walked in as many steps. */
-    halvings = PERF_CAST_(int, perf_bits_(100.0 / (100.0 - l->percent_)) >> 52) - 1023;
-    l->percent_ += 100.0 / ((steps > 0 ? steps : 5) *
-                            PERF_CAST_(double, UINT64_C(2) << (halvings < 60 ? halvings : 60)));
-    return 1;
-}
-
 /* ---- histogram: combine ---- */
-
-/* a[i] += b[i] or -= b[i]; true if the caller must look closer: z is the result, and the bits of
- * `spill` from `bit` up say that a counter carried, borrowed, or is so large that with a million
- * like it the total could pass 2^63.                                                             */
-#define PERF_HIST_COMBINE_(name, T, V, op, spill, bit)                                            \
-    PERF_FN int name(T *a, const T *b, size_t n)                                                  \
-    {                                                                                             \
-        enum { perf_lanes_ = sizeof(V) / sizeof(T), perf_some_ = 4 * perf_lanes_ };               \
-        V      any = PERF_ZERO;                                                                   \
-        T      part[perf_lanes_], rest = 0;                                                       \
-        size_t i;                                                                                 \
-        for (; n >= perf_some_; n -= perf_some_, a += perf_some_, b += perf_some_) {              \
-            V       *p = PERF_PTR_(V *, a);                                                       \
-            const V *q = PERF_PTR_(const V *, b);                                                 \
-            PERF_UNROLL_ for (i = 0; i < 4; i++)                                                  \
-            {                                                                                     \
-                V x = p[i], y = q[i], z = x op y;                                                 \
-                p[i] = z;                                                                         \
-                any |= (spill);                                                                   \
-            }                                                                                     \
-        }                                                                                         \
-        for (i = 0; i < n; i++) {                                                                 \
-            T x = a[i], y = b[i], z = x op y;                                                     \
-            a[i] = z;                                                                             \
-            rest |= (spill);                                                                      \
-        }                                                                                         \
-        memcpy(part, &any, sizeof part);                                                          \
-        for (i = 0; i < perf_lanes_; i++)                                                         \
-            rest |= part[i];                                                                      \
-        return (rest >> (bit)) != 0;                                                              \
-    }
-#define PERF_CARRY_  (x & y) | ((x | y) & ~z)
-#define PERF_BORROW_ (~x & y) | ((~x | y) & z)
-PERF_HIST_COMBINE_(perf_add32_, uint32_t, perf_lanes32_, +, PERF_CARRY_, 31)
-PERF_HIST_COMBINE_(perf_sub32_, uint32_t, perf_lanes32_, -, PERF_BORROW_, 31)
-PERF_HIST_COMBINE_(perf_add64_, uint64_t, perf_lanes64_, +, z, 42)
-PERF_HIST_COMBINE_(perf_sub64_, uint64_t, perf_lanes64_, -, z, 63)
-#undef PERF_HIST_COMBINE_
-#undef PERF_CARRY_
-#undef PERF_BORROW_
 
 PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b)
 {
@@ -1440,57 +1247,15 @@ PERF_FN int perf_hist_same_(const perf_hist_shape_ *a, const perf_hist_shape_ *b
            a->counters == b->counters && a->first == b->first;
 }
 
-PERF_FN int perf_hist_same_unit_(const perf_hist *a, const perf_hist *b)
+/* Whether the values of `from` can go to `into` at all, by unit and bits; and both shapes. */
+PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *from,
+                                     perf_hist_shape_ *s, perf_hist_shape_ *t)
 {
-    return perf_bits_(perf_hist_unit_(a)) == perf_bits_(perf_hist_unit_(b));
-}
-
-/* Adds or subtracts [first, first + n) of equal shapes; true: look closer (see above). */
-PERF_FN int perf_hist_apply_same_(perf_hist *into, const perf_hist *from,
-                                  const perf_hist_shape_ *s, size_t first, size_t n, int minus)
-{
-    void       *a = perf_hist_cells_(into);
-    const void *b = perf_hist_peek_cells_(from);
-
-    if (s->bytes == 4)
-        return (minus ? perf_sub32_ : perf_add32_)(PERF_CAST_(uint32_t *, a) + first,
-                                                   PERF_CAST_(const uint32_t *, b) + first, n);
-    return (minus ? perf_sub64_ : perf_add64_)(PERF_CAST_(uint64_t *, a) + first,
-                                               PERF_CAST_(const uint64_t *, b) + first, n);
-}
-
-/* Where a value goes: the number of a counter, or one of these. */
-#define PERF_HIST_UNDER_ (UINT64_MAX - 1)
-#define PERF_HIST_OVER_  UINT64_MAX
-PERF_FN uint64_t perf_hist_place_(const perf_hist_shape_ *s, uint64_t v)
-{
-    return v < s->lowest ? PERF_HIST_UNDER_
-           : v > s->highest ? PERF_HIST_OVER_ : perf_hist_index_(s, v);
-}
-
-/* n more (or fewer) values at a place; 0: the counter cannot hold that, nothing is changed. */
-PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place, uint64_t n,
-                            int minus)
-{
-    perf_hist_head_ *d = perf_hist_at_(h);
-    uint64_t        *c = place == PERF_HIST_UNDER_ ? &d->under : &d->over, sum;
-
-    if (place < PERF_HIST_UNDER_) {
-        if (s->bytes == 4) {
-            uint32_t *c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
-            sum = minus ? *c32 - n : *c32 + n;
-            if (n > UINT32_MAX || sum > UINT32_MAX)
-                return 0;
-            *c32 = PERF_CAST_(uint32_t, sum);
-            return 1;
-        }
-        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place;
-    }
-    sum = minus ? *c - n : *c + n;
-    if ((n | sum) >> 63)
-        return 0;
-    *c = sum;
-    return 1;
+    if (!into || !from || into == from)
+        return PERF_EINVAL;
+    *s = perf_hist_shape_of_(into);
+    *t = perf_hist_shape_of_(from);
+    return t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit) ? PERF_EINVAL : PERF_OK;
 }
 
 /* Whether `into`, as it is or (fresh) once it is empty, takes all of `from`, of another shape, or
@@ -1519,49 +1284,22 @@ PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from
     return (b.below | held) >> 63 || b.below + held > PERF_HIST_MOST_ ? PERF_ERANGE : PERF_OK;
 }
 
-/* Bucket by bucket into another shape. */
-PERF_FN perf_status perf_hist_apply_(perf_hist *into, const perf_hist *from, int minus)
-{
-    perf_hist_shape_ s = perf_hist_shape_of_(into);
-    perf_hist_bucket b = PERF_ZERO;
-    perf_status      status = perf_hist_fits_(into, from, 0, minus);
-
-    while (status == PERF_OK && perf_hist_next(from, &b))
-        (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
-    return status;
-}
-
-PERF_FN void perf_hist_outside_(perf_hist_head_ *d, const perf_hist_head_ *f, int minus)
-{
-    d->under += minus ? 0 - f->under : f->under;
-    d->over += minus ? 0 - f->over : f->over;
-}
-
-/* The same for equal shapes. */
-PERF_FN perf_status perf_hist_apply_equal_(perf_hist *into, const perf_hist *from,
-                                           const perf_hist_shape_ *s, int minus)
+/* Equal shapes are added as they lie, two 32-bit counters as one number: none can overflow where
+ * the total does not.  The memory of the counters is a multiple of 32 bytes.                     */
+PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
+                                    const perf_hist_shape_ *s)
 {
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
-    size_t                 first, n = perf_hist_touched_(from, s, &first);
-    int                    spill;
-    uint64_t               total;
+    size_t                 i, end = perf_hist_touched_(from, s, &i);
+    size_t                 each = sizeof(perf_lanes_) / s->bytes;
+    perf_lanes_           *to = PERF_CAST_(perf_lanes_ *, perf_hist_cells_(into));
+    const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
-    if (minus && (d->under < f->under || d->over < f->over))
-        return PERF_ERANGE;
-    n = n > first ? n - first : 0;
-    spill = perf_hist_apply_same_(into, from, s, first, n, minus);
-    perf_hist_outside_(d, f, minus);
-    if (PERF_LIKELY_(!spill && (minus || (d->under | d->over) >> 42 == 0)))
-        return PERF_OK;
-    if (!minus && s->bytes == 8) {              /* large counters: is it too much together?       */
-        total = d->under + d->over + perf_hist_sum_cells_(into, s, 0, s->counters);
-        if (total <= PERF_HIST_MOST_)
-            return PERF_OK;
-    }
-    (void)perf_hist_apply_same_(into, from, s, first, n, !minus);
-    perf_hist_outside_(d, f, !minus);
-    return PERF_ERANGE;
+    for (i /= each; i * each < end; i++)
+        to[i] += cells[i];
+    d->under += f->under;
+    d->over += f->over;
 }
 
 PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, int minus)
@@ -1569,24 +1307,29 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(from);
     perf_hist_shape_       s, t;
-    perf_status            status;
+    perf_hist_bucket       b = PERF_ZERO;
+    perf_status            status = perf_hist_nests_(into, from, &s, &t);
+    uint64_t               n, m;
     int                    i;
 
-    if (!into || !from || into == from || !perf_hist_same_unit_(into, from))
-        return PERF_EINVAL;
-    s = perf_hist_shape_of_(into);
-    t = perf_hist_shape_of_(from);
-    if (t.bits < s.bits)
-        return PERF_EINVAL;
-    if (minus && (d->invalid < f->invalid || d->lost < f->lost))
+    if (status != PERF_OK)
+        return status;
+    if (minus && d->lost < f->lost)
         return PERF_ERANGE;
-    status = perf_hist_same_(&s, &t) ? perf_hist_apply_equal_(into, from, &s, minus)
-                                     : perf_hist_apply_(into, from, minus);
+    n = perf_hist_count(into);
+    m = perf_hist_count(from);
+    if (!minus && perf_hist_same_(&s, &t) && (n | m) >> 63 == 0 &&
+        n + m <= (s.bytes == 4 ? UINT32_MAX : PERF_HIST_MOST_)) {
+        perf_hist_merge_equal_(into, from, &s);
+    } else {
+        status = perf_hist_fits_(into, from, 0, minus);
+        while (status == PERF_OK && perf_hist_next(from, &b))
+            (void)perf_hist_bump_(into, &s, perf_hist_place_(&s, b.lower), b.count, minus);
+    }
     if (status != PERF_OK)
         return status;
     for (i = 0; i < 4; i++)
         d->sums[i] += minus ? 0 - f->sums[i] : f->sums[i];
-    d->invalid += minus ? 0 - f->invalid : f->invalid;
     d->lost += minus ? 0 - f->lost : f->lost;
     return PERF_OK;
 }
@@ -1611,7 +1354,7 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
     perf_hist_bucket b = PERF_ZERO;
     uint64_t         first[2] = {0, 0}, last[2] = {0, 0};
 
-    d->lo = d->width = d->width64 = d->width32 = 0;
+    d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
     while (perf_hist_next(h, &b)) {
         if (b.below == 0) {
             first[0] = b.lower;
@@ -1650,24 +1393,15 @@ PERF_FN void perf_hist_reset(perf_hist *h)
     end = perf_hist_touched_(h, &s, &first);
     if (first < end)
         memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
-    if (s.compact)
-        perf_hist_found_(d, &s, d->unit);
-    else
-        memset(d, 0, sizeof *d);
+    perf_hist_found_(d, &s);
 }
 
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from)
 {
     perf_hist_shape_ s, t;
-    perf_status      status = PERF_OK;
+    perf_status      status = perf_hist_nests_(into, from, &s, &t);
 
-    if (!into || !from || into == from || !perf_hist_same_unit_(into, from))
-        return PERF_EINVAL;
-    s = perf_hist_shape_of_(into);
-    t = perf_hist_shape_of_(from);
-    if (t.bits < s.bits)
-        return PERF_EINVAL;
-    if (!perf_hist_same_(&s, &t))
+    if (status == PERF_OK && !perf_hist_same_(&s, &t))
         status = perf_hist_fits_(into, from, 1, 0);
     if (status != PERF_OK)
         return status;
@@ -1679,27 +1413,17 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live)
 {
     perf_hist_head_       *d = perf_hist_at_(into);
     const perf_hist_head_ *f = perf_hist_peek_(live);
-    void                  *to = perf_hist_cells_(into);
-    const void            *cells = perf_hist_peek_cells_(live);
     perf_hist_shape_       s, t;
+    perf_status            status = perf_hist_nests_(into, live, &s, &t);
     size_t                 i, end;
 
-    if (!into || !live || into == live || !perf_hist_same_unit_(into, live))
-        return PERF_EINVAL;
-    s = perf_hist_shape_of_(into);
-    t = perf_hist_shape_of_(live);
-    if (!perf_hist_same_(&s, &t))
+    if (status != PERF_OK || !perf_hist_same_(&s, &t))
         return PERF_EINVAL;
     perf_hist_reset(into);
-    end = perf_hist_touched_(live, &t, &i);
-    for (; i < end; i++)
-        if (s.bytes == 4)
-            PERF_CAST_(uint32_t *, to)[i] = PERF_GET_(&PERF_CAST_(const uint32_t *, cells)[i]);
-        else
-            PERF_CAST_(uint64_t *, to)[i] = PERF_GET_(&PERF_CAST_(const uint64_t *, cells)[i]);
+    for (end = perf_hist_touched_(live, &t, &i); i < end; i++)
+        (void)perf_hist_bump_(into, &s, i, perf_hist_cell_(live, &t, i), 0);
     d->under = PERF_GET_(&f->under);
     d->over = PERF_GET_(&f->over);
-    d->invalid = PERF_GET_(&f->invalid);
     d->lost = PERF_GET_(&f->lost);
     for (i = 0; i < 4; i++)
         d->sums[i] = PERF_GET_(&f->sums[i]);

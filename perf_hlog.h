@@ -1,4 +1,4 @@
-/* perf_hlog.h - histograms as text that other tools and people read.
+/* perf_hlog.h - histograms as text that other tools and people read, and walks for tables.
  *
  *     static char        line[65536];                           // a line of an .hlog file
  *     static perf_hist   latency;
@@ -7,11 +7,11 @@
  *     if (perf_hlog_text(line, sizeof line, &latency, &second, 0) < sizeof line)
  *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
- * HdrHistogram logs in and out; percentile tables, OpenTelemetry, Prometheus and bars out.
+ * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out; steps, percentile levels.
  * Optional: only files that save, load or show histograms include it, beside perf_hist.h.
  * Needs no zlib: deflate and inflate are in here.  No file is opened, nothing is allocated; text
  * goes to and comes from memory that you own.
- * Sections (search for ">>"):  hlog  text  private
+ * Sections (search for ">>"):  hlog  walks  text  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_HLOG_H
 #define PERF_HLOG_H
@@ -44,17 +44,18 @@ typedef struct perf_hlog_interval {
     size_t      offset;             /* of the line in the text                                    */
 } perf_hlog_interval;
 
-/* The lines that begin a log.  comment may be NULL; a line break in it becomes a space.
- * start_seconds: since the epoch.  0: it is not finite or beyond 1e15.                           */
-PERF_FN size_t perf_hlog_header_text(char *out, size_t cap, const char *comment,
-                                      double start_seconds);
+/* What log processors expect ahead of the lines; a comment begins with '#'.  Before it may stand
+ * "#[StartTime: %.3f (seconds since epoch)]\n": lines then count from there.                     */
+#define PERF_HLOG_HEADER                                                                          \
+    "#[Histogram log format version 1.3]\n"                                                       \
+    "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 
 /* One line with all values of h, V2 encoding.  digits 1, 2, 3 or 4 keep 4, 7, 10 or 14 bits; 0: as
  * many as h needs, so that reading it into its own form gives its counters back.  A histogram of
  * as many bits or more is written as HdrHistogram would have recorded it, a coarser one at the
  * midpoints of its buckets.  Values outside the range are written at the extremes; the unit is the
  * ratio.
- * Not kept: invalid, lost, exact sum and extremes.  Uses about 19 KB of stack.  0: bad argument, or
+ * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or
  * a number in iv that is not finite or beyond 1e15.                                              */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
                                const perf_hlog_interval *iv, int digits);
@@ -82,13 +83,29 @@ typedef struct perf_hlog_reader {
  * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
 PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
 
-/* >>text: for plotters, collectors and terminals ----------------------------------------------- */
+/* >>walks: for tables of your own -------------------------------------------------------------- */
 
-/* The percentile distribution that HdrHistogram's plotters read.  unit: values per printed unit,
- * e.g. 1000 prints ns as us (0, negative, not finite: 1); steps: lines for each halving of the
- * distance to 100 %, 0 -> 5.                                                                     */
-PERF_FN size_t perf_hist_percentiles_text(char *out, size_t cap, const perf_hist *h, double unit,
-                                           int steps);
+/* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
+ * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
+ * A bucket counts in the step that holds its first value.
+ *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
+PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
+                                double times);
+
+/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1.
+ *     perf_hist_level l = PERF_ZERO;
+ *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
+typedef struct perf_hist_level {
+    double   quantile;              /* 0..1                                                       */
+    double   value;                 /* perf_hist_quantile                                         */
+    uint64_t count;                 /* perf_hist_rank of it                                       */
+    double   next_;
+} perf_hist_level;
+
+/* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
+PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps);
+
+/* >>text: for collectors and terminals --------------------------------------------------------- */
 
 /* Bars for a terminal: rows (0 -> 16, at most 64) of about equal ratio from the minimum to the
  * maximum, `columns` (0 -> 80, at least 48) wide; utf8 1 draws eighths of a character, 0 draws '#'.
@@ -111,12 +128,12 @@ PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist 
 
 /* ---- hlog: written ----
  * The counts become HdrHistogram's V2 content in a buffer, the buffer deflate blocks without a
- * search for matches, and those base64.  What the buffer cannot hold is walked twice: the length of
- * the content stands before it.                                                                  */
+ * search for matches, and those base64.  The front of the content is a block of its own.  It has
+ * the length of the counts, so what the buffer cannot hold is walked twice.                      */
 
 #define PERF_ZIP_SYMBOLS_ 257       /* 256 bytes, end of block                                    */
 #define PERF_ZIP_END_     256
-#define PERF_ZIP_LONGEST_ 13        /* bits of a code                                             */
+#define PERF_ZIP_LONGEST_ 13        /* bits of a code: four of them and 7 more fit 64             */
 #define PERF_ZIP_BLOCK_   ((1u << PERF_ZIP_LONGEST_) - 1)   /* bytes: with the end 2^13 symbols   */
 #define PERF_ZIP_FRONT_   40        /* bytes before the counts                                    */
 
@@ -124,13 +141,17 @@ typedef struct perf_zip_ {
     size_t        n, total;         /* bytes in the buffer, and those that have left it           */
     int           writing;          /* 0: what leaves the buffer is only counted                  */
     uint32_t      adler;
-    uint64_t      acc;              /* written, not yet base64                                    */
+    uint64_t      acc;              /* bits that are no whole byte yet                            */
     unsigned      acc_bits;
+    size_t        packed;           /* bytes of a block, not yet base64                           */
     char         *out;              /* the line; [at] is next, nothing is written from `cap` on   */
     size_t        at, cap;
+    unsigned      used;             /* symbols that occur, in order                               */
+    uint16_t      symbol[PERF_ZIP_SYMBOLS_ + 1];
     uint32_t      frequency[PERF_ZIP_SYMBOLS_];
     uint32_t      code[PERF_ZIP_SYMBOLS_];      /* first bit lowest; from bit 16 on its length    */
     unsigned char bits[PERF_ZIP_SYMBOLS_];
+    unsigned char block[PERF_ZIP_BLOCK_ * 9 / 8 + 512];     /* 9 bits a byte, and a table         */
     unsigned char content[2 * PERF_ZIP_BLOCK_];
 } perf_zip_;
 
@@ -142,6 +163,10 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
     while (n) {
         size_t part = n < 5552 ? n : 5552;
         n -= part;
+        for (; part >= 4; part -= 4, p += 4) {
+            b += 4 * a + 4u * p[0] + 3u * p[1] + 2u * p[2] + p[3];
+            a += PERF_CAST_(uint32_t, p[0]) + p[1] + p[2] + p[3];
+        }
         while (part--) {
             a += *p++;
             b += a;
@@ -152,30 +177,37 @@ PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
     return b << 16 | a;
 }
 
-/* Three bytes, the first one lowest, as base64. */
-PERF_FN void perf_base64_(char *out, uint64_t v)
+/* Three bytes as four characters of base64. */
+PERF_FN void perf_base64_(char *out, const unsigned char *p)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t          v = PERF_CAST_(uint32_t, p[0]) << 16 | PERF_CAST_(uint32_t, p[1]) << 8 | p[2];
 
-    out[0] = digit[v >> 2 & 63];
-    out[1] = digit[(v & 3) << 4 | (v >> 12 & 15)];
-    out[2] = digit[(v >> 8 & 15) << 2 | (v >> 22 & 3)];
-    out[3] = digit[v >> 16 & 63];
+    out[0] = digit[v >> 18];
+    out[1] = digit[v >> 12 & 63];
+    out[2] = digit[v >> 6 & 63];
+    out[3] = digit[v & 63];
+}
+
+/* The block's bytes become text, but for one or two that wait for the next. */
+PERF_FN void perf_zip_text_(perf_zip_ *z)
+{
+    size_t i = 0, n = z->packed / 3;
+
+    if (z->at + 4 * n < z->cap)
+        for (; i < n; i++)
+            perf_base64_(z->out + z->at + 4 * i, z->block + 3 * i);
+    z->at += 4 * n;
+    z->packed %= 3;
+    memmove(z->block, z->block + 3 * n, z->packed);
 }
 
 /* At most 32 bits, the lowest first. */
 PERF_FN void perf_zip_bits_(perf_zip_ *z, uint64_t v, unsigned n)
 {
     z->acc |= v << z->acc_bits;
-    for (z->acc_bits += n; z->acc_bits >= 24; z->acc_bits -= 24, z->acc >>= 24, z->at += 4)
-        if (z->at + 4 < z->cap)
-            perf_base64_(z->out + z->at, z->acc);
-}
-
-PERF_FN void perf_zip_be_(perf_zip_ *z, uint64_t v, int bytes)
-{
-    while (bytes-- > 0)
-        perf_zip_bits_(z, v >> (8 * bytes) & 255, 8);
+    for (z->acc_bits += n; z->acc_bits >= 8; z->acc_bits -= 8, z->acc >>= 8)
+        z->block[z->packed++] = PERF_CAST_(unsigned char, z->acc & 255);
 }
 
 /* The lowest `bits` of v, at most 16, in reverse. */
@@ -187,52 +219,66 @@ PERF_FN unsigned perf_reversed_(unsigned v, unsigned bits)
     return ((v & 0x00ff) << 8 | v >> 8) >> (16 - bits);
 }
 
-/* A block with deflate's fixed codes (RFC 1951, 3.2.6): 8 bits below 144, then 9.  Here runs of a
- * byte pay, as matches at distance 1: the front has many zeros.                                  */
-PERF_FN void perf_zip_fixed_(perf_zip_ *z, const unsigned char *p, size_t n)
+/* Deflate's fixed code of a symbol (RFC 1951, 3.2.6), as in `code`. */
+PERF_FN uint32_t perf_zip_fixed_(unsigned symbol)
 {
-    size_t i, run;
+    unsigned bits = symbol < 144 ? 8 : symbol < 256 ? 9 : 7;
+    unsigned code = symbol < 144 ? symbol + 0x30 : symbol < 256 ? symbol + 0x100 : symbol - 256;
 
+    return perf_reversed_(code, bits) | bits << 16;
+}
+
+PERF_FN void perf_zip_code_(perf_zip_ *z, uint32_t code)
+{
+    perf_zip_bits_(z, code & 0xffff, code >> 16);
+}
+
+/* A block of few bytes in fixed codes.  Runs of a byte are matches at distance 1. */
+PERF_FN void perf_zip_short_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
+{
+    size_t   i;
+    unsigned run;
+
+    perf_zip_bits_(z, last ? 3u : 2u, 3);
     for (i = 0; i < n; i += 1 + run) {
-        unsigned bits = p[i] < 144 ? 8 : 9;
-        perf_zip_bits_(z, perf_reversed_(p[i] + (p[i] < 144 ? 0x30u : 0x100u), bits), bits);
+        perf_zip_code_(z, perf_zip_fixed_(p[i]));
         for (run = 0; run < 10 && i + 1 + run < n && p[i + 1 + run] == p[i];)
             run++;
         run = run < 3 ? 0 : run;
-        if (run)                                /* lengths 3 to 10 are 257 to 264, of 7 bits      */
-            perf_zip_bits_(z, perf_reversed_(PERF_CAST_(unsigned, run) - 2, 7), 7 + 5);
+        if (run) {                              /* lengths 3 to 10 are 257 to 264                 */
+            perf_zip_code_(z, perf_zip_fixed_(254 + run));
+            perf_zip_bits_(z, 0, 5);
+        }
     }
-    perf_zip_bits_(z, 0, 7);                    /* end of block                                   */
+    perf_zip_code_(z, perf_zip_fixed_(PERF_ZIP_END_));
 }
 
-/* Lengths of codes for the symbols of a block, and the bits that it then takes.  A symbol of n in
- * `total` gets log2(total / n) bits, rounded up (Shannon).  The room that leaves shortens codes,
- * those first that were rounded up most.  Within 3 % of Huffman's lengths, without a sort.       */
+/* Lengths of codes for the symbols of a block, and about the bits that it then takes.  A symbol of
+ * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room that leaves shortens
+ * codes, those first that were rounded up most.  Within 3 % of Huffman, without a sort.         */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
 {
     unsigned i, length, quarters, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
-    size_t   size = 0;
+    size_t   size = 80 + 6 * z->used;           /* some bits of a table                           */
 
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++) {
-        z->bits[i] = 0;
-        if (!z->frequency[i])
-            continue;
-        length = top - perf_top_bit_(z->frequency[i]);
-        length += z->frequency[i] << length < total;
-        z->bits[i] = PERF_CAST_(unsigned char, length);
+    for (i = 0; i < z->used; i++) {
+        uint32_t n = z->frequency[z->symbol[i]];
+        length = top - perf_top_bit_(n);
+        length += n << length < total;
+        z->bits[z->symbol[i]] = PERF_CAST_(unsigned char, length);
         room -= 1u << (PERF_ZIP_LONGEST_ - length);
+        size += n * length;
     }
     for (quarters = 6; room; quarters = quarters > 4 ? 4 : 0)
-        for (i = 0; i < PERF_ZIP_SYMBOLS_ && room; i++) {
-            unsigned more = 1u << (PERF_ZIP_LONGEST_ - z->bits[i]);
-            if (more <= room && z->bits[i] > 1 &&
-                4 * (z->frequency[i] << z->bits[i]) >= quarters * total) {
-                z->bits[i]--;
+        for (i = 0; i < z->used && room; i++) {
+            unsigned char *bits = &z->bits[z->symbol[i]];
+            uint32_t       n = z->frequency[z->symbol[i]], more = 1u << (PERF_ZIP_LONGEST_ - *bits);
+            if (more <= room && *bits > 1 && 4 * (n << *bits) >= quarters * total) {
+                --*bits;
                 room -= more;
+                size -= n;
             }
         }
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        size += z->frequency[i] * z->bits[i];
     return size;
 }
 
@@ -242,106 +288,126 @@ PERF_FN void perf_zip_codes_(perf_zip_ *z)
     unsigned next[16], count[16], i, code = 0;
 
     memset(count, 0, sizeof count);
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        count[z->bits[i]]++;
-    count[0] = 0;
+    for (i = 0; i < z->used; i++)
+        count[z->bits[z->symbol[i]]]++;
     for (i = 1; i < 16; i++)
         next[i] = code = (code + count[i - 1]) << 1;
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i++)
-        if (z->bits[i])
-            z->code[i] = perf_reversed_(next[z->bits[i]]++, z->bits[i]) |
-                         PERF_CAST_(uint32_t, z->bits[i]) << 16;
+    for (i = 0; i < z->used; i++) {
+        unsigned symbol = z->symbol[i], bits = z->bits[symbol];
+        z->code[symbol] = perf_reversed_(next[bits]++, bits) | PERF_CAST_(uint32_t, bits) << 16;
+    }
 }
 
 /* One code length of a table, or a run of absent symbols: sixteen symbols of four bits each. */
-PERF_FN size_t perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits,
-                                int write)
+PERF_FN void perf_zip_length_(perf_zip_ *z, unsigned symbol, unsigned extra, unsigned extra_bits)
 {
     unsigned code = symbol < 14 ? symbol : symbol - 3;      /* 17 and 18 follow 13                */
 
     code = (code & 1) << 3 | (code & 2) << 1 | (code & 4) >> 1 | code >> 3;
-    if (write)
-        perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
-    return 4 + extra_bits;
+    perf_zip_bits_(z, code | extra << 4, 4 + extra_bits);
 }
 
-/* The table of a block's codes; returns its bits.  Code lengths of code lengths: four bits for 0 to
- * 13 and both runs of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.           */
-PERF_FN size_t perf_zip_table_(perf_zip_ *z, int write)
+/* The table of a block's codes.  Code lengths of code lengths: four bits for 0 to 13 and both runs
+ * of zeros, in the order 16 17 18 0 8 7 9 6 10 5 11 4 12 3 13 2 14 1.                            */
+PERF_FN void perf_zip_table_(perf_zip_ *z)
 {
-    size_t   size = 14 + 18 * 3;
-    unsigned i, run;
+    unsigned i, at = 0, run;
 
-    if (write) {
-        perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
-        for (i = 0; i < 18; i++)
-            perf_zip_bits_(z, i == 0 || i == 16 ? 0u : 4u, 3);
+    perf_zip_bits_(z, (PERF_ZIP_SYMBOLS_ - 257u) | (18u - 4) << 10, 14);
+    for (i = 0; i < 18; i++)
+        perf_zip_bits_(z, i == 0 || i == 16 ? 0u : 4u, 3);
+    for (i = 0; i < z->used; i++) {
+        for (; at < z->symbol[i]; at += run) {
+            run = z->symbol[i] - at < 138 ? z->symbol[i] - at : 138;
+            run = run < 3 ? 1 : run;
+            if (run >= 11)
+                perf_zip_length_(z, 18, run - 11, 7);
+            else
+                perf_zip_length_(z, run == 1 ? 0 : 17, run == 1 ? 0 : run - 3, run == 1 ? 0 : 3);
+        }
+        perf_zip_length_(z, z->bits[at++], 0, 0);
     }
-    for (i = 0; i < PERF_ZIP_SYMBOLS_; i += run) {
-        for (run = 0; i + run < PERF_ZIP_SYMBOLS_ && run < 138 && !z->bits[i + run]; run++)
-            continue;
-        size += run >= 11  ? perf_zip_length_(z, 18, run - 11, 7, write)
-                : run >= 3 ? perf_zip_length_(z, 17, run - 3, 3, write)
-                           : perf_zip_length_(z, z->bits[i], 0, 0, write);
-        run = run >= 3 ? run : 1;
-    }
-    return size + perf_zip_length_(z, 1, 0, 0, write);      /* one code for distances, not used   */
+    perf_zip_length_(z, 1, 0, 0);               /* one code for distances, not used               */
 }
 
-/* A block with codes of its own.  The state is in locals, so that no code waits for the store of
- * the one before; three codes and what is left over fit the word.                                */
+/* Eight bytes, the lowest first: one store where the compiler sees it. */
+PERF_FN void perf_zip_store_(unsigned char *p, uint64_t v)
+{
+    p[0] = PERF_CAST_(unsigned char, v & 255);
+    p[1] = PERF_CAST_(unsigned char, v >> 8 & 255);
+    p[2] = PERF_CAST_(unsigned char, v >> 16 & 255);
+    p[3] = PERF_CAST_(unsigned char, v >> 24 & 255);
+    p[4] = PERF_CAST_(unsigned char, v >> 32 & 255);
+    p[5] = PERF_CAST_(unsigned char, v >> 40 & 255);
+    p[6] = PERF_CAST_(unsigned char, v >> 48 & 255);
+    p[7] = PERF_CAST_(unsigned char, v >> 56);
+}
+
+/* Bytes in the codes of the table.  The state is in locals, so that no code waits for the store of
+ * the one before.                                                                                */
 PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
 {
-    uint64_t acc;
-    unsigned bits, k;
-    size_t   i, at;
+    const uint32_t *code = z->code;
+    unsigned char  *to = z->block + z->packed;
+    uint64_t        acc = z->acc;
+    unsigned        bits = z->acc_bits;
 
-    perf_zip_codes_(z);
-    (void)perf_zip_table_(z, 1);
-    acc = z->acc;
-    bits = z->acc_bits;
-    at = z->at;
-    for (i = 0; i < n; i += 3) {
-        for (k = 0; k < 3 && i + k < n; k++) {
-            uint32_t code = z->code[p[i + k]];
-            acc |= PERF_CAST_(uint64_t, code & 0xffff) << bits;
-            bits += code >> 16;
-        }
-        for (; bits >= 24; bits -= 24, acc >>= 24, at += 4)
-            if (at + 4 < z->cap)
-                perf_base64_(z->out + at, acc);
+#define PERF_ZIP_NEXT_()                                                                          \
+    do {                                                                                          \
+        acc |= PERF_CAST_(uint64_t, code[*p] & 0xffff) << bits;                                   \
+        bits += code[*p++] >> 16;                                                                 \
+    } while (0)
+    for (; n >= 4; n -= 4) {
+        PERF_ZIP_NEXT_();
+        PERF_ZIP_NEXT_();
+        PERF_ZIP_NEXT_();
+        PERF_ZIP_NEXT_();
+        perf_zip_store_(to, acc);
+        to += bits / 8;
+        acc >>= bits & ~7u;
+        bits &= 7;
     }
+#undef PERF_ZIP_NEXT_
+    z->packed = PERF_CAST_(size_t, to - z->block);
     z->acc = acc;
     z->acc_bits = bits;
-    z->at = at;
-    perf_zip_bits_(z, z->code[PERF_ZIP_END_] & 0xffff, z->code[PERF_ZIP_END_] >> 16);
+    while (n--)
+        perf_zip_code_(z, code[*p++]);
+    perf_zip_code_(z, code[PERF_ZIP_END_]);
 }
 
 /* A block, in the codes that make it shorter.  A short one is not worth the search, one of some
- * hundred bytes when most of them are large: codes of their own then save less than their table. */
+ * hundred bytes when most of them are large: codes of its own then save less than their table. */
 PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
 {
-    size_t plain = 7, few = 0, i;
-    int    coded;
+    size_t   plain = 7, i;
+    unsigned symbol;
 
-    for (i = 0; n > 128 && n <= 512 && i < n; i++)
-        few += p[i] < 16;
-    coded = n > 512 || 2 * few > n;
-    if (coded) {
-        memset(z->frequency, 0, sizeof z->frequency);
-        z->frequency[PERF_ZIP_END_] = 1;
-        for (i = 0; i < n; i++)
-            z->frequency[p[i]]++;
-        for (i = 0; i < 256; i++)
-            plain += z->frequency[i] * (i < 144 ? 8u : 9u);
-        coded = perf_zip_lengths_(z, PERF_CAST_(uint32_t, n) + 1) + perf_zip_table_(z, 0) < plain;
-    }
-    perf_zip_bits_(z, (last ? 1u : 0u) | (coded ? 4u : 2u), 3);
-    if (coded)
-        perf_zip_coded_(z, p, n);
-    else
-        perf_zip_fixed_(z, p, n);
     z->adler = perf_adler32_(z->adler, p, n);
+    if (n <= 64) {
+        perf_zip_short_(z, p, n, last);
+        return;
+    }
+    memset(z->frequency, 0, sizeof z->frequency);
+    z->frequency[PERF_ZIP_END_] = 1;
+    for (i = 0; i < n; i++)
+        z->frequency[p[i]]++;
+    for (z->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
+        z->symbol[z->used] = PERF_CAST_(uint16_t, symbol);
+        z->used += z->frequency[symbol] != 0;
+    }
+    for (i = 0; i < z->used; i++)
+        plain += z->frequency[z->symbol[i]] * (z->symbol[i] < 144 ? 8u : 9u);
+    if (perf_zip_lengths_(z, PERF_CAST_(uint32_t, n) + 1) < plain) {
+        perf_zip_bits_(z, last ? 5u : 4u, 3);
+        perf_zip_codes_(z);
+        perf_zip_table_(z);
+    } else {
+        perf_zip_bits_(z, last ? 3u : 2u, 3);
+        for (i = 0; i < z->used; i++)
+            z->code[z->symbol[i]] = perf_zip_fixed_(z->symbol[i]);
+    }
+    perf_zip_coded_(z, p, n);
 }
 
 /* Empties the buffer. */
@@ -352,6 +418,7 @@ PERF_FN void perf_zip_flush_(perf_zip_ *z, int last)
     for (i = 0; z->writing && i < z->n; i += n) {
         n = z->n - i < PERF_ZIP_BLOCK_ ? z->n - i : PERF_ZIP_BLOCK_;
         perf_zip_block_(z, z->content + i, n, last && i + n == z->n);
+        perf_zip_text_(z);
     }
     z->total += z->n;
     z->n = 0;
@@ -362,7 +429,7 @@ PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
 {
     int i;
 
-    if (v < 1u << 14) {                         /* one byte or two is random: so, no branch       */
+    if (PERF_LIKELY_(v < 1u << 14)) {           /* one byte or two is random: so, no branch       */
         p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
         p[1] = PERF_CAST_(unsigned char, v >> 7);
         return p + 1 + (v > 127);
@@ -385,29 +452,40 @@ PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64
     if (index > *next)
         p = perf_zip_number_(p, index - *next == 1 ? 0 : 2 * (index - *next) - 1);
     *next = index + 1;
-    p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    p = perf_zip_number_(p, 2 * n);
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on.  Neighbours that are
- * not empty go on in registers.                                                                  */
+/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on. */
 PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
                               size_t end, uint64_t skip, uint64_t *next)
 {
-    unsigned char *p, *full = z->content + sizeof z->content - 18;
+    unsigned char *p;
     uint64_t       n;
+    size_t         at;
 
-    while ((i = perf_hist_occupied_(h, s, i, end)) < end) {
-        perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
-        for (p = z->content + z->n, i++; i < end && p < full; i++) {
-            n = perf_hist_cell_(h, s, i);
-            if (n == 0 && (i + 1 == end || perf_hist_cell_(h, s, i + 1) == 0))
-                break;
-            p = perf_zip_number_(p, 2 * (n >> 63 ? UINT64_MAX >> 1 : n));
+    i = perf_hist_occupied_(h, s, i, end);
+    if (i == end)
+        return;
+    perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
+    for (p = z->content + z->n, i++; i < end;) {
+        if (PERF_UNLIKELY_(p > z->content + sizeof z->content - 18)) {
+            z->n = PERF_CAST_(size_t, p - z->content);
+            perf_zip_flush_(z, 0);
+            p = z->content;
         }
-        z->n = PERF_CAST_(size_t, p - z->content);
-        *next = i + skip;
+        n = perf_hist_cell_(h, s, i);
+        if (n == 0) {
+            at = i;
+            i = perf_hist_occupied_(h, s, i, end);
+            if (i < end)
+                p = perf_zip_number_(p, i - at == 1 ? 0 : 2 * (i - at) - 1);
+        } else {
+            p = perf_zip_number_(p, 2 * n);
+            i++;
+        }
     }
+    z->n = PERF_CAST_(size_t, p - z->content);
 }
 
 /* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
@@ -451,47 +529,29 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
         perf_hlog_put_(z, &next, 0, 0);
 }
 
-/* What stands before the counts. */
-PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits, size_t payload)
+/* What stands before the counts, a block of its own. */
+PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
 {
-    uint64_t highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
-    uint64_t word[PERF_ZIP_FRONT_ / 8];
-    int      i;
+    uint64_t      highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
+    uint64_t      word[PERF_ZIP_FRONT_ / 8];
+    unsigned char front[PERF_ZIP_FRONT_];
+    int           i;
 
-    word[0] = UINT64_C(0x1c849313) << 32 | payload;             /* V2, plain                      */
+    word[0] = UINT64_C(0x1c849313) << 32 | (z->total + z->n);   /* V2, plain                      */
     word[1] = PERF_CAST_(uint64_t, digits);                     /* after the index offset         */
     word[2] = 1;
     word[3] = most > highest ? most : highest;
     word[4] = perf_bits_(perf_hist_unit_(h));
     for (i = 0; i < PERF_ZIP_FRONT_; i++)
-        z->content[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
+        front[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
+    z->adler = perf_adler32_(1, front, sizeof front);
+    perf_zip_short_(z, front, sizeof front, 0);
 }
 
 /* Printed without an exponent; not NaN. */
 PERF_FN int perf_hlog_seconds_ok_(double x)
 {
     return x < 1e15 && x > -1e15;
-}
-
-PERF_FN size_t perf_hlog_header_text(char *out, size_t cap, const char *comment,
-                                      double start_seconds)
-{
-    perf_out_ o = perf_out_open_(out, cap);
-
-    if (!perf_hlog_seconds_ok_(start_seconds))
-        return 0;
-    if (comment) {
-        perf_put_(&o, "#[");
-        for (; *comment; comment++)
-            perf_put_char_(&o, *comment == '\n' || *comment == '\r' ? ' ' : *comment);
-        perf_put_(&o, "]\n");
-    }
-    perf_put_(&o, "#[Histogram log format version 1.3]\n#[StartTime: ");
-    perf_put_fixed_(&o, start_seconds, 3);
-    perf_put_(&o, " (seconds since epoch)]\n");
-    perf_put_(&o, "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\","
-                  "\"Interval_Compressed_Histogram\"\n");
-    return o.len;
 }
 
 /* The start of the line up to the histogram.  0: a number that no reader would take. */
@@ -514,12 +574,7 @@ PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_
         }
         perf_put_char_(o, ',');
     }
-    perf_put_fixed_(o, iv->start_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, iv->length_seconds, 3);
-    perf_put_char_(o, ',');
-    perf_put_fixed_(o, max, 3);
-    perf_put_char_(o, ',');
+    perf_putf_(o, "%.3f,%.3f,%.3f,", iv->start_seconds, iv->length_seconds, max);
     return 1;
 }
 
@@ -529,7 +584,9 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ o = perf_out_open_(out, cap);
     perf_zip_ z;
-    size_t    head, line, packed;
+    size_t    head, line;
+    uint64_t  front;
+    int       i;
 
     if (!h || !iv || digits < 0 || digits > 4)
         return 0;
@@ -541,37 +598,39 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
         return 0;
     }
     head = o.len;
-    memset(&z, 0, offsetof(perf_zip_, content));
-    z.n = PERF_ZIP_FRONT_;
+    memset(&z, 0, offsetof(perf_zip_, symbol));
     perf_hlog_counts_(&z, h, bits_of_digits[digits]);
     z.out = out;
     z.cap = o.cap;
     z.at = head + 12;                           /* the first nine bytes, with the length, go last */
-    z.adler = 1;
     z.writing = 1;
     perf_zip_bits_(&z, 1, 8);                   /* the second byte of zlib's head                 */
-    perf_hlog_front_(&z, h, digits, z.total + z.n - PERF_ZIP_FRONT_);
+    perf_hlog_front_(&z, h, digits);
     if (z.total) {                              /* more than the buffer holds: once more          */
-        z.n = PERF_ZIP_FRONT_;
+        z.n = 0;
         perf_hlog_counts_(&z, h, bits_of_digits[digits]);
     }
     perf_zip_flush_(&z, 1);
-    perf_zip_bits_(&z, 0, (8 - z.acc_bits % 8) % 8);
-    perf_zip_be_(&z, z.adler, 4);
-    line = z.at + (z.acc_bits ? 4 : 0) + 1;
+    perf_zip_bits_(&z, 0, (8 - z.acc_bits) % 8);
+    for (i = 24; i >= 0; i -= 8)
+        perf_zip_bits_(&z, z.adler >> i & 255, 8);
+    perf_zip_text_(&z);
+    line = z.at + (z.packed ? 4 : 0) + 1;
     if (line >= o.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    if (z.acc_bits) {
-        perf_base64_(out + z.at, z.acc);
-        memset(out + z.at + (z.acc_bits == 8 ? 2 : 3), '=', z.acc_bits == 8 ? 2 : 1);
+    front = UINT64_C(0x1c849314) << 32 | ((z.at - head - 12) / 4 * 3 + z.packed + 1);   /* V2     */
+    z.block[z.packed] = z.block[z.packed + 1] = 0;
+    if (z.packed) {
+        perf_base64_(out + z.at, z.block);
+        memset(out + z.at + z.packed + 1, '=', 3 - z.packed);
     }
-    packed = (z.at - head - 12) / 4 * 3 + z.acc_bits / 8 + 1;
-    z.at = head;
-    z.acc = z.acc_bits = 0;
-    perf_zip_be_(&z, UINT64_C(0x1c849314) << 32 | packed, 8);   /* V2, compressed                 */
-    perf_zip_bits_(&z, 0x78, 8);
+    for (i = 0; i < 8; i++)
+        z.block[i] = PERF_CAST_(unsigned char, front >> (56 - 8 * i) & 255);
+    z.block[8] = 0x78;
+    for (i = 0; i < 3; i++)
+        perf_base64_(out + head + 4 * i, z.block + 3 * i);
     out[line - 1] = '\n';
     out[line] = '\0';
     return line;
@@ -934,27 +993,7 @@ typedef struct perf_hlog_target_ {
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
     uint64_t         length;        /* how many counts the line can have                          */
-    uint64_t         start, stop;   /* indices in [start, stop) are counters of into less `skip`  */
-    uint64_t         skip;
 } perf_hlog_target_;
-
-/* Where equal buckets have equal numbers but for a constant. */
-PERF_FN void perf_hlog_aim_(perf_hlog_target_ *t)
-{
-    const perf_hist_shape_ *s = &t->shape;
-    unsigned                k = s->bits;
-
-    t->start = t->stop = 0;
-    if (!t->steps || k != t->from.bits || t->unit || s->bytes != 8)
-        return;
-    t->start = UINT64_C(1) << k;
-    t->skip = s->compact ? s->first : 0 - (PERF_CAST_(uint64_t, k - 1) << k);
-    if (s->compact && s->first > t->start)
-        t->start = s->first;
-    t->stop = s->counters + t->skip;
-    if (t->stop < t->start)                       /* a range of small values                      */
-        t->stop = t->start;
-}
 
 /* The first value of a bucket of the line; *width becomes the number of integers in it. */
 PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, uint64_t *width)
@@ -976,18 +1015,10 @@ PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        if (index - t->start < t->stop - t->start) {
-            uint64_t *c = PERF_CAST_(uint64_t *, perf_hist_cells_(t->into)) + (index - t->skip);
-            uint64_t  sum = t->minus ? *c - n : *c + n;
-            if (sum >> 63)
-                t->steps = t->done;
-            else
-                *c = sum;
-        } else if (!perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n,
-                                    t->minus)) {
+        if (perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n, t->minus))
+            t->done++;
+        else
             t->steps = t->done;
-        }
-        t->done += t->done < t->steps;
     }
     if (t->count == 0)
         t->first = index;
@@ -1141,7 +1172,6 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
         fits = 0;
         t->steps = 0;
     }
-    perf_hlog_aim_(t);
     whole = version == 2 ? perf_hlog_numbers_(s, t, left) : perf_hlog_words_(s, t, left, word);
     if (whole && s->read == s->written)         /* reads the checksum as well                     */
         (void)perf_inflate_more_(s);
@@ -1188,31 +1218,25 @@ PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size
 /* A plain decimal number at text[*at]; 0: there is none. */
 PERF_FN int perf_hlog_number_(const char *text, size_t *at, size_t end, double *x)
 {
-    double   scale = 1.0;
-    uint64_t digits = 0, n = 0;
-    int      minus = 0, point = 0;
+    double scale = 1.0, v = 0.0;
+    int    n = 0, minus = 0, point = 0;
 
     while (*at < end && (text[*at] == ' ' || text[*at] == '\t'))
         ++*at;
     if (*at < end && (text[*at] == '-' || text[*at] == '+'))
         minus = text[(*at)++] == '-';
-    for (; *at < end && ((text[*at] >= '0' && text[*at] <= '9') || (text[*at] == '.' && !point));
-         ++*at) {
-        if (text[*at] == '.') {
+    for (; *at < end && n < 300; ++*at) {
+        if (text[*at] == '.' && !point) {
             point = 1;
             continue;
         }
+        if (text[*at] < '0' || text[*at] > '9')
+            break;
+        v = 10.0 * v + (text[*at] - '0');
+        scale *= point ? 10.0 : 1.0;
         n++;
-        if (digits < UINT64_C(100000000000000000)) {
-            digits = digits * 10 + PERF_CAST_(uint64_t, text[*at] - '0');
-            scale *= point ? 10.0 : 1.0;
-        } else if (!point) {
-            scale /= 10.0;
-        }
     }
-    *x = PERF_CAST_(double, digits) / scale;
-    if (minus)
-        *x = -*x;
+    *x = (minus ? -v : v) / scale;
     return n > 0;
 }
 
@@ -1289,6 +1313,50 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
     return PERF_ENODATA;
 }
 
+/* ---- walks ---- */
+
+PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
+                                double times)
+{
+    uint64_t min, max, upper;
+    double   to;
+
+    if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
+        return 0;
+    upper = b->next_ ? b->upper : 0;
+    b->lower = b->next_ ? upper + 1 : 0;
+    b->upper = first < PERF_HIST_MOST_ - upper ? upper + first : PERF_HIST_MOST_;
+    to = PERF_CAST_(double, upper) * times;
+    if (times > 1.0 && b->next_)
+        b->upper = !(to < 9.2e18) ? PERF_HIST_MOST_
+                   : to < PERF_CAST_(double, upper) + 1.0 ? upper + 1 : PERF_CAST_(uint64_t, to);
+    b->next_ = 1;
+    b->below += b->count;
+    b->count = perf_hist_up_to_(h, b->upper) - b->below;
+    return 1;
+}
+
+PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
+{
+    uint64_t total = perf_hist_count(h);
+    int      halvings;
+
+    if (!l || l->quantile >= 1.0 || total == 0)
+        return 0;
+    l->value = perf_hist_quantile(h, l->next_);
+    l->count = perf_hist_rank(h, l->value);
+    l->quantile = l->next_;
+    if (l->count >= total || l->next_ > 1.0 - 1e-15) {
+        l->quantile = 1.0;
+        l->value = perf_hist_max(h);
+        l->count = total;
+    }
+    halvings = PERF_CAST_(int, perf_bits_(1.0 / (1.0 - l->next_)) >> 52) - 1023;
+    l->next_ += 1.0 / ((steps > 0 ? steps : 5) *
+                       PERF_CAST_(double, UINT64_C(2) << (halvings < 52 ? halvings : 52)));
+    return 1;
+}
+
 /* ---- text ---- */
 
 /* x >= 0 in plain decimal digits, of which 15 count; `decimals` of them after the point. */
@@ -1315,48 +1383,6 @@ PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width
     for (perf_put_plain_(&count, x, decimals); count.len < width; count.len++)
         perf_put_char_(o, ' ');
     perf_put_plain_(o, x, decimals);
-}
-
-PERF_FN size_t perf_hist_percentiles_text(char *out, size_t cap, const perf_hist *h, double unit,
-                                           int steps)
-{
-    static const char *const label[6] = {
-        "#[Mean    = ", ", StdDeviation   = ", "]\n#[Max     = ", ", Total count    = ",
-        "]\n#[Buckets = ", ", SubBuckets     = "};
-    perf_out_        o = perf_out_open_(out, cap);
-    perf_hist_level  l = PERF_ZERO;
-    perf_hist_shape_ s = PERF_ZERO;
-    double           value[6] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    int              i;
-
-    if (!(unit > 0.0) || !perf_is_finite_(unit) || !perf_is_finite_(perf_hist_max(h) / unit))
-        unit = 1.0;
-    perf_put_(&o, "       Value     Percentile TotalCount 1/(1-Percentile)\n\n");
-    while (perf_hist_next_level(h, &l, steps)) {
-        perf_put_column_(&o, l.value / unit, 3, 12);
-        perf_put_column_(&o, l.quantile, 12, 15);
-        perf_put_column_(&o, PERF_CAST_(double, l.count), 0, 11);
-        if (l.quantile < 1.0)
-            perf_put_column_(&o, 1.0 / (1.0 - l.quantile), 2, 15);
-        perf_put_char_(&o, '\n');
-    }
-    if (perf_hist_count(h)) {
-        value[0] = perf_hist_mean(h) / unit;
-        value[1] = perf_hist_std(h) / unit;
-        value[2] = perf_hist_max(h) / unit;
-        value[3] = PERF_CAST_(double, perf_hist_count(h));
-    }
-    if (h) {
-        s = perf_hist_shape_of_(h);
-        value[4] = PERF_CAST_(double, perf_top_bit_(s.highest)) - s.bits + 1.0;
-        value[5] = PERF_CAST_(double, UINT64_C(2) << s.bits);
-    }
-    for (i = 0; i < 6; i++) {
-        perf_put_(&o, label[i]);
-        perf_put_column_(&o, value[i], i < 3 ? 3 : 0, 12);
-    }
-    perf_put_(&o, "]\n");
-    return o.len;
 }
 
 /* ---- text: exponential buckets ----
@@ -1459,19 +1485,6 @@ PERF_FN void perf_put_value_(perf_out_ *o, const char *text, double x)
     perf_put_u64_(o, PERF_CAST_(uint64_t, x * 1e9));
 }
 
-/* A string of JSON.  Control characters become '?'. */
-PERF_FN void perf_put_quoted_(perf_out_ *o, const char *text, const char *s)
-{
-    perf_put_(o, text);
-    perf_put_char_(o, '"');
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            perf_put_char_(o, '\\');
-        perf_put_char_(o, PERF_CAST_(unsigned char, *s) < 32 ? '?' : *s);
-    }
-    perf_put_char_(o, '"');
-}
-
 PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
                                     const char *unit, uint64_t start_ns, uint64_t end_ns)
 {
@@ -1481,9 +1494,8 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 
     if (!name)
         return 0;
-    perf_put_quoted_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\""
-                         "perf.h\"},\"metrics\":[{\"name\":", name);
-    perf_put_quoted_(&o, ",\"unit\":", unit ? unit : "");
+    perf_putf_(&o, "{\"resourceMetrics\":[{\"scopeMetrics\":[{\"scope\":{\"name\":\"perf.h\"},"
+                   "\"metrics\":[{\"name\":%.0s,\"unit\":%.0s", name, unit ? unit : "");
     perf_put_count_(&o, ",\"exponentialHistogram\":{\"aggregationTemporality\":2,\"dataPoints\":[{"
                         "\"startTimeUnixNano\":\"", start_ns);
     perf_put_count_(&o, "\",\"timeUnixNano\":\"", end_ns);

@@ -36,6 +36,7 @@
 #define PERF_NULL_       nullptr
 #define PERF_CAST_(T, x) static_cast<T>(x)
 #define PERF_PTR_(T, p)  reinterpret_cast<T>(p)
+#define PERF_LIKELY_(x)  __builtin_expect(!!(x), 1)
 #define PERF_CAT2_(a, b) a##b
 #define PERF_CAT_(a, b)  PERF_CAT2_(a, b)
 #pragma push_macro("uint32_t")
@@ -62,15 +63,16 @@
 #endif
 
 /* Device functions: in kernels, and where a test plays the machine on the host (see >>private). */
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_FN_ static __device__ __forceinline__
+#if defined(__CUDACC__) || defined(__HIPCC__)
+#define PERF_KERNEL_IN_ __device__ __forceinline__
 #define PERF_KERNEL_DEVICE_ 1
-#elif defined(PERF_KERNEL_MACHINE_) || defined(__HIP_CPU_RT__)  /* HIP-CPU: HIP run on the host   */
-#define PERF_KERNEL_FN_ static inline
+#elif defined(PERF_KERNEL_MACHINE_)
+#define PERF_KERNEL_IN_ inline
 #define PERF_KERNEL_DEVICE_ 1
 #else
 #define PERF_KERNEL_DEVICE_ 0
 #endif
+#define PERF_KERNEL_FN_ static PERF_KERNEL_IN_
 
 PERF_BEGIN_DECLS
 
@@ -138,17 +140,12 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 /* A moment with a value. */
 PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint32_t value);
 
-/* Adds a number of lane 0 to a histogram in device memory: any form, see perf_hist_init.  Neither
- * this nor PERF_KERNEL_HIST is there under NVRTC and hipRTC.                                     */
-#if !PERF_KERNEL_RTC_
-PERF_KERNEL_FN_ void     perf_kernel_hist_add(perf_hist *h, uint64_t value);
-#endif
-
 /* PERF_KERNEL_SCOPE(sink, id);  PERF_KERNEL_INSTANT(sink, id, value);  C++ only:
  * PERF_KERNEL_SUM(sum);         adds this block's cycles to a perf_kernel_sum: three instructions,
  *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
  *                               longer is counted as wrapped unless it calls sum.store() meanwhile
- * PERF_KERNEL_HIST(hist);       adds this block's cycles to a histogram                          */
+ * PERF_KERNEL_HIST(hist);       adds this block's cycles, of lane 0, to a histogram in device
+ *                               memory (any form, see perf_hist_init); not under NVRTC and hipRTC */
 #if PERF_DISABLE
 #define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
 #define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))
@@ -227,11 +224,6 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
 
-/* into += the histogram that came back in `image`, each value times `factor` (nanoseconds a cycle;
- * 1 keeps cycles).  PERF_EFORMAT: not a histogram; into is unchanged then.                       */
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
-                                           double factor);
-
 #endif
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
@@ -243,11 +235,7 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 #if !defined(PERF_KERNEL_MACHINE_)
 /* AMD's clocks.  gfx11 has no 64-bit count of cycles, only one of 20 bits, full after 0.4 ms: there
  * a "cycle" is a tick of the common clock, 10 ns.  131: the message that asks for that clock.    */
-#if defined(__HIP_CPU_RT__)                     /* "warps" of 32 threads, cycles of 1 ns          */
-#define PERF_KERNEL_AMD_WALL_()   PERF_CAST_(uint64_t, std::chrono::nanoseconds(                  \
-                                      std::chrono::steady_clock::now().time_since_epoch()).count())
-#define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
-#elif defined(__GFX11__)
+#if defined(__GFX11__)
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_sendmsg_rtnl(131)
 #define PERF_KERNEL_AMD_CYCLES_() PERF_KERNEL_AMD_WALL_()
 #elif defined(__GFX12__)
@@ -257,11 +245,6 @@ PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t 
 #define PERF_KERNEL_AMD_WALL_()   __builtin_amdgcn_s_memrealtime()
 #define PERF_KERNEL_AMD_CYCLES_() __builtin_amdgcn_s_memtime()
 #endif
-#if defined(__HIP_DEVICE_COMPILE__) || defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_AMD_ 1
-#else
-#define PERF_KERNEL_AMD_ 0
-#endif
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 {
@@ -269,7 +252,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif PERF_KERNEL_AMD_
+#elif defined(__HIP_DEVICE_COMPILE__)
     uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
     t.hi = PERF_CAST_(uint32_t, c >> 32);
@@ -282,13 +265,13 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_wall_(void)
     uint64_t t = 0;
 #if defined(__CUDA_ARCH__)
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(t) : : "memory");
-#elif PERF_KERNEL_AMD_
+#elif defined(__HIP_DEVICE_COMPILE__)
     t = PERF_KERNEL_AMD_WALL_();
 #endif
     return t;
 }
 
-#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 PERF_KERNEL_FN_ uint32_t perf_kernel_thread_(void)
 {
     return PERF_CAST_(uint32_t, threadIdx.x + blockDim.x *
@@ -303,8 +286,6 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_lane_(void)
     asm("mov.u32 %0, %%laneid;" : "=r"(lane));
 #elif defined(__HIP_DEVICE_COMPILE__)
     lane = __builtin_amdgcn_mbcnt_hi(~0u, __builtin_amdgcn_mbcnt_lo(~0u, 0u));
-#elif PERF_KERNEL_AMD_
-    lane = perf_kernel_thread_() % 32;
 #endif
     return lane;
 }
@@ -330,7 +311,7 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_sm_(void)
 
 PERF_KERNEL_FN_ void perf_kernel_place_(perf_kernel_ring *r)
 {
-#if defined(__CUDA_ARCH__) || PERF_KERNEL_AMD_
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     r->block_x = PERF_CAST_(uint32_t, blockIdx.x);
     r->block_yz = PERF_CAST_(uint32_t, (blockIdx.y & 0xffffu) | blockIdx.z << 16);
 #if defined(__HIP_DEVICE_COMPILE__)             /* the macro for it is gone in ROCm 7             */
@@ -347,8 +328,6 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     return atomicAdd(PERF_PTR_(unsigned long long *, next), 1ull);
-#elif PERF_KERNEL_AMD_
-    return __atomic_fetch_add(next, UINT64_C(1), __ATOMIC_RELAXED);
 #else
     return (*next)++;
 #endif
@@ -356,7 +335,8 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 #endif
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * whether or not something is stored, so that it counts what is dropped; `on` never comes back.
+ * whether or not something is stored, so that it counts what is dropped.  `on` never comes back;
+ * AMD does without it, as there an addition can stop at the end of its 4 GB in one instruction.
  * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two.  It moves
  * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after it. */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
@@ -375,15 +355,17 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
                  "setp.ne.u32 on, %5, 0; @on st.global.v2.b64 [%0 + -16], {x, y}; }"
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
-    s->on = s->on && PERF_CAST_(uint32_t, s->at) < s->end;
-    if (s->on) {
-        uint32_t *to = PERF_PTR_(uint32_t *, PERF_CAST_(uintptr_t, s->at));
-        to[0] = a;
-        to[1] = b;
-        to[2] = c;
-        to[3] = d;
+    const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
+    if (PERF_LIKELY_(low < s->end)) {
+#if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
+        typedef uint32_t four __attribute__((__ext_vector_type__(4)));
+        *PERF_PTR_(__attribute__((address_space(1))) four *, s->at) = four{a, b, c, d};
+#else
+        const uint32_t record[4] = {a, b, c, d};
+        memcpy(PERF_PTR_(void *, PERF_CAST_(uintptr_t, s->at)), record, sizeof record);
+#endif
     }
-    s->at = (s->at >> 32 << 32) | PERF_CAST_(uint32_t, s->at + 16);
+    s->at = (s->at >> 32 << 32) | (next < low ? 0xffffffffu : next);
 #endif
 }
 
@@ -431,7 +413,7 @@ PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s)
         s->ring->state = 2;
         s->ring = PERF_NULL_;
     }
-    s->on = 0;
+    s->end = s->on = 0;
 }
 
 PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
@@ -439,6 +421,16 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
     perf_kernel_stamp off = PERF_ZERO;
 
     return PERF_DISABLE ? off : perf_kernel_clock_();
+}
+
+/* The lower half alone.  RDNA4 reads its counter in three instructions, this half in one. */
+PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
+{
+#if defined(__GFX12__)
+    return PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+#else
+    return perf_kernel_begin().lo;
+#endif
 }
 
 /* The id is added above bit 20 of the begin's upper half: one instruction, and whatever that half
@@ -464,8 +456,6 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
         perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
 
-/* ---- sums and histograms ---- */
-
 #if PERF_KERNEL_RTC_
 #define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
 #define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
@@ -474,13 +464,6 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 #define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
 #endif
 
-#if !PERF_KERNEL_RTC_
-PERF_KERNEL_FN_ void perf_kernel_hist_add(perf_hist *h, uint64_t value)
-{
-    if (!PERF_DISABLE && h && perf_kernel_lane_() == 0)
-        perf_hist_add_shared(h, value);
-}
-#endif
 #endif
 
 PERF_END_DECLS
@@ -488,12 +471,6 @@ PERF_END_DECLS
 /* ---- C++: what opens and closes by itself ---- */
 
 #if PERF_KERNEL_DEVICE_ && defined(__cplusplus)
-#if (defined(__CUDACC__) || defined(__HIPCC__)) && !defined(__HIP_CPU_RT__)
-#define PERF_KERNEL_IN_ __device__ __forceinline__
-#else
-#define PERF_KERNEL_IN_ inline
-#endif
-
 struct perf_kernel_sink : perf_kernel_sink_ {
     PERF_KERNEL_IN_ explicit perf_kernel_sink(perf_kernel_buffer *buffer)
     {
@@ -561,11 +538,11 @@ struct perf_kernel_sum_scope_ {
     uint32_t         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
     {
-        begin = perf_kernel_begin().lo;
+        begin = perf_kernel_low_();
     }
     PERF_KERNEL_IN_ ~perf_kernel_sum_scope_()
     {
-        sum.cycles += perf_kernel_begin().lo - begin;
+        sum.cycles += perf_kernel_low_() - begin;
     }
     perf_kernel_sum_scope_(const perf_kernel_sum_scope_ &) = delete;
     perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
@@ -581,7 +558,10 @@ struct perf_kernel_hist_scope_ {
     }
     PERF_KERNEL_IN_ ~perf_kernel_hist_scope_()
     {
-        perf_kernel_hist_add(hist, perf_kernel_cycles_() - begin);
+        uint64_t cycles = perf_kernel_cycles_() - begin;
+
+        if (hist && perf_kernel_lane_() == 0)
+            perf_hist_add_shared(hist, cycles);
     }
     perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
     perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
@@ -658,37 +638,18 @@ typedef struct perf_kernel_warp_ {
     uint32_t                track, sm_first;    /* index of the first warp of its SM              */
 } perf_kernel_warp_;
 
-PERF_FN int perf_kernel_before_(const perf_kernel_warp_ *a, const perf_kernel_warp_ *b)
+/* By SM, then by time. */
+PERF_FN int perf_kernel_before_(const void *x, const void *y, const void *unused)
 {
+    const perf_kernel_warp_ *a = PERF_CAST_(const perf_kernel_warp_ *, x);
+    const perf_kernel_warp_ *b = PERF_CAST_(const perf_kernel_warp_ *, y);
+
+    (void)unused;
     if (a->ring->sm != b->ring->sm)
         return a->ring->sm < b->ring->sm;
     if (a->ring->opened != b->ring->opened)
         return a->ring->opened < b->ring->opened;
     return a->slot < b->slot;
-}
-
-/* Heap sort by SM, then by time. */
-PERF_FN void perf_kernel_sort_(perf_kernel_warp_ *w, size_t n)
-{
-    size_t            i, root, child;
-    perf_kernel_warp_ t;
-
-    for (i = n / 2 + n; i-- > 1;) {
-        size_t end = i < n ? i : n;
-        if (i < n) {
-            t = w[0];
-            w[0] = w[i];
-            w[i] = t;
-        }
-        for (root = i < n ? 0 : i - n; (child = 2 * root + 1) < end; root = child) {
-            child += child + 1 < end && perf_kernel_before_(&w[child], &w[child + 1]);
-            if (!perf_kernel_before_(&w[root], &w[child]))
-                break;
-            t = w[root];
-            w[root] = w[child];
-            w[child] = t;
-        }
-    }
 }
 
 #define PERF_KERNEL_XCDS_ 16u           /* clocks of their own: what XCC_ID can say               */
@@ -797,7 +758,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     }
     k->info.events -= k->info.malformed;
     k->info.rings = PERF_CAST_(uint32_t, k->warps);
-    perf_kernel_sort_(k->warp, k->warps);
+    perf_sort_(k->warp, k->warps, sizeof *k->warp, perf_kernel_before_, PERF_NULL_);
     return PERF_OK;
 }
 
@@ -1113,26 +1074,6 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     status = perf_file_save_(path, &j.file, perf_kernel_json_go_, &j);
     PERF_FREE(k.warp);
     return status;
-}
-
-PERF_FN perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
-                                           double factor)
-{
-    const perf_hist *from = perf_hist_attach(image, bytes);
-    perf_hist_bucket b = PERF_ZERO;
-    double           value;
-
-    if (!into || !(factor > 0) || !perf_is_finite_(factor))
-        return PERF_EINVAL;
-    if (!from)
-        return PERF_EFORMAT;
-    if (factor >= 1 && factor <= 1)
-        return perf_hist_merge(into, from);
-    while (perf_hist_next(from, &b)) {
-        value = (PERF_CAST_(double, b.lower) + PERF_CAST_(double, b.upper)) / 2 * factor;
-        perf_hist_add_n(into, perf_kernel_whole_(value + 0.5), b.count);
-    }
-    return PERF_OK;
 }
 
 PERF_END_DECLS

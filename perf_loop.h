@@ -91,6 +91,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
+ *   PERF_LOOP_AT_MOST_      the lesser of two; PERF_LOOP_MAX_SAMPLES_: that anybody may ask for
  *   perf_or_default_        x moved into low .. high; 0, negative, NaN: `otherwise`
  *   PERF_ENGINE_            leaves a table under a symbol for the linker, where it stands        */
 
@@ -127,7 +128,7 @@ typedef struct perf_timer_ {
 #define PERF_RACE_MOST_       64
 #define PERF_CONTROL_PAIRS_   6         /* after a lead                                           */
 #define PERF_CONTROL_LEADS_   5         /* until a control has failed                             */
-#define PERF_CONTROL_MOST_    (PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
+#define PERF_CONTROL_MOST_    (2 * PERF_CONTROL_PAIRS_ * PERF_CONTROL_LEADS_)
 #define PERF_ALONE_           16        /* slices of the leads that are kept                      */
 
 /* One arm: a bench has one, an A/B loop two, a race up to 64. */
@@ -149,6 +150,8 @@ typedef struct perf_slice_ {
     perf_seq      seq[2];               /* the bets by the wall's clock and by processor time     */
     perf_interval kept;                 /* of the log ratio, at kept_at pairs, by clock kept_by   */
     double        again[PERF_CONTROL_MOST_];    /* control: log ratios                            */
+    int           sides;                /* control: 1 confirmed below the threshold, 2 above it,  */
+                                        /* 4 not confirmed; of all votes                          */
     int           against;              /* control: it disagrees                                  */
 } perf_slice_;
 
@@ -177,6 +180,8 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
     int              control_pairs, control_at, control_rounds, fastest;
+    int              leads, restarts;   /* leads: since the pairs began, or began anew            */
+    int              anew;              /* 1: they begin anew after the lead under way            */
     int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
@@ -450,30 +455,27 @@ PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
-    const char *p = perf_getenv_("PERF_VARIANT"), *end, *equals, *to;
-    size_t      n = name ? strlen(name) : 0;
-    int         v, is, given, bad = p && n && *p && !strchr(p, '=');
+    const char *p = perf_getenv_("PERF_VARIANT"), *to;
+    size_t      n = name ? strlen(name) : 0, length;
+    int         v = -1, bad = p && n && *p && !strchr(p, '=');
 
-    for (; p && n && *p; p = *end ? end + 1 : end) {
+    for (; p && n && *p && !bad; p += strcspn(p, ","), p += *p == ',') {
         p += *name == ' ' ? 0 : strspn(p, " ");
-        is = !strncmp(p, name, n);                  /* a name may have commas of its own          */
-        end = is && p[n] == '=' ? p + n : p;
-        end += strcspn(end, ",");
-        for (equals = end; equals > p && *equals != '=';)
-            equals--;                               /* the last one: names may have some          */
-        given = equals > p;
-        for (to = given ? equals : end; to > p + n && to[-1] == ' '; to--)
-            ;
-        if (!is || to != p + n)
+        if (strncmp(p, name, n) != 0)
             continue;
-        p = given ? equals + 1 + strspn(equals + 1, " ") : end;
-        for (to = end; to > p && to[-1] == ' '; to--)
-            ;
-        v = given ? perf_variant_number_(p, PERF_CAST_(size_t, to - p)) : -1;
-        if (v >= 0)
-            return v;
-        bad = 1;
-        break;
+        p += n;                                     /* a name may have commas and = of its own    */
+        to = p + strspn(p, " ");
+        if (*to == '=' && !memchr(to + 1, '=', strcspn(to + 1, ","))) {
+            to += 1 + strspn(to + 1, " ");
+            length = strcspn(to, ", ");
+            p = to + length + strspn(to + length, " ");
+            v = !*p || *p == ',' ? perf_variant_number_(to, length) : -1;
+            if (v >= 0)
+                return v;
+            bad = 1;
+        } else if (!*to || *to == ',') {
+            bad = 1;
+        }
     }
     if (bad)
         perf_variant_bad_(PERF_EFORMAT);
@@ -1037,9 +1039,11 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 /* ---- ab and race: 2 to 64 variants ---- */
 
 #define PERF_CONTROL_LEAD_NS_ 20e6      /* a lead at most: some turns of any scheduler            */
-#define PERF_CONTROL_LONG_    0.5       /* the leads may take half of the time so far             */
-#define PERF_CONTROL_LEAST_NS_ 200e6    /* or this long, for a quick loop                         */
+#define PERF_CONTROL_LONG_    0.5       /* all may take half of the time of the first decision    */
+#define PERF_CONTROL_LEAST_NS_ 2e9      /* or this long, for a quick loop                         */
 #define PERF_CONTROL_ROUNDS_  8.0       /* rounds that a control takes, about                     */
+#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes two leads        */
+#define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
 #define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: a clock, the   */
@@ -1089,19 +1093,34 @@ PERF_COLD_FN_ size_t perf_duel_logs_(const perf_loop_state_ *s, int i, int j, in
     return n;
 }
 
-/* Median of n log ratios and their median distance from it; d is changed. */
-PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
+/* A median of log ratios, its standard error and the median distance from it. */
+typedef struct perf_centre_ {
+    double at, error, spread;
+} perf_centre_;
+
+/* Of n log ratios, which are changed. */
+PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 {
-    double m;
-    size_t k;
+    perf_centre_ c;
+    size_t       k;
 
     perf_sort_values(d, n);
-    m = perf_quantile(d, n, 0.5);
+    c.at = perf_quantile(d, n, 0.5);
     for (k = 0; k < n; k++)
-        d[k] = d[k] < m ? m - d[k] : d[k] - m;
+        d[k] = d[k] < c.at ? c.at - d[k] : d[k] - c.at;
     perf_sort_values(d, n);
-    *spread = perf_quantile(d, n, 0.5);
-    return m;
+    c.spread = perf_quantile(d, n, 0.5);
+    c.error = PERF_MEDIAN_ERROR_ * c.spread / perf_sqrt(PERF_CAST_(double, n));
+    return c;
+}
+
+/* 1 when two medians differ by more than noise makes them, and by more than a trifle. */
+PERF_COLD_FN_ int perf_duel_differ_(perf_centre_ a, perf_centre_ b)
+{
+    double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
+
+    return gap > PERF_CONTROL_SMALL_ &&
+           gap > PERF_CONTROL_SURE_ * perf_sqrt(a.error * a.error + b.error * b.error);
 }
 
 /* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
@@ -1110,21 +1129,36 @@ PERF_COLD_FN_ double perf_duel_centre_(double *d, size_t n, double *spread)
  * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), m[2], spread[2], gap;
-    size_t k[2];
-    int    i;
+    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), gap;
+    perf_centre_ c[2];
+    size_t       k;
+    int          i;
 
     if (s->running != 2 || s->arm[0].count < 16)
         return 0;
     for (i = 0; i < 2; i++) {
-        k[i] = perf_duel_logs_(s, 0, 1, i);
-        m[i] = perf_duel_centre_(s->logs, k[i], &spread[i]);
+        k = perf_duel_logs_(s, 0, 1, i);
+        if (k < 2)
+            return 0;
+        c[i] = perf_duel_centre_(s->logs, k);
     }
-    if (k[0] < 5 || k[1] < 5)
-        return 0;
-    gap = m[0] < m[1] ? m[1] - m[0] : m[0] - m[1];
-    return gap > 2.0 * (spread[0] + spread[1]) && gap > PERF_ORDER_SMALL_ &&
-           (m[0] < t) != (m[1] < t);
+    gap = c[0].at < c[1].at ? c[1].at - c[0].at : c[0].at - c[1].at;
+    return gap > 2.0 * (c[0].spread + c[1].spread) && gap > PERF_ORDER_SMALL_ &&
+           (c[0].at < t) != (c[1].at < t);
+}
+
+/* 1 when the ratio of some variant was another one in the first half of the pairs. */
+PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s)
+{
+    size_t k;
+    int    i, drifts = 0;
+
+    for (i = 1; i < s->variants; i++) {
+        k = perf_duel_logs_(s, 0, i, -1);
+        drifts |= k >= 8 && perf_duel_differ_(perf_duel_centre_(s->logs, k / 2),
+                                              perf_duel_centre_(s->logs + k / 2, k - k / 2));
+    }
+    return drifts;
 }
 
 /* The intervals of all log ratios, widened by the resolution of the clock. */
@@ -1151,6 +1185,13 @@ PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
     for (i = 1; i < s->variants; i++)
         any |= s->arm[i].seq[by].decision != PERF_INCONCLUSIVE;
     return any && s->ask.control > 0 && s->running > 1;
+}
+
+/* The level of a bet when so many questions are open.  Pairs that were taken anew are another try:
+ * each may be wrong half as often as the one before.                                             */
+PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
+{
+    return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
 /* A round is complete.  1: stop.  The time is up when the control, or else half a round, would not
@@ -1184,7 +1225,7 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
     for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
-        s->arm[i].seq[by].level = 2.0 * (open ? open : 1) / (1.0 - s->ask.accept.confidence);
+        s->arm[i].seq[by].level = perf_duel_level_(s, open ? open : 1);
     if (!open && n >= PERF_CAST_(size_t, s->ask.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
         perf_duel_keep_(s);
         for (i = 1; i < s->variants; i++) {         /* the interval may be a pair behind          */
@@ -1214,7 +1255,7 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
         if (n == 1) {
             (void)perf_seq_init(&p->seq[0], &s->ask.accept.rule, s->ask.accept.confidence,
                                 perf_duel_tick_(s, i, 0));
-            p->seq[0].level *= s->variants - 1;
+            p->seq[0].level = perf_duel_level_(s, s->variants - 1);
             p->seq[1] = p->seq[0];
         }
         (void)perf_seq_add(&p->seq[0], s->arm[0].ns[n - 1], p->ns[n - 1]);
@@ -1223,13 +1264,15 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
     }
 }
 
-/* The control gives the fastest variant a lead: it runs alone for half as many slices as it had,
- * then they take turns again for some pairs.  If it is fast only as another one walks ahead and
- * warms its memory, it is ahead now, and slow.  Pairs again, and not the variants alone: what
- * neighbours do to the machine within a millisecond moves lone times by 2 to 8 % (measured).     */
+/* The control gives the fastest variant a lead: it runs alone for about half as many slices as it
+ * had, drawn by chance, in a second lead twice and in a third three times that, and after each new
+ * beginning twice as many again; then they take turns for some pairs.  If it is fast only as
+ * another one walks ahead and warms its memory, it is ahead now, and slow.  Pairs again, and not
+ * the variants alone: what neighbours do to the machine within a millisecond moves lone times by 2
+ * to 8 % (measured).                                                                             */
 PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
 {
-    double m, least = PERF_INF_;
+    double m, slices, least = PERF_INF_;
     int    i;
 
     for (i = 0; i < s->variants; i++) {
@@ -1241,74 +1284,100 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
     }
     for (s->at = 0; s->order[s->at] != s->fastest; s->at++)
         ;
-    m = PERF_CONTROL_LEAD_NS_ / (least * PERF_CAST_(double, s->arm[s->fastest].batch) + 1.0);
-    s->lead = s->arm[0].count / 2;
-    s->lead = s->lead < 4 ? 4 : PERF_CAST_(double, s->lead) > m + 4.0 ? PERF_CAST_(size_t, m) + 4
-                                                                     : s->lead;
-    s->control_pairs = m < 1.0 ? PERF_CONTROL_PAIRS_ / 2 : PERF_CONTROL_PAIRS_;
+    least *= PERF_CAST_(double, s->arm[s->fastest].batch);
+    m = PERF_CONTROL_LEAD_NS_ * (1 + s->restarts) / (least + 1.0);      /* at most                */
+    slices = PERF_CAST_(double, s->arm[0].count * PERF_CAST_(size_t, 1 + s->leads)
+                                                      << s->restarts);
+    slices = slices < m + 4.0 ? slices : m + 4.0;
+    slices *= 0.25 + 0.5 * PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
+    s->lead = slices < 4.0 ? 4 : PERF_CAST_(size_t, slices);
+    s->control_pairs = m < 1.0       ? PERF_CONTROL_PAIRS_ / 2
+                       : s->restarts ? 2 * PERF_CONTROL_PAIRS_
+                                     : PERF_CONTROL_PAIRS_;
     s->lead = m < 1.0 ? 2 : s->lead;
     s->lead_left = s->lead;
     s->control_at = -1;                             /* the first pair only warms up               */
     s->phase = PERF_LOOP_CONTROL_;
 }
 
-/* Is there a decision to hold against a control, and time for it?  Then it begins. */
-PERF_COLD_FN_ int perf_duel_control_(perf_loop_state_ *s, uint64_t at)
+/* Where the state is set up before each slice there is nothing to escape from. */
+PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now)
 {
-    double now = perf_timer_since_(s->timer.began, at), most = s->opts.max_seconds * 1e9;
+    int    pairs = s->typical ? s->ask.min_pairs : s->ask.max_pairs;
+    double ahead = PERF_CONTROL_LEAD_NS_ * (2 + s->restarts) +
+                   s->round_ns * (PERF_CONTROL_ROUNDS_ + pairs);
 
-    if (!perf_duel_wants_control_(s))
-        return 0;
-    if (now + 0.5 * s->round_ns > most) {
-        s->ended = "opts.max_seconds ended it before the control: more of it, or opts.control = -1";
-        return 0;
-    }
-    s->control_end = now * (1.0 + PERF_CONTROL_LONG_);
-    if (s->control_end < now + PERF_CONTROL_LEAST_NS_)
-        s->control_end = now + PERF_CONTROL_LEAST_NS_;
-    if (s->control_end > most)
-        s->control_end = most;
-    perf_duel_lead_(s);
-    return 1;
+    return s->restarts < PERF_RESTARTS_ && s->ask.control > 0 && !s->opts.before &&
+           perf_timer_since_(s->timer.began, now) + ahead < s->control_end;
+}
+
+/* What was measured so far counts no more: pairs in turns begin anew. */
+PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
+{
+    int i;
+
+    for (i = 0; i < s->variants; i++)
+        s->arm[i].count = 0;
+    s->kept_at = s->again_count = 0;
+    s->look_at = 60;
+    s->leads = s->anew = 0;
+    s->restarts++;
+    s->phase = PERF_LOOP_SAMPLE_;
+    perf_loop_shuffle_(s);
+    s->round_began = perf_now();
 }
 
 /* The pairs after a lead are complete: do they change the answer of the pairs in turns?
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
  *   alike      their median is off by at most half of what decides, and known as well as that
- * Either ends the control.  It is against the answer when after the last lead they do not confirm
- * it and are off by PERF_CONTROL_SURE_ standard errors of both medians.
- * Bets on signs can be won by two groups of pairs far apart, as when each walks ahead for a while:
- * what decides is then less than two standard errors of the pairs in turns.  Then only a confirmed
- * answer stands (opts.before rules such groups out).  1: the control is over.                    */
+ * Either ends the control if the two ratios do not differ.  If they differ, the variants share
+ * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.  The same
+ * if bets on signs were won by two groups of pairs far apart, as when each walks ahead for a while:
+ * what decides is then less than two standard errors of the pairs in turns.
+ * A large difference, and one that was found in pairs taken anew, needs two leads that agree.  In
+ * the end the control is against an answer if the ratios still differ, or in pairs taken anew lie on
+ * two sides of the threshold, unless all control pairs since the beginning confirmed it.
+ * 1: the control is over.                                                                        */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
-    double t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
-    double est, spread, spread_c, gap, far_off, error, error_c;
-    size_t k, m = s->again_count;
-    int    i, over = 1, confirmed, groups;
+    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
+    double       far_off, gap;
+    uint64_t     now = perf_now();
+    perf_centre_ turns, all, last;
+    size_t       k, m = s->again_count, new_at = m - PERF_CAST_(size_t, s->control_at);
+    int          i, over = 1, anew = 0, need = s->restarts ? 2 : 1, differ, groups, confirmed, aside;
 
     s->control_rounds++;
+    s->leads++;
     for (i = 1; i < s->variants; i++) {
         k = perf_duel_logs_(s, 0, i, -1);
-        est = perf_duel_centre_(s->logs, k, &spread);
+        turns = perf_duel_centre_(s->logs, k);
         memcpy(c, s->arm[i].again, m * sizeof *c);
-        gap = perf_duel_centre_(c, m, &spread_c);
-        s->entry[i].control_ratio = perf_exp(gap);
-        error = PERF_MEDIAN_ERROR_ * spread / perf_sqrt(PERF_CAST_(double, k));
-        error_c = PERF_MEDIAN_ERROR_ * spread_c / perf_sqrt(PERF_CAST_(double, m));
-        far_off = est < t ? t - est : est - t;
-        confirmed = (est < t ? t - gap : gap - t) > 2.0 * error_c;
-        gap = gap < est ? est - gap : gap - est;
-        groups = !s->opts.before && 2.0 * error > far_off &&
+        all = perf_duel_centre_(c, m);
+        memcpy(c, s->arm[i].again, m * sizeof *c);
+        last = new_at < m ? perf_duel_centre_(c + new_at, m - new_at) : all;
+        s->entry[i].control_ratio = perf_exp(all.at);
+        far_off = turns.at < t ? t - turns.at : turns.at - t;
+        gap = turns.at < all.at ? all.at - turns.at : turns.at - all.at;
+        differ = perf_duel_differ_(turns, all);
+        groups = !s->opts.before && 2.0 * turns.error > far_off &&
                  (!s->typical || s->arm[i].seq[perf_loop_by_(s)].decision != PERF_INCONCLUSIVE);
-        over &= confirmed || (!groups && 2.0 * error_c <= far_off &&
+        anew |= differ || groups || perf_duel_differ_(turns, last);
+        confirmed = (turns.at < t ? t - all.at : all.at - t) > 2.0 * all.error;
+        over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
-        s->arm[i].against = confirmed ? 0 : groups ? 2
-                      : gap > PERF_CONTROL_SMALL_ &&
-                        gap > PERF_CONTROL_SURE_ * perf_sqrt(error * error + error_c * error_c);
+        s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
+        aside = s->restarts && (all.at < t) != (turns.at < t);
+        s->arm[i].against = (differ || groups || aside) && s->arm[i].sides > 2;
+        if (turns.at > PERF_CONTROL_LARGE_ || turns.at < -PERF_CONTROL_LARGE_)
+            need = 2;
     }
-    return over || s->control_rounds >= PERF_CONTROL_LEADS_ ||
-           perf_timer_since_(s->timer.began, perf_now()) > s->control_end;
+    if (anew && perf_duel_may_restart_(s, now)) {
+        perf_duel_restart_(s);
+        return 0;
+    }
+    return (over && s->leads >= need) || s->leads >= PERF_CONTROL_LEADS_ ||
+           perf_timer_since_(s->timer.began, now) > s->control_end;
 }
 
 /* One slice of the control has ended.  1: the control is over. */
@@ -1323,7 +1392,9 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
     if (s->lead_left) {
         if (2 * s->lead_left <= s->lead + 1)
             s->alone[s->alone_count++ % PERF_ALONE_] = p->pending[0];
-        if (!--s->lead_left)
+        if (!--s->lead_left && s->anew)
+            perf_duel_restart_(s);
+        else if (!s->lead_left)
             perf_loop_shuffle_(s);
         return 0;
     }
@@ -1335,6 +1406,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
                 perf_log(s->arm[i].pending[0]) - perf_log(s->arm[0].pending[0]);
         s->again_count++;
     }
+    s->control_at++;
     perf_loop_shuffle_(s);
     if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.5 * s->round_ns)) {
         if (s->again_count >= PERF_CONTROL_PAIRS_ / 2)
@@ -1344,22 +1416,46 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
                        "opts.control = -1";
         return 1;
     }
-    if (++s->control_at < s->control_pairs)
+    if (s->control_at < s->control_pairs)
         return 0;
     if (perf_duel_vote_(s))
         return 1;
-    perf_duel_lead_(s);
+    if (s->phase == PERF_LOOP_CONTROL_)
+        perf_duel_lead_(s);
     return 0;
 }
 
 /* The step of an A/B loop or race: 1 ends it. */
 PERF_COLD_FN_ int perf_duel_round_(perf_loop_state_ *s, uint64_t now)
 {
+    double took, more;
+
     if (s->phase == PERF_LOOP_CONTROL_)
         return perf_duel_control_slice_(s, now);
     if (s->running > 1)
         perf_duel_bet_(s);
-    return perf_duel_enough_(s, now) && !perf_duel_control_(s, now);
+    if (!perf_duel_enough_(s, now))
+        return 0;
+    took = perf_timer_since_(s->timer.began, now);
+    if (!(s->control_end > 0.0)) {
+        more = PERF_CONTROL_LONG_ * took;
+        s->control_end = took + (more < PERF_CONTROL_LEAST_NS_ ? PERF_CONTROL_LEAST_NS_ : more);
+        s->control_end = PERF_LOOP_AT_MOST_(s->control_end, s->opts.max_seconds * 1e9);
+    }
+    if (perf_duel_may_restart_(s, now) &&
+        (perf_duel_order_matters_(s) || (perf_duel_wants_control_(s) && perf_duel_drifts_(s)))) {
+        s->anew = 1;
+        perf_duel_lead_(s);
+        return 0;
+    }
+    if (!perf_duel_wants_control_(s))
+        return 1;
+    if (took + 0.5 * s->round_ns > s->opts.max_seconds * 1e9) {
+        s->ended = "opts.max_seconds ended it before the control: more of it, or opts.control = -1";
+        return 1;
+    }
+    perf_duel_lead_(s);
+    return 0;
 }
 
 PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int variants,
@@ -1466,19 +1562,17 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
         return;                                     /* wrong outputs stay wrong, however fast     */
     if (s->running == 2 && perf_duel_order_matters_(s)) {
+        s->arm[i].against = 0;
         v->decision = PERF_INCONCLUSIVE;
         v->reason = "the second of a pair is faster, whichever it is: they share state; set it up "
                     "anew in opts.before";
         v->pairs_needed = PERF_INF_;
-    } else if (s->arm[i].against == 2) {
-        perf_verdict_cap_(v, "the pairs lie in groups far apart and the control confirmed neither: "
-                             "noise, or they share state; set it up anew in opts.before");
     } else if (s->arm[i].against) {
         perf_verdict_cap_(v, "the control would change the answer: after the faster one ran alone "
                              "the ratio is another; if they share state, set it up anew in "
                              "opts.before");
     }
-    if (s->ended && v->decision == PERF_INCONCLUSIVE)
+    if (s->ended && v->decision == PERF_INCONCLUSIVE && !s->arm[i].against)
         v->reason = s->ended;
     else if (s->ended && s->ask.control > 0 && !s->control_rounds)
         perf_verdict_cap_(v, s->ended);
@@ -1500,24 +1594,11 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s, double ratio, u
     return s->fastest ? ratio * alone / turns : ratio * turns / alone;
 }
 
-/* Why there is no number at all. */
-PERF_COLD_FN_ const char *perf_duel_failure_(const perf_loop_state_ *s, perf_status status)
-{
-    static const char *const gone[3] = {
-        "the compiler deleted the baseline's body: perf_keep() its result",
-        "the compiler deleted the candidate's body: perf_keep() its result",
-        "the compiler deleted a body: perf_keep() its result"};
-    int at = s->order[s->at < s->running ? s->at : 0];
-
-    return s->status != PERF_EDELETED ? perf_status_text(status)
-                                      : gone[s->loop.kind == 3 ? 2 : at];
-}
-
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
  * the best", at a level that covers all pairs of variants.                                       */
 PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
 {
-    double  pairs = 0.5 * s->variants * (s->variants - 1), spread, tick;
+    double  pairs = 0.5 * s->variants * (s->variants - 1), tick;
     double  level = 2.0 * pairs / (1.0 - s->ask.accept.confidence);
     size_t  k, i;
     int     j;
@@ -1536,7 +1617,7 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         s->entry[j].within_noise =
             j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
         s->entry[j].behind =
-            j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k, &spread) + tick);
+            j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k).at + tick);
     }
 }
 
@@ -1575,7 +1656,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         e->verdict = perf_duel_verdict_(s, i ? i : 1, i && !r.forced ? n : 0);
         if (!n) {
             e->verdict.status = r.status;
-            e->verdict.reason = perf_duel_failure_(s, r.status);
+            e->verdict.reason =
+                r.status != PERF_EDELETED || s->loop.kind == 3 ? perf_status_text(r.status)
+                : s->order[s->at < s->running ? s->at : 0]
+                    ? "the compiler deleted the candidate's body: perf_keep() its result"
+                    : "the compiler deleted the baseline's body: perf_keep() its result";
             continue;
         }
         if (r.forced)
@@ -1590,12 +1675,13 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         r.warnings |= seen & ~PERF_CAST_(uint32_t, PERF_WARN_DRIFT);
         r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
-        if (seen & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, "the candidate takes little longer than an empty loop: "
-                                           "was it deleted? perf_keep() its result");
-        else if (base & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict, "the baseline takes little longer than an empty loop: "
-                                           "was it deleted? perf_keep() its result");
+        if ((seen | base) & PERF_WARN_EMPTY_BODY)
+            perf_verdict_cap_(&e->verdict,
+                              seen & PERF_WARN_EMPTY_BODY
+                                  ? "the candidate takes little longer than an empty loop: was it "
+                                    "deleted? perf_keep() its result"
+                                  : "the baseline takes little longer than an empty loop: was it "
+                                    "deleted? perf_keep() its result");
     }
     if (n)
         s->alone_ratio = perf_duel_alone_(s, s->entry[1].verdict.ratio.estimate, &r.warnings);
@@ -1736,10 +1822,8 @@ PERF_OUTLINE_FN_ void perf_duel_name_(struct perf_loop_state_ *s, int variant, c
     }
 PERF_ENGINE_OF_(perf_bench_engine_get_, PERF_BENCH_SYMBOL_, perf_bench_open_, perf_bench_close_,
                 PERF_NULL_, PERF_NULL_, perf_result_words_, PERF_NULL_, PERF_NULL_)
-PERF_ENGINE_OF_(perf_ab_engine_get_, PERF_AB_SYMBOL_, perf_duel_open_, PERF_NULL_, perf_ab_close_,
-                PERF_NULL_, PERF_NULL_, perf_duel_accuracy_, PERF_NULL_)
-PERF_ENGINE_OF_(perf_race_engine_get_, PERF_RACE_SYMBOL_, perf_duel_open_, PERF_NULL_, PERF_NULL_,
-                perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
+PERF_ENGINE_OF_(perf_duel_engine_get_, PERF_DUEL_SYMBOL_, perf_duel_open_, PERF_NULL_,
+                perf_ab_close_, perf_race_close_, PERF_NULL_, perf_duel_accuracy_, perf_duel_name_)
 #endif
 
 /* ---- schedule ---- */

@@ -73,11 +73,7 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
 
 /* >>private ----------------------------------------------------------------------------------- */
 
-#if PERF_MSVC_
-#define PERF_UNUSED_
-#else
 #define PERF_UNUSED_ PERF_ATTR_((__unused__))
-#endif
 
 typedef struct perf_case_ {
     struct perf_case_ *next;
@@ -90,7 +86,7 @@ typedef struct perf_case_ {
 } perf_case_;
 
 /* Those of one image, in the order of registration. */
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 #endif
 PERF_WEAK_ perf_case_ *perf_cases_v1_;
@@ -318,7 +314,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, hyperfine, pyperf, openmetrics or otlp; of the\n"
+        "  --format F         json, google, go, pyperf or openmetrics; of the\n"
         "                     trace, to a file, also folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
@@ -413,15 +409,10 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         int        *to;
     } flag[] = {{"--list", &m->list}, {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle}};
     const struct {
-        const char  *name, *again;      /* said when it comes twice; NULL: the last one counts    */
-        const char **to;
-    } text[] = {{"--json", "one output at a time, not also", &m->json},
-                {"--output", "one output at a time, not also", &m->output},
-                {"--format", "one format at a time, not also", &m->named},
-                {"--save", PERF_NULL_, &m->save},
-                {"--add", PERF_NULL_, &m->add},
-                {"--compare", PERF_NULL_, &m->compare},
-                {"--accept", PERF_NULL_, &m->accept}};
+        const char  *name, **to;
+    } text[] = {{"--json", &m->json},       {"--output", &m->output}, {"--format", &m->named},
+                {"--save", &m->save},       {"--add", &m->add},       {"--compare", &m->compare},
+                {"--accept", &m->accept}};
     const struct {
         const char *name, *wants;
         double     *to, most;
@@ -443,8 +434,6 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_) {
             if (!*v)
                 perf_main_wrong_(m, "this option needs a value:", text[k].name);
-            else if (text[k].again && *text[k].to)
-                perf_main_wrong_(m, text[k].again, v);
             *text[k].to = v;
             return;
         }
@@ -471,13 +460,10 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
     const char *name;
 
-    if (m->json && (m->output || m->named))
-        perf_main_wrong_(m, "one output at a time: --json or --output with --format, not also",
-                         m->json);
-    else if (m->named && !m->output)
-        perf_main_wrong_(m, "--format needs --output FILE (- is standard output) beside", m->named);
-    if (m->json)
-        m->output = m->json;
+    if (m->json ? m->output || m->named : m->named && !m->output)
+        perf_main_wrong_(m, "either --json FILE, or --output FILE and --format, not",
+                         m->json ? m->json : m->named);
+    m->output = m->json ? m->json : m->output;
     while (m->named && (name = perf_main_format_(m->format)) != PERF_NULL_ &&
            strcmp(m->named, name) != 0)
         m->format++;
@@ -499,46 +485,20 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
 
 /* ---- the environment in one line ---- */
 
-/* Time of all processors so far, and what the hypervisor took of it; 0: unknown. */
-PERF_COLD_FN_ double perf_env_steal_(double *all)
-{
-    char        line[256];
-    const char *s;
-    double      x = 0.0, steal = 0.0;
-    int         i;
-
-    *all = 0.0;
-    if (!perf_first_line_("/proc/stat", line, sizeof line) || strncmp(line, "cpu ", 4) != 0)
-        return 0.0;
-    for (s = line + 4, i = 0; s && i < 8; i++) {    /* user nice system idle wait irq soft steal */
-        s = perf_skip_number_(s, &x);
-        if (s)
-            *all += x;
-        if (s && i == 7)
-            steal = x;
-    }
-    return steal;
-}
-
-/* One of two words, after the first character of a file; 0: there is no such file. */
-PERF_COLD_FN_ int perf_env_switch_(perf_out_ *o, const char *path, char first, const char *if_first,
-                                   const char *if_not)
-{
-    char line[256];
-
-    if (!perf_first_line_(path, line, sizeof line))
-        return 0;
-    perf_say_(o, ", %s", *line == first ? if_first : if_not);
-    return 1;
-}
-
 /* What may disturb the numbers, as one line. */
 PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 {
+    static const struct {
+        const char *path, *what;
+        char        off;
+    } file[] = {{"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
+                {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
+                {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
     perf_results_opts none = PERF_ZERO;
     perf_run_         r = perf_run_here_(&none);
     char              line[256];
     double            load = 0.0;
+    int               i;
 
     perf_say_(o, "%i x ", r.cores > 0 ? r.cores : 1);
     perf_put_cut_(o, r.cpu, 40);
@@ -547,20 +507,18 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
         perf_put_(o, ", governor ");
         perf_put_cut_(o, line, 20);
     }
-    if (!perf_env_switch_(o, "/sys/devices/system/cpu/intel_pstate/no_turbo", '0', "turbo on",
-                          "turbo off"))
-        (void)perf_env_switch_(o, "/sys/devices/system/cpu/cpufreq/boost", '1', "turbo on",
-                               "turbo off");
+    for (i = 0; i < 3; i++)
+        if (perf_first_line_(file[i].path, line, sizeof line))
+            perf_say_(o, ", %s %s", file[i].what, *line == file[i].off ? "off" : "on");
     if (r.hypervisor)
         perf_put_(o, ", virtual machine");
-    (void)perf_env_switch_(o, "/proc/sys/kernel/randomize_va_space", '0', "ASLR off", "ASLR on");
     if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
         perf_put_(o, ", load ");
         perf_put_fixed_(o, load, 1);
         perf_put_(o, r.cores && load > 0.5 * r.cores ? " (busy)" : "");
     }
     perf_say_(o, ", %s", r.compiler);
-#if !defined(__OPTIMIZE__) && !defined(_MSC_VER)
+#if !defined(__OPTIMIZE__)
     perf_put_(o, ", NOT OPTIMISED");
 #endif
 #if PERF_SANITIZED_
@@ -603,12 +561,12 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
         m->failed++;
         return;
     }
-    perf_put_time_(&c, t->p50);
+    perf_putf_(&c, "%g", t->p50);
     perf_put_(&c, " [");
     if (perf_is_finite_(t->p50_low) && perf_is_finite_(t->p50_high)) {
-        perf_put_time_(&c, t->p50_low);
+        perf_putf_(&c, "%g", t->p50_low);
         perf_put_(&c, ", ");
-        perf_put_time_(&c, t->p50_high);
+        perf_putf_(&c, "%g", t->p50_high);
     } else {
         perf_put_(&c, "too few slices");
     }
@@ -616,11 +574,11 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
     perf_put_cell_(&o, cell, 32);
     perf_put_tail_cell_(&o, t->p95, t->p95_high);
     perf_put_tail_cell_(&o, t->p99, t->p99_high);
-    perf_put_time_cell_(&o, r->first_ns, 10);
+    perf_putf_(&o, "%10g", r->first_ns);
     if (r->opts.bytes > 0.0)
-        perf_put_number_cell_(&o, r->opts.bytes / t->p50, 3, " GB/s", 14);
+        perf_putf_(&o, "%9.3f GB/s", r->opts.bytes / t->p50);
     if (r->opts.items > 0.0)
-        perf_put_number_cell_(&o, r->opts.items / t->p50 * 1e3, 3, " M items/s", 19);
+        perf_putf_(&o, "%9.3f M items/s", r->opts.items / t->p50 * 1e3);
     if (r->cpu.count) {
         perf_put_(&o, "\n    ");
         perf_put_decides_(&o, r->decides, r->why,
@@ -826,12 +784,7 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
     return made;
 }
 #else
-PERF_FN size_t perf_crew_run_(const perf_crew_ *crew, const perf_hand_ *h)
-{
-    (void)crew;
-    (void)h;
-    return 0;
-}
+#define perf_crew_run_(crew, h) PERF_CAST_(size_t, 0)
 #endif
 
 PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
@@ -1007,7 +960,6 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     char        text[512];
     perf_out_   o = perf_out_open_(text, sizeof text);
     const char *no_env;
-    double      all[2] = {0.0, 0.0}, steal[2] = {0.0, 0.0};
     int         i, result;
 
     memset(&m, 0, sizeof m);
@@ -1044,16 +996,11 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         perf_env_text_(&o);
         (void)fprintf(m.out, "environment: %s\n", text);
     }
-    steal[0] = perf_env_steal_(&all[0]);
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* should a body call exit()                      */
     (void)atexit(perf_main_exit_);
     perf_main_all_(&m);
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
-    steal[1] = perf_env_steal_(&all[1]);
-    if (!m.no_env && steal[1] - steal[0] > 0.01 * (all[1] - all[0]))
-        (void)fprintf(m.out, "note: the hypervisor took %.0f %% of the processors meanwhile\n",
-                      100.0 * (steal[1] - steal[0]) / (all[1] - all[0]));
     if (!m.todo) {
         (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,
                       m.filters ? " is called like " : " in this program",

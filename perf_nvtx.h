@@ -14,8 +14,8 @@
  *     perf_thread_name             the name of the thread
  * Domain "perf.h"; a registered string a name; a category a kind; one colour for all names that are
  * equal up to the first ':' ("io: read", "io: write"), red for PERF_WAIT.  What a longjmp or a
- * forgotten end leaves open is closed with the scope around it.  Of PERF_SCOPE_SAMPLED only the
- * measured calls are ranges.  With a profiler attached a scope costs 50 ns more, and its own time.
+ * forgotten end leaves open is closed with the scope around it.
+ * With a profiler attached a scope costs 50 ns more, and its own time.
  * Sections (search for ">>"):  config  calls  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_NVTX_H
@@ -56,26 +56,11 @@
 #endif
 #endif
 
-/* >>calls: ranges without scopes --------------------------------------------------------------
- * For any file, with or without PERF_NVTX: include perf_nvtx.h and call.  They reach the profiler
- * only and appear in no report; PERF_INSTANT for a moment, perf_async_begin for ranges that cross
- * threads and perf_thread_name reach both.  Any thread; names are not kept; NULL reads "(null)".
- * Without a listener a push and a pop are six instructions.                                      */
+/* >>calls --------------------------------------------------------------------------------------
+ * Ranges for the profiler alone: call NVTX or roctx itself.  A text that is known at run time only:
+ * perf_scope_begin keeps it as a name.                                                           */
 
 PERF_BEGIN_DECLS
-
-/* 1: a profiler is attached (the first call looks for one, which may load it); 0: none, or no file
- * of the program has PERF_NVTX 1.                                                                */
-PERF_FN int perf_nvtx_listening(void);
-
-/* Opens a range in this thread, to be closed by perf_nvtx_pop in this thread, or by the end of the
- * scope in which it was opened.                                                                  */
-PERF_FN void perf_nvtx_push(const char *name);
-PERF_FN void perf_nvtx_push_value(const char *name, double value);      /* with a payload         */
-
-/* Closes the innermost range that perf_nvtx_push opened; without one it is counted as misuse.  If
- * scopes opened since are still open, it closes with them.                                       */
-PERF_FN void perf_nvtx_pop(void);
 
 /* PERF_NVTX 1 installs itself before main with gcc and clang.  Other compilers: call this once, in
  * the file that has PERF_NVTX 1.  PERF_OK, also when called again; PERF_ESTATE: another file has
@@ -83,84 +68,6 @@ PERF_FN void perf_nvtx_pop(void);
 PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
-
-/* ---- calls ---- */
-
-#define PERF_KIND_RANGE_   63u          /* perf_nvtx_push: the last category                      */
-#define PERF_RANGE_FREE_   (1u << 31)   /* in a thread's list of ranges: of perf_nvtx_push, not   */
-#define PERF_RANGE_CLOSED_ (1u << 30)   /* of a scope; popped, but under a scope's range          */
-#define PERF_RANGE_DEPTH_  0x3fffffffu  /* the depth of the scope, without them                   */
-
-/* The recorder of this thread and the sink, if somebody listens there. */
-PERF_COLD_FN_ perf_recorder_ *perf_nvtx_find_(const perf_sink_ **sink)
-{
-    perf_registry_ *r = perf_registry_get_();
-    perf_recorder_ *t;
-
-    *sink = r ? PERF_ACQ_(&r->sink) : PERF_CAST_(const perf_sink_ *, PERF_NULL_);
-    if (!*sink || !(*sink)->listens()) {
-        if (r && !PERF_ACQ_(&r->sink))
-            PERF_SET_(&perf_anchor_v1_.deaf, 1u);
-        return PERF_NULL_;
-    }
-    t = perf_recorder_get_();
-    return t && !t->sinking ? t : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-}
-
-#if PERF_DISABLE
-#define PERF_NVTX_HEARD_() 0
-#else
-#define PERF_NVTX_HEARD_() PERF_UNLIKELY_(!PERF_GET_(&perf_anchor_v1_.deaf))
-#endif
-
-PERF_COLD_FN_ void perf_nvtx_push_(const char *name, uint32_t type, double value)
-{
-    const perf_sink_ *sink;
-    perf_recorder_   *t = perf_nvtx_find_(&sink);
-    perf_label_       l;
-
-    l.text = name ? name : "(null)";
-    l.name = PERF_NULL_;
-    l.kind = PERF_KIND_RANGE_;
-    l.type = type;
-    l.bits = perf_bits_(value);
-    if (t)
-        sink->begin(t, &l, perf_depth_(t) | PERF_RANGE_FREE_);
-}
-
-PERF_COLD_FN_ void perf_nvtx_pop_(void)
-{
-    const perf_sink_ *sink;
-    perf_recorder_   *t = perf_nvtx_find_(&sink);
-
-    if (t)
-        sink->end(t, PERF_RANGE_FREE_);
-}
-
-PERF_FN int perf_nvtx_listening(void)
-{
-    const perf_sink_ *sink;
-
-    return PERF_NVTX_HEARD_() && perf_nvtx_find_(&sink) != PERF_NULL_;
-}
-
-PERF_FN void perf_nvtx_push(const char *name)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_push_(name, 0, 0.0);
-}
-
-PERF_FN void perf_nvtx_push_value(const char *name, double value)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_push_(name, 2, value);
-}
-
-PERF_FN void perf_nvtx_pop(void)
-{
-    if (PERF_NVTX_HEARD_())
-        perf_nvtx_pop_();
-}
 
 #if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
 PERF_FN perf_status perf_nvtx_start(void)
@@ -186,7 +93,7 @@ typedef struct perf_nvtx_state_ {
     int      (*thread)(const char *);
 } perf_nvtx_state_;
 
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 #endif
 PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
@@ -235,7 +142,7 @@ PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
 PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
 {
     nvtxEventAttributes_t a;
-    nvtxStringHandle_t    handle = PERF_NULL_;
+    nvtxStringHandle_t    handle = perf_nvtx_handle_(l->name);
 
     memset(&a, 0, sizeof a);
     a.version = NVTX_VERSION;
@@ -250,8 +157,6 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
         a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         a.payload.dValue = perf_from_bits_(l->bits);
     }
-    if (l->name)
-        handle = perf_nvtx_handle_(l->name);
     if (handle) {
         a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
         a.message.registered = handle;
@@ -278,7 +183,6 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
     perf_nvtx_v1_.domain = nvtxDomainCreateA("perf.h");
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
         nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
-    nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), PERF_KIND_RANGE_ + 1, "range");
     return 1;
 }
 #endif
@@ -377,14 +281,6 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
     return PERF_ACQ_(&v->state) == 2;
 }
 
-PERF_COLD_FN_ void perf_nvtx_pop_one_(perf_recorder_ *t)
-{
-    t->ranges--;
-    PERF_NVTX_IF_((void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_()); return;)
-    if (perf_nvtx_v1_.pop)
-        (void)perf_nvtx_v1_.pop();
-}
-
 /* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
  * stack knows no names, so what one side leaves open must be closed by the other.  With it the
  * low half of its name's address and how many of that name are open around it: calls that have
@@ -399,9 +295,9 @@ PERF_COLD_FN_ uint32_t perf_nvtx_count_(const perf_recorder_ *t, uint32_t name)
 {
     uint32_t i = t->ranges;
 
-    while (name && i && PERF_NVTX_OPEN_(t)[i - 1].name != name)
+    while (i && PERF_NVTX_OPEN_(t)[i - 1].name != name)
         i--;
-    return name && i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
+    return i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
 }
 
 /* 0: no memory for one more. */
@@ -450,24 +346,15 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
 
 PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
 {
-    uint32_t i = t->ranges;
-
     if (t->sinking)
         return;
     t->sinking = 1;
-    if (depth & PERF_RANGE_FREE_) {             /* the innermost open one of perf_nvtx_push       */
-        while (i && (PERF_NVTX_OPEN_(t)[i - 1].depth >> 30) != PERF_RANGE_FREE_ >> 30)
-            i--;
-        if (i)
-            PERF_NVTX_OPEN_(t)[i - 1].depth |= PERF_RANGE_CLOSED_;
-        else
-            perf_misuse_();
-    } else {
-        while (t->ranges && (PERF_NVTX_OPEN_(t)[t->ranges - 1].depth & PERF_RANGE_DEPTH_) >= depth)
-            perf_nvtx_pop_one_(t);
+    while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
+        t->ranges--;
+        PERF_NVTX_IF_((void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_()); continue;)
+        if (perf_nvtx_v1_.pop)
+            (void)perf_nvtx_v1_.pop();
     }
-    while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth & PERF_RANGE_CLOSED_)
-        perf_nvtx_pop_one_(t);
     t->sinking = 0;
 }
 
@@ -552,10 +439,7 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_nvtx_at_end_(void)
 /* ---- off: with PERF_DISABLE=1 each call compiles to nothing ---- */
 
 #if PERF_DISABLE
-#define perf_nvtx_push(name)              PERF_OFF_((perf_nvtx_push)(name))
-#define perf_nvtx_push_value(name, value) PERF_OFF_((perf_nvtx_push_value)(name, value))
-#define perf_nvtx_pop()                   PERF_OFF_((perf_nvtx_pop)())
-#define perf_nvtx_start()                 PERF_OFF_CODE_((perf_nvtx_start)())
+#define perf_nvtx_start() PERF_OFF_CODE_((perf_nvtx_start)())
 #endif
 
 PERF_END_DECLS

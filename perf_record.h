@@ -74,32 +74,19 @@ PERF_FN void perf_reset(void);
  * also while there is no memory to record anything at all. */
 PERF_FN perf_status perf_error(void);
 
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
  * stream's.  What is made here is never freed.
- *   perf_registry_, perf_registry_get_  all of the process; NULL without memory
- *   perf_registry_read_  the same for who reads or switches: brings the core into the program
- *   perf_lock_, perf_unlock_  its lock; 0: this thread is inside already, give up
- *   perf_fail_, perf_misuse_  keeps the first failure; counts a call out of order
- *   perf_recorder_get_, perf_recorder_serve_  of the calling thread; does what others ask of it
- *   perf_ask_  asks all threads for something, with the lock held
- *   perf_track_make_  a recorder of no thread, for one writer at a time; takes the lock
- *   perf_name_, perf_site_find_, perf_site_id_  a name, its site, its id, 0: no room; take the lock
- *   perf_name_intern_  the same with the lock held
- *   perf_name_length_, PERF_NAME_MAX_  bytes of a name that are kept
- *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells of the calling thread; NULL, 0: no memory
- *   perf_depth_  scopes that are open in a thread
- *   perf_scope_ticks_, perf_tick_ns_  what scopes are timed with; nanoseconds of a tick
- *   perf_event_more_, perf_retired_  an entry that belongs to the event after it; kept events
- *   perf_ring_dropped_, perf_ring_unsent_  events overwritten since, not in the streamed file
- *   perf_stream_, perf_stream_flush_  the streamed trace; writes a ring, with the lock held; 0: off
- *   PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  its states
- *   perf_sink_, perf_sink_set_, perf_label_  where scopes go while they run; what it is told
- *   perf_source_, perf_source_add_, perf_sources_collect_  who else has durations to tell
- *   perf_mark_, perf_spent_, perf_spent_since_  one perf_memory_mark(); processor time of it all
- *   perf_usage_, perf_usage_ns_  a struct rusage, where Linux tells more; its processor time
- *   perf_pages_, perf_pool_, perf_keep_  memory; perf_keep_ with the lock held; NULL: none
- *   perf_thread_id_, perf_process_id_, perf_image_pin_  who runs; this image stays loaded       */
+ *   perf_registry_, perf_registry_get_, perf_registry_read_, perf_lock_, perf_unlock_, perf_fail_,
+ *   perf_misuse_, perf_clock_warn_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
+ *   perf_track_make_, perf_name_, perf_site_find_, perf_site_id_, perf_name_intern_,
+ *   perf_name_length_, PERF_NAME_MAX_, perf_cell_get_, perf_cell_extend_, perf_slot_, perf_depth_,
+ *   perf_scope_ticks_, perf_tick_ns_, perf_event_more_, perf_retired_, perf_ring_dropped_,
+ *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
+ *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
+ *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
+ *   perf_thread_cpu_, perf_pending_, perf_remark_read_, perf_seen_, PERF_REMARK_*_, perf_pages_,
+ *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                               */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -142,14 +129,12 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
 #if PERF_COUNTER_
-    perf_calibration_ *c = perf_calibrate_();
-    perf_calibration_  mine;
+    perf_calibration_  mine = PERF_ZERO, *c = perf_calibrate_();
     perf_pair_         p;
     uint64_t           length, slack, first;
     double             rate, ppm;
 
     if (!c) {                                   /* another thread is at it this microsecond       */
-        PERF_LIBC_(memset)(&mine, 0, sizeof mine);
         mine.first = perf_pair_read_();
         c = &mine;
     }
@@ -185,29 +170,17 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
     return PERF_CAST_(double, ticks) * perf_tick_ns_();
 }
 
-#if PERF_ARCH_X86_ && PERF_COUNTER_ && !PERF_MSVC_
-/* ebx is saved by hand: i386 position-independent code keeps its own pointer there. */
-PERF_FN uint32_t perf_cpuid_(uint32_t leaf, uint32_t *edx)
-{
-    uint32_t a = leaf, d, c = 0;
-#if defined(__x86_64__)
-    __asm__ __volatile__("cpuid" : "+a"(a), "+c"(c), "=d"(d) : : "ebx");
-#else
-    __asm__ __volatile__("pushl %%ebx\n\tcpuid\n\tpopl %%ebx" : "+a"(a), "+c"(c), "=d"(d));
-#endif
-    *edx = d + (c & 0);
-    return a;
-}
-
+#if PERF_ARCH_X86_ && PERF_COUNTER_
 /* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
-    uint32_t edx;
+    uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
 
-    if (perf_cpuid_(UINT32_C(0x80000000), &edx) < UINT32_C(0x80000007))
+    __asm__ __volatile__("cpuid" : "+a"(most), "=d"(d) : : "ebx", "ecx");
+    if (most < leaf)
         return 0;
-    (void)perf_cpuid_(UINT32_C(0x80000007), &edx);
-    return (edx >> 8 & 1) != 0;
+    __asm__ __volatile__("cpuid" : "+a"(leaf), "=d"(d) : : "ebx", "ecx");
+    return (d >> 8 & 1) != 0;
 }
 #else
 PERF_FN int perf_counter_invariant_(void)
@@ -233,6 +206,29 @@ typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves a
     char     name[32];          /* the events follow, newest first, and then the next of these    */
 } perf_retired_;
 #define PERF_RETIRED_MAX_ (UINT64_C(64) << 20)  /* bytes of such traces kept                      */
+
+/* A number or a text on an open scope, in the entries that stand before its event.  The low byte of
+ * `what` says which, its bits from 8 are the name; a change of fibre is told alike.              */
+#define PERF_REMARK_TEXT_     63        /* bytes                                                  */
+#define PERF_REMARK_ENTRIES_  8
+#define PERF_REMARKS_         16        /* that wait in a thread                                  */
+#define PERF_REMARK_IS_VALUE_ 1u
+#define PERF_REMARK_IS_TEXT_  2u
+#define PERF_REMARK_REST_     3u        /* of a text                                              */
+#define PERF_REMARK_FIBER_    4u        /* start: that which runs now : 32, the one before        */
+typedef struct perf_pending_ {
+    uint64_t    at;             /* ticks                                                          */
+    uint32_t    depth, count;   /* of its scope, 0: free; entries                                 */
+    uint32_t    fiber;
+    perf_event_ entry[PERF_REMARK_ENTRIES_];
+} perf_pending_;
+
+typedef struct perf_seen_ {     /* one that was read                                              */
+    uint32_t kind, name;        /* PERF_REMARK_..., id of a name                                  */
+    double   value;
+    uint32_t fiber;             /* where the events before it were recorded                       */
+    char     text[PERF_REMARK_TEXT_ + 1];
+} perf_seen_;
 
 typedef struct perf_mark_ {     /* one perf_memory_mark()                                         */
     struct perf_mark_ *next;
@@ -260,7 +256,7 @@ typedef struct perf_stream_ {
  * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
 typedef struct perf_label_ {
     const char        *text;
-    struct perf_name_ *name;    /* NULL: a text that is not interned                              */
+    struct perf_name_ *name;
     uint32_t           kind;
     uint32_t           type;    /* of the payload: 0 none, 1 integer, 2 bits of a double          */
     uint64_t           bits;
@@ -324,7 +320,6 @@ typedef struct perf_registry_ {
     uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
     uint64_t        ring_events;
     uint32_t        trace_off;
-    uint32_t        async_ids;
     uint64_t        threads;    /* recorders and take-overs so far                                */
     uint64_t        alive;      /* recorders not known to be gone                                 */
     uint64_t        scan_at;    /* look for ended threads when so many are alive                  */
@@ -471,16 +466,26 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 
 PERF_COLD_FN_ uint32_t perf_process_id_(void)
 {
-#if PERF_LP64_UNIX_
-    return PERF_CAST_(uint32_t, perf_getpid_());
-#else
+#if defined(_WIN32)
     return 1;
+#else
+    return PERF_CAST_(uint32_t, perf_getpid_());
 #endif
 }
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
+}
+
+/* Any thread, with or without the lock. */
+PERF_COLD_FN_ void perf_clock_warn_(perf_registry_ *r, uint32_t bit)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(&r->warnings);
+    while (!(was & bit) && !perf_claim_(&r->warnings, was, was | bit));
 }
 
 /* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
@@ -532,7 +537,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     while (!perf_claim_(&r->lock, 0, me)) {
         if (PERF_GET_(&r->lock) == me)
             return 0;
-#if PERF_LP64_UNIX_
+#if !defined(_WIN32)
         (void)perf_sched_yield_();
 #endif
     }
@@ -581,8 +586,9 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 /* A file that times by another clock than the process does is told in the report. */
 PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
 {
-    if ((counter == 0) != (r->clock != 0) && !(r->warnings & PERF_CLOCK_NOT_INVARIANT))
-        r->warnings |= PERF_CLOCK_MIXED;
+    if ((counter == 0) != (r->clock != 0) &&
+        !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
+        perf_clock_warn_(r, PERF_CLOCK_MIXED);
 }
 
 /* The first anchor of all settles races for a new registry. */
@@ -622,7 +628,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         if (!mine)
             return PERF_NULL_;
         leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
-#if PERF_MSVC_ || PERF_TCC_
+#if PERF_TCC_
         leader->registry = r = mine;
 #else
         if (__atomic_compare_exchange_n(&leader->registry, &r, mine, 0, __ATOMIC_ACQ_REL,
@@ -644,6 +650,19 @@ PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
 }
 
 /* ---- names ---- */
+
+/* Processor time of a thread since its first mark or the last reset; 0: it has ended, or the system
+ * does not say.  `made` and `birth` of its recorder tell the time that has passed.               */
+PERF_COLD_FN_ uint64_t perf_thread_cpu_(const perf_recorder_ *t)
+{
+    uint64_t now = 0;
+
+#if PERF_SYS_GETTID_                            /* its clock, as pthread_getcpuclockid() makes it */
+    if (!t->foreign_track)
+        now = perf_system_ns_(~PERF_CAST_(int, t->thread) * 8 + 6);
+#endif
+    return now > t->cpu ? now - t->cpu : 0;
+}
 
 /* Room for twice the names; the old tables stay, readers may be in them. */
 PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
@@ -691,6 +710,8 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
 {
     const char *name = site->name;
     uint32_t    length, i, kind = site->line >> 24, hash = UINT32_C(2166136261) ^ kind;
+    const char *file = site->file ? site->file : "";
+    size_t      place = PERF_LIBC_(strlen)(file);
     perf_name_ *n, *first = PERF_NULL_;
     char       *text;
 
@@ -714,13 +735,20 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
             return n;
     if (r->count >= PERF_NAMES_MAX_ || (r->count >= r->room && !perf_table_grow_(r)))
         return PERF_NULL_;
-    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1));
+    if (place > PERF_NAME_MAX_)
+        file += place - PERF_NAME_MAX_;
+    place = PERF_LIBC_(strlen)(file);
+    n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + (place ? place + 1 : 0)));
     if (!n)
         return PERF_NULL_;
     text = PERF_PTR_(char *, n + 1);
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
     n->site.name = text;
+    if (place) {                                /* its image may be unloaded                      */
+        PERF_LIBC_(memcpy)(text + length + 1, file, place + 1);
+        n->site.file = text + length + 1;
+    }
     n->site.line = site->line;
     n->hash = hash;
     n->length = length;
@@ -733,29 +761,20 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     return n;
 }
 
-PERF_COLD_FN_ perf_name_ *perf_name_find_(perf_registry_ *r, const perf_site_ *site)
-{
-    perf_name_ *n;
-
-    if (!perf_lock_(r))
-        return PERF_NULL_;
-    n = perf_name_intern_(r, site);
-    perf_unlock_(r);
-    if (!n)
-        perf_fail_(r, PERF_ELIMIT);
-    return n;
-}
-
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 {
-    uint32_t id = PERF_GET_(&site->id);
+    uint32_t    id = PERF_GET_(&site->id);
+    perf_name_ *n;
 
-    if (!id) {
-        perf_name_ *n = perf_name_find_(r, site);
-        id = n ? n->site.id : 0;
-        PERF_SET_(&site->id, id);
-    }
-    return id;
+    if (id || !perf_lock_(r))
+        return id;
+    n = perf_name_intern_(r, site);
+    perf_unlock_(r);
+    if (n)
+        PERF_SET_(&site->id, n->site.id);
+    else
+        perf_fail_(r, PERF_ELIMIT);
+    return n ? n->site.id : 0;
 }
 
 /* ---- recorders ---- */
@@ -801,9 +820,9 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     t->number = ++r->threads;
     t->foreign_track = !thread;
     t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
-    t->dice = thread * UINT32_C(2654435761) | 1;
     r->alive++;
     t->made = t->birth = perf_scope_ticks_(r);
+    t->cpu = thread ? perf_cpu_now() : 0;
     perf_ring_set_(r, t);
     if (thread) {
         t->next_same = *same;
@@ -830,11 +849,11 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
         return written - r->ring_events;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
-        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ ? 1 : 2;
+        entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
         if (entries == 2 && PERF_ACQ_(&r->names)[what >> 32 & 0xffffff]->kind == PERF_KIND_ASYNC_)
             entries = 3;
         i += entries;
-        whole += what != 0 && i <= r->ring_events;
+        whole += !PERF_EVENT_PART_(what) && i <= r->ring_events;
     }
     return written > more + whole ? written - more - whole : 0;     /* it may be writing          */
 }
@@ -944,7 +963,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
         *p = t->next_same;
     t->gone = 0;
     (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
-    t->ranges = t->strayed = 0;
+    t->ranges = t->strayed = t->fiber = t->fibers = 0;
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -963,17 +982,14 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 /* Empty; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
-    uint32_t i;
+    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
+                              &c->max};
+    uint32_t        i;
 
-    PERF_SET_(&c->count, UINT64_C(0));
-    PERF_SET_(&c->sum, UINT64_C(0));
-    PERF_SET_(&c->inside, UINT64_C(0));
-    PERF_SET_(&c->again, UINT64_C(0));
-    PERF_SET_(&c->within, UINT64_C(0));
+    for (i = 0; i < sizeof zero / sizeof *zero; i++)
+        PERF_SET_(zero[i], UINT64_C(0));
     PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->span, UINT64_C(0));
     PERF_SET_(&c->min, ~UINT64_C(0));
-    PERF_SET_(&c->max, UINT64_C(0));
     for (i = 0; c->buckets && i < c->buckets->room; i++)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
@@ -1016,6 +1032,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&t->losses[i], UINT64_C(0));
             t->birth = perf_scope_ticks_(r);
+            t->cpu = t->foreign_track ? 0 : perf_cpu_now();
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
@@ -1182,27 +1199,6 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     PERF_SET_(&c->span, UINT64_C(0));
 }
 
-/* Begins a scope in thread t, where neither a clock nor a sink is to be asked; `s` then has all but
- * its start.  0: perf_begin_slow_ must do it.                                                    */
-PERF_HOT_FN_ int perf_core_cell_(perf_span_ *s, perf_recorder_ *t, uint32_t id)
-{
-    perf_cell_ *c;
-
-    if (!t || id >= PERF_PEEK_(t->cells))
-        return 0;
-    c = perf_cell_under_(t, t->open, id);
-    if (PERF_UNLIKELY_(!c))
-        return 0;
-    if (PERF_LIKELY_(c->parent == t->open)) {
-        perf_opened_(s, t, c);
-    } else {
-        s->outer = t->open;
-        s->inside = t->open->inside;
-        perf_cell_again_(s, t, c);
-    }
-    return 1;
-}
-
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
 {
@@ -1257,18 +1253,16 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
         perf_recorder_serve_(mine);
 }
 
-/* Switches an image on or off.  It must also ask again whether a sink listens. */
+/* Switches an image on or off. */
 PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
 {
     PERF_SET_(&a->off, s->value);
-    PERF_SET_(&a->deaf, 0u);
 }
 
 /* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
 PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
 {
     perf_registry_ *r = perf_registry_get_();
-    perf_search_    s = PERF_ZERO;
     int             ours;
 
     if (!r || !perf_lock_(r))
@@ -1279,8 +1273,6 @@ PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_
         perf_ask_(r, PERF_ASK_TRACE_);
     }
     perf_unlock_(r);
-    s.value = PERF_GET_(&r->off);
-    perf_images_(&s, perf_image_switch_);
     return ours ? PERF_OK : PERF_ESTATE;
 }
 
@@ -1319,10 +1311,15 @@ PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* The same where the ring may be due to be written to a file. */
-PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t what)
+/* Writes an event behind its entries that are written already, `parts` of them, and its remarks;
+ * `at` is where the first stands.  All have their room at once, so that events of a signal handler
+ * do not come between them.  The ring may be due to be written to a file.                        */
+PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
+                                   uint64_t what)
 {
-    perf_event_put_(t, start, what);
+    perf_entry_(t, at + parts * sizeof(perf_event_), start, what);
+    PERF_ADD_(t->ring_more, parts);
+    PERF_REL_(&t->ring_head, t->ring_next);
     if (t->ring_head >= t->ring_limit)
         perf_ring_due_(t);
 }
@@ -1331,7 +1328,71 @@ PERF_COLD_FN_ void perf_event_add_(perf_recorder_ *t, uint64_t start, uint64_t w
 PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                    uint64_t d)
 {
-    perf_event_add_(t, start, d | (c->tag + t->extra_tag));
+    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start,
+                    d | (c->tag + t->extra_tag));
+}
+
+/* ---- remarks ---- */
+
+/* Entries of a value or of a text of 8 bytes each, its end first: whoever reads goes backwards. */
+PERF_COLD_FN_ uint32_t perf_remark_make_(perf_event_ *e, uint32_t name, const char *text,
+                                         double value)
+{
+    uint32_t length = text ? perf_text_length_(text, PERF_REMARK_TEXT_) : 0, n = length / 8 + 1, i;
+
+    for (i = 0; i < n; i++) {
+        perf_event_ *at = &e[n - 1 - i];
+        uint32_t     left = length - 8 * i < 8 ? length - 8 * i : 8;
+        at->start = text ? 0 : perf_bits_(value);
+        PERF_LIBC_(memcpy)(&at->start, text ? text + 8 * i : "", left);
+        at->what = PERF_CAST_(uint64_t, name) << 8 |
+                   (i ? PERF_REMARK_REST_ : text ? PERF_REMARK_IS_TEXT_ : PERF_REMARK_IS_VALUE_);
+    }
+    return n;
+}
+
+/* Reads the remark that begins at the first of `left` entries, newest first, as a ring is read.
+ * Returns how many are its own; 0: there is none.  A number has text "".                         */
+PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
+{
+    uint32_t kind = left ? PERF_CAST_(uint32_t, e->what & 0xff) : 0, n = 1;
+
+    if (!kind || !PERF_EVENT_PART_(e->what))
+        return 0;
+    PERF_LIBC_(memset)(m, 0, sizeof *m);
+    m->kind = kind;
+    m->name = PERF_CAST_(uint32_t, e->what >> 8 & 0xffffff);
+    m->value = kind == PERF_REMARK_IS_VALUE_ ? perf_from_bits_(e->start) : 0.0;
+    m->fiber = PERF_CAST_(uint32_t, e->start);
+    for (; kind == PERF_REMARK_IS_TEXT_; n++) {
+        PERF_LIBC_(memcpy)(m->text + 8 * (n - 1), &e[n - 1].start, 8);
+        if (n == left || 8 * n > PERF_REMARK_TEXT_ || (e[n].what & 0xff) != PERF_REMARK_REST_ ||
+            !PERF_EVENT_PART_(e[n].what))
+            break;
+    }
+    return n;
+}
+
+/* Picks those of the scope that has begun at `start` and ended, in the order they came in, and
+ * forgets those of scopes inside it that never ended.  Returns their entries.                    */
+PERF_COLD_FN_ uint32_t perf_remarks_of_(perf_recorder_ *t, uint64_t start, uint32_t depth,
+                                        uint32_t *which)
+{
+    uint32_t      i, n = 0;
+    perf_pending_ *m;
+
+    for (i = *which = 0; t->remarks && i < PERF_REMARKS_; i++) {
+        m = &t->pending[i];
+        if (m->depth < depth || m->fiber != t->fiber)
+            continue;
+        if (m->depth == depth && m->at >= start) {
+            *which |= 1u << i;
+            n += m->count;
+        }
+        m->depth = 0;
+        t->remarks--;
+    }
+    return n;
 }
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
@@ -1363,43 +1424,44 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     return in;
 }
 
-/* Counts a duration of an own cell `weight` times, at once: the cold twin of perf_end_at_(). */
-PERF_COLD_FN_ void perf_cell_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d, uint64_t weight)
-{
-    uint64_t in = perf_cell_extend_(t, c, d);
-
-    PERF_ADD_(c->count, weight);
-    PERF_ADD_(c->sum, d * weight);
-    if (in) {
-        PERF_ADD_(PERF_BUCKET_(c, in), weight);
-    } else {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
-    }
-}
-
-/* The same for the time from `start` to `end`; returns that time. */
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: the cold twin of what
+ * perf_end_() does.                                                                              */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
-                                        uint64_t end, uint64_t weight)
+                                        uint64_t end)
 {
-    uint64_t d = end - start;
+    uint64_t d = end - start, in;
 
     if (d >> 63) {
         d = 0;
-        t->home->warnings |= PERF_CLOCK_BACKWARDS;
+        perf_clock_warn_(t->home, PERF_CLOCK_BACKWARDS);
     }
-    perf_cell_add_(t, c, d, weight);
+    in = perf_cell_extend_(t, c, d);
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    if (in)
+        PERF_ADD_(PERF_BUCKET_(c, in), 1);
+    else
+        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
     return d;
 }
 
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
+    uint32_t which, n = perf_remarks_of_(t, start, depth, &which), i, k;
+    uint64_t at, first, what = d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_;
+
     if (!t->ring_limit)
         return;
-    if (d >= PERF_EVENT_MORE_)
-        perf_event_more_(t, d);
-    perf_event_add_(t, start, (d < PERF_EVENT_MORE_ ? d : PERF_EVENT_MORE_) |
-                                  PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
+    n += what == PERF_EVENT_MORE_;
+    at = first = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
+    for (i = PERF_REMARKS_; which && i-- > 0;)
+        for (k = 0; which >> i & 1 && k < t->pending[i].count; k++, at += sizeof(perf_event_))
+            perf_entry_(t, at, t->pending[i].entry[k].start, t->pending[i].entry[k].what);
+    if (what == PERF_EVENT_MORE_)
+        perf_entry_(t, at, d, 0);
+    perf_event_end_(t, first, n, start,
+                    what | PERF_TAG_NAME_(c->tag) | PERF_CAST_(uint64_t, depth) << 56);
 }
 
 /* Leaves the cell of a scope that ends: `outer` is what was open before it began.  Returns 0 when
@@ -1457,18 +1519,34 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     return 1;
 }
 
-/* The end of a scope where perf_end_at_() cannot do it. */
-PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
+/* From the last cold end on: what no scope has yet that ended before one that it had opened. */
+PERF_FN void perf_after_set_(perf_recorder_ *t, uint64_t end)
+{
+    t->after.start = end;
+    t->after.open = t->open;
+    t->after.inside = t->open->inside;
+}
+
+PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
+{
+    uint64_t from = t->after.start > start ? t->after.start : start;
+    uint64_t inside = t->open->inside - t->after.inside;
+
+    return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
+}
+
+/* The end of a scope where perf_end_() cannot do it. */
+PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
     const perf_sink_ *sink;
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
     int             ours, again = outer != c->parent, ordered = 0;
-    uint64_t        d, within;
+    uint64_t        d, within, own;
     uint32_t        before, depth;
 
-    if (!s->open && s->rec == PERF_SELF_ && weight == 1 && perf_end_again_(s, end))
+    if (!s->open && s->rec == PERF_SELF_ && perf_end_again_(s, end))
         return;
     t = perf_recorder_get_();
     ours = t == s->rec;
@@ -1496,7 +1574,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* that other end took it for abandoned           */
-        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, without self time   */
+        c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, with what came then */
         again = c && c->parent != t->open;
         if (t->losses[PERF_LOSS_ABANDONED_])
             PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], ~UINT64_C(0));
@@ -1507,20 +1585,25 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end, uint64_t weight)
         return;
     }
     depth = perf_depth_(t) + 1;
-    d = perf_cell_close_(t, c, s->start, end, weight);
+    d = perf_cell_close_(t, c, s->start, end);
     within = ordered && again ? outer->inside - s->inside : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
     if (ordered)
-        PERF_ADD_(outer->inside, d * weight - within);
-    if (ours && again)                          /* the outermost call has this time already       */
-        PERF_ADD_(c->again, d * weight);
-    if (ours && !ordered)
-        PERF_ADD_(c->inside, d * weight);
+        PERF_ADD_(outer->inside, d - within);
+    own = ordered && !again ? d : again || !ours ? 0 : perf_after_(t, s->start, end);
+    if (ours)                                   /* the rest is in the outermost call, or `after`  */
+        PERF_ADD_(c->again, d - own);
+    if (ours && !ordered) {
+        PERF_ADD_(c->inside, d - own);
+        PERF_ADD_(t->open->inside, own);
+    }
     perf_event_scope_(t, c, s->start, d, depth);
+    if (ours)
+        perf_after_set_(t, end);
 }
 
-/* The begin of a scope where perf_begin_at_() cannot do it. */
+/* The begin of a scope where perf_begin_() cannot do it. */
 PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_   *t = perf_recorder_get_();
@@ -1582,19 +1665,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
             t->ring_limit = ~UINT64_C(0);
     }
     if (open)
-        perf_end_slow_(&s, perf_scope_ticks_(r), 1);
-}
-
-/* Of a sampled scope: random, n/2 .. 3n/2, so that no rhythm of the program is in step. */
-PERF_COLD_FN_ void perf_core_draw_(perf_skip_ *skip, uint32_t n)
-{
-    perf_recorder_ *t = perf_recorder_get_();
-
-    if (!t)
-        return;
-    t->dice = t->dice * UINT32_C(1664525) + UINT32_C(1013904223);
-    skip->gap = n / 2 + PERF_CAST_(uint32_t, (PERF_CAST_(uint64_t, t->dice) * (n + 1)) >> 32);
-    skip->gap += !skip->gap;
+        perf_end_slow_(&s, perf_scope_ticks_(r));
 }
 
 PERF_COLD_FN_ void perf_misuse_(void)
@@ -1614,24 +1685,22 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_find_(const char *name, uint32_t kind)
     uintptr_t       at = PERF_PTR_(uintptr_t, name);
     perf_known_    *k;
     perf_site_      site = PERF_ZERO;
-    perf_name_     *n;
 
     if (!t)
         return PERF_NULL_;
     k = &t->known[(at ^ at >> 6) % 64];
-    if (k->key == name && k->name && k->name->kind == kind &&
+    if (k->key == name && name && k->name->kind == kind &&
         !PERF_LIBC_(strcmp)(k->name->site.name, name))
         return &k->name->site;
     site.name = name;
     site.line = kind << 24;
-    n = perf_name_find_(t->home, &site);
-    if (!n) {
+    if (!perf_site_id_(t->home, &site)) {
         perf_lose_(t, PERF_LOSS_LOST_, PERF_ELIMIT);
         return PERF_NULL_;
     }
     k->key = name;
-    k->name = name ? n : PERF_CAST_(perf_name_ *, PERF_NULL_);
-    return &n->site;
+    k->name = PERF_ACQ_(&t->home->names)[site.id];
+    return &k->name->site;
 }
 
 PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
@@ -1672,7 +1741,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         l->start = t->birth;
         within = t->open->inside;
     }
-    d = perf_cell_close_(t, c, l->start, now, 1);
+    d = perf_cell_close_(t, c, l->start, now);
     within = within < d ? within : d;
     if (c->parent == t->open && l->open == t->open) {
         PERF_ADD_(c->inside, within);
@@ -1705,7 +1774,7 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_gauge_    *g;
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
-    uint64_t        now;
+    uint64_t        now, at;
 
     if (!t)
         return;
@@ -1730,23 +1799,64 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     PERF_SET_(&g->at, now);
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
-        perf_event_more_(t, perf_bits_(value));
-        perf_event_add_(t, now, PERF_EVENT_MORE_ | c->tag);
+        at = perf_ring_take_(t, 2 * sizeof(perf_event_));
+        perf_entry_(t, at, perf_bits_(value), 0);
+        perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
     }
     perf_sink_mark_(t, site->id, 2, value);
 }
 
-PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site)
+PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text)
 {
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
+    perf_event_     entry[PERF_REMARK_ENTRIES_];
+    uint32_t        n, i;
+    uint64_t        at;
 
     if (!t)
         return;
     PERF_ADD_(c->count, 1);
-    if (t->ring_limit)
-        perf_event_add_(t, perf_scope_ticks_(t->home), c->tag);
+    if (t->ring_limit) {
+        n = text ? perf_remark_make_(entry, site->id, text, 0.0) : 0;
+        at = perf_ring_take_(t, (n + 1) * sizeof(perf_event_));
+        for (i = 0; i < n; i++)
+            perf_entry_(t, at + i * sizeof(perf_event_), entry[i].start, entry[i].what);
+        perf_event_end_(t, at, n, perf_scope_ticks_(t->home), c->tag);
+    }
     perf_sink_mark_(t, site->id, 0, 0.0);
+}
+
+/* A remark on the scope that is open waits for the cold end that it gives that scope. */
+PERF_COLD_FN_ void perf_core_remark_(const char *name, const char *text, double value)
+{
+    perf_site_     *site = perf_site_find_(name, PERF_KIND_REMARK_);
+    perf_recorder_ *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+    perf_pending_  *m;
+    uint32_t        i = 0;
+
+    if (!t || !t->ring_mask)
+        return;
+    if (!t->open->parent) {
+        perf_misuse_();
+        return;
+    }
+    if (!t->pending)
+        t->pending = PERF_CAST_(perf_pending_ *, perf_room_(t, PERF_REMARKS_ * sizeof *m));
+    for (m = t->pending; m && i < PERF_REMARKS_ && m->depth; i++)
+        m++;
+    if (!m || i == PERF_REMARKS_) {
+        perf_lose_(t, PERF_LOSS_LOST_, m ? PERF_ELIMIT : PERF_ENOMEM);
+        return;
+    }
+    t->remarks++;
+    m->depth = perf_depth_(t);
+    m->fiber = t->fiber;
+    m->at = perf_scope_ticks_(t->home);
+    m->count = perf_remark_make_(m->entry, site->id, text, value);
+    t->open->held = 1;
+    PERF_SET_(&t->open->low, PERF_NO_LOW_);
+    PERF_SET_(&t->open->span, UINT64_C(0));
 }
 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
@@ -1760,11 +1870,7 @@ PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint6
     sink = PERF_ACQ_(&t->home->sink);
     a->name = site->id;
     a->open = 1;
-    a->id = id;
-    if (!id && perf_lock_(t->home)) {
-        a->id = ++t->home->async_ids;
-        perf_unlock_(t->home);
-    }
+    a->id = id ? id : t->number << 40 | ++t->spans;
     if (sink && !t->sinking) {
         perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
         a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range));
@@ -1777,7 +1883,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     perf_recorder_   *t;
     perf_cell_       *c;
     const perf_sink_ *sink;
-    uint64_t          d;
+    uint64_t          d, at;
     int               ranged;
 
     if (!span->open) {
@@ -1800,11 +1906,43 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home), 1);
+    d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
     if (t->ring_limit) {
-        perf_event_more_(t, span->id);
-        perf_event_more_(t, d);
-        perf_event_add_(t, span->start, PERF_EVENT_MORE_ | c->tag);
+        at = perf_ring_take_(t, 3 * sizeof(perf_event_));
+        perf_entry_(t, at, span->id, 0);
+        perf_entry_(t, at + sizeof(perf_event_), d, 0);
+        perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
+    }
+}
+
+/* Takes one chain of open scopes off and puts another one up; an entry of the ring says so. */
+PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    uint64_t        now;
+
+    if (!t)
+        return;
+    now = perf_scope_ticks_(t->home);
+    from->rec = t;
+    from->open = t->open;
+    from->calls = t->extra_tag;
+    from->left = now;
+    from->number = t->fiber;
+    if (to->rec != t || to->left < t->made) {   /* new, or of another thread or process           */
+        PERF_LIBC_(memset)(to, 0, sizeof *to);
+        to->open = &t->root;
+        to->number = ++t->fibers;
+    }
+    if (to->open->parent)                       /* it was away: no time of its own                */
+        PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
+    PERF_SET_(&t->extra_tag, to->calls);
+    PERF_REL_(&t->open, to->open);
+    t->fiber = to->number;
+    if (t->ring_limit) {
+        PERF_ADD_(t->ring_more, 1);
+        perf_event_put_(t, PERF_CAST_(uint64_t, to->number) << 32 | from->number,
+                        PERF_REMARK_FIBER_);
     }
 }
 
@@ -1822,16 +1960,59 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
         sink->thread(t->name);
 }
 
+/* The end of a phase, and the begin of the next. */
+PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
+{
+    perf_recorder_ *t = l->rec;
+    perf_cell_     *open = t->open, *c;
+    uint32_t        id = PERF_GET_(&site->id);
+    uint64_t        start = l->start, d = now - start, within;
+
+    c = id < PERF_PEEK_(t->cells) && l->open == open ? t->cell[id] : PERF_NULL_;
+    if (PERF_UNLIKELY_(!c || c->parent != open || d - c->low > c->span)) {
+        perf_lap_slow_(l, site, now);
+        return;
+    }
+    within = open->inside - l->inside;          /* scopes of this phase                           */
+    l->start = now;
+    l->inside += d;
+    PERF_ADD_(c->count, 1);
+    PERF_ADD_(c->sum, d);
+    PERF_ADD_(c->inside, within);
+    PERF_SET_(&open->inside, l->inside);
+    perf_bucket_add_(t, c, d);
+    perf_event_hot_(t, c, start, d);
+}
+
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, int counter)
+/* Begins a scope in thread t; NULL: not known yet.  Returns its thread; NULL: it is not recorded.
+ * Where neither a clock nor a sink is to be asked it is quick, recursion too.                    */
+PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ *t,
+                                              int counter)
 {
-    perf_registry_ *r = perf_registry_get_();
+    uint32_t        id = PERF_GET_(&site->id);
+    perf_registry_ *r;
+    perf_cell_     *c = PERF_NULL_;
 
-    if (r)
-        perf_clock_agrees_(r, counter);
-    (void)perf_begin_slow_(s, site);
-    return s->rec;
+    if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
+        c = perf_cell_under_(t, t->open, id);
+    if (PERF_UNLIKELY_(!c)) {
+        r = perf_registry_get_();
+        if (r)
+            perf_clock_agrees_(r, counter);
+        (void)perf_begin_slow_(s, site);
+        return s->rec;
+    }
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        perf_opened_(s, t, c);
+    } else {
+        s->outer = t->open;
+        s->inside = t->open->inside;
+        perf_cell_again_(s, t, c);
+    }
+    s->start = perf_ticks();
+    return t;
 }
 
 #if PERF_ONE_CORE_
@@ -1847,9 +2028,10 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 #else
         PERF_NULL_,
 #endif
-        perf_core_begin_, perf_core_cell_, perf_core_draw_, perf_end_slow_, perf_event_due_,
-        perf_core_lap_begin_, perf_lap_slow_, perf_site_find_, perf_core_count_,
-        perf_core_instant_, perf_core_async_begin_, perf_core_async_end_, perf_core_thread_name_,
+        perf_core_begin_, perf_end_slow_, perf_event_due_,
+        perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
+        perf_core_instant_, perf_core_remark_, perf_core_fiber_, perf_core_async_begin_,
+        perf_core_async_end_, perf_core_thread_name_,
         perf_misuse_};
 
     return &table;

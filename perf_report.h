@@ -1,4 +1,4 @@
-/* perf_report.h - reads what was recorded: table, call tree, memory phases, tallies, Chrome trace.
+/* perf_report.h - reads what was recorded: table, call tree, memory phases, Chrome trace.
  *
  *     perf_report();                           // the table, on stderr
  *
@@ -30,9 +30,6 @@ typedef enum perf_sort {
     PERF_SORT_TOTAL,
     PERF_SORT_CALLS,
     PERF_SORT_MEAN,
-    PERF_SORT_P50,
-    PERF_SORT_P95,
-    PERF_SORT_P99,
     PERF_SORT_MAX,
     PERF_SORT_NAME              /* by name, a to z                                                */
 } perf_sort;
@@ -74,33 +71,6 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  * the read calls.  PERF_ENODATA where the system does not tell.                                  */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
-/* What the scopes of one name have recorded, as a struct without pointers: keep it, send it, add it
- * to those of other processes in any order or tree, the bits of the sum are the same (one
- * MPI_Reduce: docs/mpi.md).  All zero is empty.  44 KB, so not on a small stack.                 */
-typedef struct perf_tally {
-    perf_hist hist;             /* of the calls in ns: exact extremes, percentiles within 2 %     */
-    uint64_t  calls, sum_ns;    /* sum_ns / calls is the mean                                     */
-    uint64_t  total_ns;         /* recursive calls once                                           */
-    uint64_t  self_ns;          /* without the scopes inside                                      */
-    uint64_t  parts;            /* tallies in it: 1 from perf_tally_of                            */
-    uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
-    uint32_t  most, least;      /* ... and its number; of equal ones the lower                    */
-} perf_tally;
-
-/* Tally of `name` (the host's scope where a device scope has that name too) from all threads, which
- * may go on; `part` is a number of yours for this process, its rank.  PERF_ENODATA: nothing
- * recorded, *out is then a part without calls, which counts as one in an imbalance.  PERF_EINVAL:
- * no name or out; PERF_ENOMEM: *out is empty.                                                    */
-PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out);
-
-/* into += from.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or not a tally; either way
- * `into` stays as it was.                                                                        */
-PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
-
-/* By how much the part with the most time is beyond the mean of all parts: 0.2 is 20 %; 0 when
- * there is no time in it.                                                                        */
-PERF_FN double perf_tally_imbalance(const perf_tally *t);
-
 /* >>trace -------------------------------------------------------------------------------------
  * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
 
@@ -116,6 +86,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
+ *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
@@ -123,7 +94,6 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
- *   perf_json_, perf_json_names_, perf_json_thread_, PERF_PREFIX_  the Chrome trace, by threads
  *   perf_loop_  a finished or running loop
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
  *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines        */
@@ -190,7 +160,7 @@ PERF_FN uint64_t perf_cell_total_(perf_cell_ *c)
     return sum > again ? sum - again : 0;
 }
 
-/* Without the scopes inside; sampled scopes are estimates, which may be more than there was. */
+/* Without the scopes inside. */
 PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 {
     uint64_t sum = PERF_GET_(&c->sum), inside = PERF_GET_(&c->inside) + PERF_GET_(&c->within);
@@ -340,9 +310,6 @@ PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
     case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
     case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
     case PERF_SORT_MEAN: return PERF_CAST_(double, r->sum) / PERF_CAST_(double, r->count);
-    case PERF_SORT_P50: return r->p50;
-    case PERF_SORT_P95: return r->p95;
-    case PERF_SORT_P99: return r->p99;
     case PERF_SORT_MAX: return PERF_CAST_(double, r->max);
     case PERF_SORT_SELF:
     case PERF_SORT_NAME: break;
@@ -504,7 +471,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
     static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
         {" scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {" scope", " scopes", " ended after the scope around it: no self time"},
+        {" scope", " scopes", " ended after the scope around it: in totals from then on"},
         {" scope was", " scopes were", " ended by another thread: no self time"},
         {" scope was", " scopes were", " begun before a fork and not counted in the child"},
         {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
@@ -558,34 +525,52 @@ PERF_FN uint32_t perf_depth_of_(perf_recorder_ *t)
     return depth > strayed ? depth - strayed : 0;
 }
 
+/* The first names of many, each once. */
+typedef struct perf_few_ {
+    const char *name[8];
+    size_t      n;
+} perf_few_;
+
+PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
+{
+    size_t i;
+
+    for (i = 0; i < few->n && strcmp(few->name[i], name) != 0; i++) {
+    }
+    if (i == few->n && i < sizeof few->name / sizeof *few->name)
+        few->name[few->n++] = name;
+}
+
+/* ": load, decode\n" */
+PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t all)
+{
+    size_t i;
+
+    for (i = 0; i < few->n; i++)
+        perf_putf_(o, "%s%.40s", i ? ", " : ": ", few->name[i]);
+    perf_put_(o, few->n && few->n < all ? ", ...\n" : "\n");
+}
+
 /* How many scopes are open now, and the names of the first few. */
 PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
 {
-    const char     *name[8];
+    perf_few_       few = PERF_ZERO;
     perf_recorder_ *t;
     perf_cell_     *c;
     uint64_t        open = 0;
-    uint32_t        named = 0, i;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         open += perf_depth_of_(t);
         for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-             c && c->parent && named < 8; c = c->parent) {
-            const char *text = PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name;
-            for (i = 0; i < named && name[i] != text; i++) {
-            }
-            if (i == named)
-                name[named++] = text;
-        }
+             c && c->parent; c = c->parent)
+            perf_few_add_(&few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
     if (!open)
         return;
     perf_putf_(o, "note: %.0f %s still open, %s time so far not in the numbers",
                PERF_CAST_(double, open), open == 1 ? "scope is" : "scopes are",
                open == 1 ? "its" : "their");
-    for (i = 0; i < named; i++)
-        perf_putf_(o, "%s%.40s", i ? ", " : ": ", name[i]);
-    perf_put_(o, named && named < open ? ", ...\n" : "\n");
+    perf_put_few_(o, &few, open);
 }
 
 /* What a thread waits for data: the main one, or the first that recorded. */
@@ -767,6 +752,7 @@ typedef struct perf_events_ {
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
+    uint64_t remarks;                   /* index of its first remark; *i is behind the last one   */
 } perf_zone_;
 
 PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
@@ -780,22 +766,25 @@ PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
     z->extra = 0;
     if (!z->name || z->name >= PERF_ACQ_(&r->count))
         return 0;
-    z->kind = r->names[z->name]->kind;
-    if (z->length != PERF_EVENT_MORE_)
-        return 1;
-    if (at + 1 >= e->count || e->event[at + 1].what)
-        return 0;                               /* its first half has been overwritten            */
-    *i = at + 2;
-    z->length = e->event[at + 1].start;
-    if (z->kind == PERF_KIND_ASYNC_) {
+    z->kind = PERF_ACQ_(&r->names)[z->name]->kind;
+    if (z->length == PERF_EVENT_MORE_) {
+        if (at + 1 >= e->count || e->event[at + 1].what)
+            return 0;                           /* its first half has been overwritten            */
+        *i = at + 2;
+        z->length = e->event[at + 1].start;
+    }
+    if (*i == at + 2 && z->kind == PERF_KIND_ASYNC_) {
         if (at + 2 >= e->count || e->event[at + 2].what)
             return 0;
         z->extra = e->event[at + 2].start;
         *i = at + 3;
-    } else if (z->kind == PERF_KIND_COUNT_) {
+    } else if (*i == at + 2 && z->kind == PERF_KIND_COUNT_) {
         z->extra = z->length;
         z->length = 0;
     }
+    for (z->remarks = *i; *i < e->count && e->event[*i].what; ++*i)
+        if (!PERF_EVENT_PART_(e->event[*i].what))
+            break;
     return 1;
 }
 
@@ -1451,38 +1440,8 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, r->warnings);
 }
 
-/* Loops that were never ended are one row a name: times[i] becomes how many have the name of all[i]
- * if that is the first of them, else 0.  slot: room for 2 n, all zero: a hash table by open
- * addressing, of indices + 1.                                                                    */
-PERF_COLD_FN_ void perf_count_unended_(const perf_loop_ *const *all, size_t n, size_t *times,
-                                       size_t *slot)
+PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
 {
-    const char *c;
-    size_t      i, at;
-
-    for (i = 0; i < n; i++) {
-        if (PERF_ACQ_(&all[i]->done))
-            continue;
-        for (at = 5381, c = all[i]->name; *c; c++)
-            at = 33 * at + PERF_CAST_(unsigned char, *c);
-        at %= 2 * n;
-        while (slot[at] && strcmp(all[slot[at] - 1]->name, all[i]->name) != 0)
-            at = at + 1 < 2 * n ? at + 1 : 0;
-        slot[at] = slot[at] ? slot[at] : i + 1;
-        times[slot[at] - 1]++;
-    }
-}
-
-PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l, size_t times)
-{
-    if (!PERF_ACQ_(&l->done)) {
-        if (times)
-            perf_putf_(o, "  %-30s   begun, but not ended", l->name);
-        if (times > 1)
-            perf_putf_(o, ", %.0f times", PERF_CAST_(double, times));
-        perf_put_(o, times ? "\n" : "");
-        return;
-    }
     (l->kind == 1 ? perf_put_bench_ : l->kind == 2 ? perf_put_ab_ : perf_put_race_)(o, l);
     if (l->note && *l->note)
         perf_putf_(o, "    %s\n", l->note);
@@ -1495,7 +1454,8 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
     const perf_loop_ *l, *first, **all;
-    size_t           *times, n = 0, i;
+    perf_few_         few = PERF_ZERO;
+    size_t            n = 0, i, open = 0;
 
     if (!r || !PERF_ACQ_(&r->results))
         return;
@@ -1505,20 +1465,23 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     for (l = first; l; l = l->next)
         n++;
     all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(n * sizeof *all));
-    times = PERF_CAST_(size_t *, PERF_MALLOC(3 * n * sizeof *times));
-    if (all && times) {
-        for (l = first, i = n; l; l = l->next)
-            all[--i] = l;
-        memset(times, 0, 3 * n * sizeof *times);
-        perf_count_unended_(all, n, times, times + n);
-        for (i = 0; i < n; i++)
-            perf_put_loop_(o, all[i], times[i]);
-    } else {
-        for (l = first; l; l = l->next)             /* no memory: newest first, each by itself    */
-            perf_put_loop_(o, l, 1);
+    for (l = first, i = n; all && l; l = l->next)
+        all[--i] = l;
+    for (i = 0; i < n; i++, first = first->next) {
+        l = all ? all[i] : first;                   /* no memory: newest first                    */
+        if (PERF_ACQ_(&l->done)) {
+            perf_put_loop_(o, l);
+        } else {
+            perf_few_add_(&few, l->name);
+            open++;
+        }
     }
-    PERF_FREE(times);
     PERF_FREE(all);
+    if (open) {
+        perf_putf_(o, "  %.0f %s begun, but not ended", PERF_CAST_(double, open),
+                   open == 1 ? "loop was" : "loops were");
+        perf_put_few_(o, &few, open);
+    }
 }
 
 /* ---- report: the whole ---- */
@@ -1645,132 +1608,6 @@ PERF_FN perf_status perf_report(void)
     return perf_report_to(stderr, PERF_NULL_);
 }
 
-/* ---- tallies ---- */
-
-PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
-{
-    return PERF_CAST_(uint64_t, ticks * tick + 0.5);
-}
-
-/* The buckets in ns.  One call each goes to the extremes themselves, which are exact so. */
-PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *c, double tick)
-{
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, c->min), tick), ns, n, calls = 0, seen = 0;
-    uint64_t max = perf_tally_ns_(PERF_CAST_(double, c->max), tick);
-    uint32_t i;
-
-    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
-        calls += c->bucket[i];
-    for (i = 0; i < PERF_CELL_BUCKETS_ && seen < calls; i++) {
-        n = c->bucket[i];
-        if (!n)
-            continue;
-        if (seen == 0) {
-            perf_hist_add_n(h, min, 1);
-            n--;
-        }
-        seen += c->bucket[i];
-        if (seen == calls && n) {
-            perf_hist_add_n(h, max, 1);
-            n--;
-        }
-        ns = perf_tally_ns_(perf_bucket_value_(i), tick);
-        ns = ns < min ? min : ns > max ? max : ns;
-        if (n)
-            perf_hist_add_n(h, ns, n);
-    }
-    h->head.lo = h->head.width = h->head.width32 = 0;   /* they depend on the order of records    */
-}
-
-PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_row_       row;
-    perf_sum_      *sum;
-    double          tick;
-    uint32_t        id, count, best = 0, kind, length;
-
-    if (out)
-        memset(out, 0, sizeof *out);
-    if (!name || !out)
-        return PERF_EINVAL;
-    if (!*name)
-        name = "(empty)";                       /* as it was recorded                             */
-    length = perf_name_length_(name);
-    sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
-    if (!sum)
-        return PERF_ENOMEM;
-    out->parts = 1;
-    out->most = out->least = part;
-    if (r)
-        perf_sources_collect_(r);
-    count = r ? PERF_ACQ_(&r->count) : 0;
-    for (id = 1; id < count; id++) {
-        perf_name_ *n = PERF_ACQ_(&r->names)[id];
-        kind = n->kind;
-        if (PERF_KIND_POINT_(kind) || n->length != length || memcmp(n->site.name, name, length))
-            continue;
-        if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
-            perf_row_fill_(&row, r, id, sum);
-            best = row.count ? id : best;
-        }
-    }
-    if (best) {
-        perf_row_fill_(&row, r, best, sum);
-        tick = perf_scope_tick_ns_(r);
-        perf_tally_hist_(&out->hist, sum, tick);
-        out->calls = row.count;
-        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
-        out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);
-        out->self_ns = perf_tally_ns_(PERF_CAST_(double, row.self), tick);
-        out->most_ns = out->least_ns = out->total_ns;
-    }
-    PERF_FREE(sum);
-    return best ? PERF_OK : PERF_ENODATA;
-}
-
-PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
-{
-    uint64_t    most = ~UINT64_C(0);
-    perf_status status;
-
-    if (!into || !from || into == from || from->hist.head.highest || into->hist.head.highest)
-        return PERF_EINVAL;
-    if (!from->parts)
-        return PERF_OK;
-    if (from->calls > most - into->calls || from->sum_ns > most - into->sum_ns ||
-        from->total_ns > most - into->total_ns || from->self_ns > most - into->self_ns ||
-        from->parts > most - into->parts)
-        return PERF_ERANGE;
-    status = perf_hist_merge(&into->hist, &from->hist);
-    if (status != PERF_OK)
-        return status;
-    if (!into->parts || from->most_ns > into->most_ns ||
-        (from->most_ns == into->most_ns && from->most < into->most)) {
-        into->most_ns = from->most_ns;
-        into->most = from->most;
-    }
-    if (!into->parts || from->least_ns < into->least_ns ||
-        (from->least_ns == into->least_ns && from->least < into->least)) {
-        into->least_ns = from->least_ns;
-        into->least = from->least;
-    }
-    into->calls += from->calls;
-    into->sum_ns += from->sum_ns;
-    into->total_ns += from->total_ns;
-    into->self_ns += from->self_ns;
-    into->parts += from->parts;
-    return PERF_OK;
-}
-
-PERF_FN double perf_tally_imbalance(const perf_tally *t)
-{
-    if (!t || !t->total_ns)
-        return 0.0;
-    return PERF_CAST_(double, t->most_ns) * PERF_CAST_(double, t->parts) /
-               PERF_CAST_(double, t->total_ns) - 1.0;
-}
-
 /* ---- trace ---- */
 
 /* Decimal: 20 characters at most. */
@@ -1780,7 +1617,7 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     size_t n;
 
     do {
-        *--q = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        *--q = PERF_CAST_(char, '0' + v % 10);
         v /= 10;
     } while (v);
     n = PERF_CAST_(size_t, text + 20 - q);
@@ -1788,14 +1625,30 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
     return p + n;
 }
 
+/* Three digits of v < 1000; returns where the first is that counts. */
+PERF_FN int perf_digits_3_(char *p, uint32_t v)
+{
+    p[0] = PERF_CAST_(char, '0' + v / 100);
+    p[1] = PERF_CAST_(char, '0' + v / 10 % 10);
+    p[2] = PERF_CAST_(char, '0' + v % 10);
+    return v < 10 ? 2 : v < 100;
+}
+
 /* Nanoseconds as microseconds with three decimals, exact. */
 PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
     uint64_t us = ns / 1000;
+    char     text[8];
+    int      from = perf_digits_3_(text, PERF_CAST_(uint32_t, us % 1000));
 
-    p = perf_digits_(p, us);
-    (void)perf_digits_(p, 1000 + (ns - us * 1000));     /* "1" and the three digits behind it     */
+    if (us >= 1000) {
+        p = perf_digits_(p, us / 1000);
+        from = 0;
+    }
+    memcpy(p, text + from, 4);
+    p += 3 - from;
     *p = '.';
+    (void)perf_digits_3_(p + 1, PERF_CAST_(uint32_t, ns - us * 1000));
     return p + 4;
 }
 
@@ -1842,50 +1695,78 @@ PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
     return e->ns + PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ns));
 }
 
-/* `,"pid":7,"tid":7` and the like, the same for all records of a thread. */
 typedef struct perf_json_ {
     perf_file_      file;
     perf_registry_ *registry;
     perf_epoch_     epoch;
     char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
     uint32_t        names;
+    uint64_t        ms;         /* whose text is kept: most events have that of the one before    */
+    char            ms_text[24], *ms_end;
 } perf_json_;
-#define PERF_PREFIX_ 96         /* the length in the first byte; longer ones are written anew     */
+#define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
-PERF_COLD_FN_ size_t perf_json_prefix_(char *p, const char *name)
+/* A record up to its time: head, name, place in the source.  Returns its length. */
+PERF_COLD_FN_ size_t perf_json_head_(char *p, const char *head, const perf_site_ *site)
 {
     perf_out_ o = perf_out_open_(p, PERF_FILE_RECORD_);
 
-    perf_putf_(&o, ",\n{\"ph\":\"X\",\"name\":%.0s,\"ts\":", name);
+    perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
+    if (site->file)
+        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f}", site->file,
+                   1.0 * (site->line & 0xffffff));
+    perf_put_(&o, ",\"ts\":");
     return o.len;
 }
 
+PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
+{
+    uint64_t ms = ns / 1000000;
+    uint32_t rest = PERF_CAST_(uint32_t, ns - ms * 1000000);
+
+    if (!ms)
+        return perf_digits_us_(p, ns);
+    if (ms != j->ms) {
+        j->ms = ms;
+        j->ms_end = perf_digits_(j->ms_text, ms);
+    }
+    memcpy(p, j->ms_text, sizeof j->ms_text);
+    p += j->ms_end - j->ms_text;
+    (void)perf_digits_3_(p, rest / 1000);
+    p[3] = '.';
+    (void)perf_digits_3_(p + 4, rest % 1000);
+    return p + 7;
+}
+
 /* The other kinds: counters, instants, spans that may overlap. */
-PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const char *name,
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_site_ *site,
                                     const char *where)
 {
     perf_file_ *f = &j->file;
+    perf_site_  bare = *site;
+    uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
     double      value = perf_from_bits_(z->extra);
-    int         half, halves = z->kind == PERF_KIND_ASYNC_ ? 2 : 1;
+    int         half = 0;
 
-    for (half = 0; half < halves; half++) {
+    bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
+    do {
+        f->p += perf_json_head_(f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
+                                      : z->kind == PERF_KIND_COUNT_ ? "C"
+                                      : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
+                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site);
+        f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
+                                             : start);
         if (z->kind == PERF_KIND_ASYNC_) {
-            perf_file_putf_(f, ",\n{\"ph\":\"%c\",\"cat\":\"async\",\"name\":%.0s,\"id\":\"",
-                            half ? 'e' : 'b', name);
+            perf_file_put_(f, ",\"id\":\"");
             perf_file_number_(f, z->extra);
             perf_file_put_(f, "\"");
-        } else if (z->kind == PERF_KIND_INSTANT_) {
-            perf_file_putf_(f, ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":%.0s", name);
-        } else if (perf_is_finite_(value)) {
-            perf_file_putf_(f, ",\n{\"ph\":\"C\",\"name\":%.0s,\"args\":{\"value\":%.6f}", name,
-                            value);
-        } else {
-            perf_file_putf_(f, ",\n{\"ph\":\"C\",\"name\":%.0s,\"args\":{\"value\":null}", name);
+        } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
+            perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);
+        } else if (z->kind == PERF_KIND_COUNT_) {
+            perf_file_put_(f, ",\"args\":{\"value\":null}");
         }
-        perf_file_put_(f, ",\"ts\":");
-        f->p = perf_digits_us_(f->p, perf_epoch_ns_(&j->epoch, z->start + (half ? z->length : 0)));
         perf_file_put_(f, where);
-    }
+    } while (z->kind == PERF_KIND_ASYNC_ && !half++);
 }
 
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
@@ -1914,7 +1795,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
         if (f->p > f->limit)
             perf_file_flush_(f);
         if (!PERF_KIND_SLICE_(z.kind)) {
-            perf_json_other_(j, &z, PERF_ACQ_(&j->registry->names)[z.name]->site.name, where);
+            perf_json_other_(j, &z, &PERF_ACQ_(&j->registry->names)[z.name]->site, where);
             continue;
         }
         prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
@@ -1922,27 +1803,14 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             memcpy(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
-            f->p += perf_json_prefix_(f->p, PERF_ACQ_(&j->registry->names)[z.name]->site.name);
+            f->p += perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_digits_us_(f->p, start);
+        f->p = perf_json_time_(j, f->p, start);
         memcpy(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         memcpy(f->p, where, sizeof where);
         f->p += w - where + 1;
-    }
-}
-
-/* The prefixes of names from .. j->names. */
-PERF_COLD_FN_ void perf_json_names_(perf_json_ *j, uint32_t from)
-{
-    uint32_t id;
-
-    for (id = from; id < j->names; id++) {
-        char   text[PERF_FILE_RECORD_], *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_prefix_(text, PERF_ACQ_(&j->registry->names)[id]->site.name);
-        to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
-        memcpy(to + 1, text, PERF_PREFIX_ - 1);
     }
 }
 
@@ -1952,8 +1820,14 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);
     perf_file_  *f = &j->file;
     perf_losses_ l = perf_losses_sum_(j->registry);
+    uint32_t     id;
 
-    perf_json_names_(j, 1);
+    for (id = 1; id < j->names; id++) {
+        char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
+        size_t n = perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site);
+        to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
+        memcpy(to + 1, f->p, PERF_PREFIX_ - 1);
+    }
     perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
                        "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n",
                     PERF_CAST_(double, l.n[PERF_LOSS_OVERWRITTEN_]),
@@ -2011,7 +1885,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 #define perf_report()         PERF_OFF_CODE_((perf_report)())
 #define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
 #define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))
-#define perf_tally_of(n, p, out) PERF_OFF_CODE_((perf_tally_of)(n, p, out))
 #endif
 
 PERF_END_DECLS

@@ -90,8 +90,7 @@ typedef enum perf_baseline_kind {
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
     perf_results_opts now;      /* what to check; zero: this process                              */
-    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %.  design RANDOM
-                                   with a single saved run: you vouch for both, it is judged      */
+    perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
 } perf_baseline_opts;
 
@@ -160,18 +159,13 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
     uint64_t m;
     int      n = 0, e = 0, i, point;
 
-    if (perf_is_nan_(x) || !perf_is_finite_(x)) {
-        perf_put_(o, "null");
+    if (!perf_is_finite_(x) || !(x < 0.0 || x > 0.0)) {
+        perf_put_(o, perf_is_finite_(x) ? "0" : "null");
         return;
     }
-    if (x < 0.0) {
+    if (x < 0.0)
         perf_put_char_(o, '-');
-        x = -x;
-    }
-    if (!(x > 0.0)) {
-        perf_put_char_(o, '0');
-        return;
-    }
+    x = x < 0.0 ? -x : x;
     for (; x >= 1e28; e += 16)
         x /= 1e16;
     for (; x < 1e-5; e -= 16)
@@ -186,21 +180,20 @@ PERF_COLD_FN_ void perf_put_real_(perf_out_ *o, double x)
     for (; m; m /= 10)
         d[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, m % 10));
     point = n + e;                              /* digits before the point                        */
-    if (point < -5 || point > 17) {
-        e = point > 0 ? point - 1 : 1 - point;
-        perf_put_char_(o, d[n - 1]);
-        for (i = n - 2; i >= 0; i--) {
-            perf_put_(o, i == n - 2 ? "." : "");
-            perf_put_char_(o, d[i]);
-        }
-        perf_put_(o, point > 0 ? "e+" : "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
-        return;
+    if (point < -5 || point > 17) {             /* one digit before the point, and an exponent    */
+        e = point - 1;
+        point = 1;
+    } else {
+        e = 0;
     }
     for (i = point > 0 ? 0 : point - 1; i < n || i < point; i++) {     /* digit i, or a 0 around  */
         if (i == point)
             perf_put_char_(o, '.');
         perf_put_char_(o, PERF_CAST_(char, i >= 0 && i < n ? d[n - 1 - i] : '0'));
+    }
+    if (e) {
+        perf_put_(o, e > 0 ? "e+" : "e-");
+        perf_put_u64_(o, PERF_CAST_(uint64_t, e > 0 ? e : -e));
     }
 }
 
@@ -280,8 +273,6 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
 #elif defined(__GNUC__)
 #define PERF_COMPILER_ "gcc " __VERSION__
-#elif defined(_MSC_VER)
-#define PERF_COMPILER_ "msvc " PERF_STR_(_MSC_VER)
 #else
 #define PERF_COMPILER_ "unknown"
 #endif
@@ -316,8 +307,6 @@ PERF_COLD_FN_ void perf_put_build_(perf_out_ *o)
     perf_put_(o, PERF_ARCH_NAME_ ", optimised for size");
 #elif defined(__OPTIMIZE__)
     perf_put_(o, PERF_ARCH_NAME_ ", optimised");
-#elif defined(_MSC_VER) && !defined(__clang__) && !defined(_DEBUG)
-    perf_put_(o, PERF_ARCH_NAME_ ", release");
 #else
     perf_put_(o, PERF_ARCH_NAME_ ", not optimised");
 #endif
@@ -654,7 +643,7 @@ typedef struct perf_read_entry_ {
 typedef struct perf_read_run_ {
     const char *id, *machine, *cpu, *compiler, *build;
     double      time_s;
-    size_t      from, to;
+    size_t      from, to;               /* its text                                               */
     int         usable;
 } perf_read_run_;
 
@@ -737,24 +726,14 @@ PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
 /* A code point as UTF-8; never longer than the \u that it was.  NUL and lone halves: U+FFFD. */
 PERF_COLD_FN_ char *perf_read_utf8_(char *to, uint32_t c)
 {
+    int more;
+
     if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
         c = 0xfffd;
-    if (c < 0x80) {
-        *to++ = PERF_CAST_(char, c);
-        return to;
-    }
-    if (c < 0x800) {
-        *to++ = PERF_CAST_(char, 0xc0 | c >> 6);
-    } else {
-        if (c < 0x10000) {
-            *to++ = PERF_CAST_(char, 0xe0 | c >> 12);
-        } else {
-            *to++ = PERF_CAST_(char, 0xf0 | c >> 18);
-            *to++ = PERF_CAST_(char, 0x80 | (c >> 12 & 63));
-        }
-        *to++ = PERF_CAST_(char, 0x80 | (c >> 6 & 63));
-    }
-    *to++ = PERF_CAST_(char, 0x80 | (c & 63));
+    more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    *to++ = PERF_CAST_(char, (more ? 0xf00u >> more & 0xff : 0u) | c >> 6 * more);
+    while (more--)
+        *to++ = PERF_CAST_(char, 0x80 | (c >> 6 * more & 63));
     return to;
 }
 
@@ -833,10 +812,9 @@ PERF_COLD_FN_ int perf_read_word_(perf_read_ *r, const char *word)
 /* A number as JSON spells it, good to 1e-15.  Beyond 1e290: infinite. */
 PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
 {
-    uint64_t m = 0;
-    double   x;
-    int      digits = 0, point = -1, e = 0, power = 0, minus, sign;
-    size_t   first;
+    double x = 0.0;
+    int    digits = 0, point = -1, e = 0, power = 0, minus, sign;
+    size_t first;
 
     minus = perf_read_this_(r, '-');
     first = r->at;
@@ -845,12 +823,8 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
             point = digits;
             continue;
         }
-        if (m < UINT64_C(100000000000000000)) {
-            m = 10 * m + PERF_CAST_(uint64_t, r->text[r->at] - '0');
-            e -= point >= 0;
-        } else {
-            e += point < 0;
-        }
+        x = 10.0 * x + (r->text[r->at] - '0');
+        e -= point >= 0;
         digits++;
     }
     if (!digits || point == digits || ((point < 0 ? digits : point) > 1 && r->text[first] == '0'))
@@ -865,8 +839,7 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
             return perf_read_fail_(r, PERF_EFORMAT);
         e += sign * power;
     }
-    x = PERF_CAST_(double, m);
-    for (; m && e > 0 && x <= 1e290; e--)
+    for (; x > 0.0 && e > 0 && x <= 1e290; e--)
         x *= 10.0;
     if (x > 1e290)
         return minus ? -PERF_INF_ : PERF_INF_;
@@ -1097,25 +1070,24 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *r)
 {
     static const char *const keys[] = {"run", "machine", "cpu", "compiler", "build", "time",
                                        PERF_NULL_};
-    const char    *text[5] = {"", "", "", "", ""};
-    perf_read_run_ one;
+    perf_read_run_ one = {"", "", "", "", "", 0.0, 0, 0, 0};
+    const char   **text[5];
     size_t         n = 0;
     uint32_t       seen = 0;
     int            k;
 
-    memset(&one, 0, sizeof one);
+    text[0] = &one.id;
+    text[1] = &one.machine;
+    text[2] = &one.cpu;
+    text[3] = &one.compiler;
+    text[4] = &one.build;
     one.from = r->at;
     while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0)
         if (k < 5)
-            text[k] = perf_read_string_(r);
+            *text[k] = perf_read_string_(r);
         else
             one.time_s = perf_read_figure_(r);
     one.to = r->at;
-    one.id = text[0];
-    one.machine = text[1];
-    one.cpu = text[2];
-    one.compiler = text[3];
-    one.build = text[4];
     if (perf_read_room_(r, &r->run, &r->run_room, r->runs, sizeof one, PERF_READ_RUNS_))
         r->run[r->runs++] = one;
 }
@@ -1475,28 +1447,14 @@ PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), cons
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* Gives back a text of our own that our reader refuses: no file may hold it. */
-PERF_COLD_FN_ char *perf_text_proven_(char *text, size_t len, perf_status *status)
-{
-    perf_read_ r;
-
-    if (!text)
-        return text;
-    perf_read_results_(&r, text, len);
-    *status = r.status;
-    perf_read_free_(&r);
-    if (*status == PERF_OK)
-        return text;
-    PERF_FREE(text);
-    return PERF_CAST_(char *, PERF_NULL_);
-}
-
-/* What there is to write, as `put` writes it, beside what is kept of `old`, if not NULL. */
+/* What there is to write, as `put` writes it, beside what is kept of `old`, if not NULL.  A text of
+ * our own that our reader refuses is given back: no file may hold it.                            */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
 {
     perf_saving_ s = perf_saving_take_(opts);
+    perf_read_   r = PERF_ZERO;
     char        *text = PERF_CAST_(char *, PERF_NULL_);
 
     *len = 0;
@@ -1505,7 +1463,15 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     if (s.status == PERF_OK)
         text = perf_text_make_(put, &s, len, status);
     perf_saving_free_(&s);
-    return put == perf_put_own_ ? perf_text_proven_(text, *len, status) : text;
+    if (text && put == perf_put_own_) {
+        perf_read_results_(&r, text, *len);
+        *status = r.status;
+        perf_read_free_(&r);
+    }
+    if (*status == PERF_OK)
+        return text;
+    PERF_FREE(text);
+    return PERF_CAST_(char *, PERF_NULL_);
 }
 
 typedef struct perf_text_file_ {
@@ -1540,32 +1506,22 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
 }
 
 /* durable: read back, and on the disk before it replaces what was there. */
-PERF_COLD_FN_ perf_status perf_text_save_(const char *path, const char *text, size_t len,
-                                          int durable)
-{
-    perf_text_file_ w;
-
-    memset(&w, 0, sizeof w);
-    w.text = text;
-    w.len = len;
-    w.file.durable = durable;
-    return perf_file_save_(path, &w.file, perf_text_go_, &w);
-}
-
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
                                             int durable)
 {
-    perf_status status;
-    size_t      len;
-    char       *text;
+    perf_text_file_ w;
+    perf_status     status;
+    char           *text;
 
     if (!path || !*path)
         return PERF_EINVAL;
-    text = perf_saving_make_(put, opts, old, &len, &status);
+    memset(&w, 0, sizeof w);
+    w.file.durable = durable;
+    w.text = text = perf_saving_make_(put, opts, old, &w.len, &status);
     if (text)
-        status = perf_text_save_(path, text, len, durable);
+        status = perf_file_save_(path, &w.file, perf_text_go_, &w);
     PERF_FREE(text);
     return status;
 }
@@ -1940,24 +1896,11 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
                                 : "new: not in the baseline";
         return;
     }
-    if (k == 1 && e->kind == PERF_BASELINE_BENCH) {     /* the slices of two runs                 */
-        const double     *a = c->old.value + was->value, *b = c->now.value + is->value;
-        perf_compare_opts o = c->o;
-        if (!(o.tick > 0.0))                    /* 0: found in the values                         */
-            o.tick = was->step > is->step ? was->step : is->step;
-        n->verdict = perf_compare(a, was->values, b, is->values, &o);
-        if (o.design == PERF_DESIGN_RANDOM)
-            n->p = perf_compare_p_(a, was->values, b, is->values, 0, &o);
-        else if (!(n->verdict.warnings & PERF_WARN_OUTPUTS))
-            n->verdict.reason = "one saved run: 6 are needed to know how runs differ";
-    } else {
-        n->verdict = perf_baseline_judge_(before, k, n->now,
-                                          perf_baseline_tick_(e->kind, c->o.rule.metric,
-                                                              perf_baseline_step_(&c->old, was),
-                                                              perf_baseline_step_(&c->now, is)),
-                                          perf_baseline_walk_(c, k),
-                                          &c->o, &n->p);
-    }
+    n->verdict = perf_baseline_judge_(before, k, n->now,
+                                      perf_baseline_tick_(e->kind, c->o.rule.metric,
+                                                          perf_baseline_step_(&c->old, was),
+                                                          perf_baseline_step_(&c->now, is)),
+                                      perf_baseline_walk_(c, k), &c->o, &n->p);
     n->before = perf_baseline_mean_(before, k);         /* as in `change`                         */
 }
 
@@ -2102,9 +2045,9 @@ PERF_COLD_FN_ void perf_put_figure_(perf_out_ *o, const perf_baseline_entry *e, 
     if (!(x > 0.0))
         perf_put_cell_(o, "-", 11);
     else if (e->kind == PERF_BASELINE_AB)
-        perf_put_number_cell_(o, x, 3, "x", 11);
+        perf_putf_(o, "%10.3fx", x);
     else
-        perf_put_time_cell_(o, x, 11);
+        perf_putf_(o, "%11g", x);
 }
 
 /* "+2.1 % [-0.3 %, +4.6 %]" */
@@ -2138,7 +2081,7 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     perf_put_name_(o, e->name, 28);
     perf_put_figure_(o, e, e->before);
     perf_put_figure_(o, e, e->now);
-    perf_put_number_cell_(o, PERF_CAST_(double, e->runs), 0, "", 6);
+    perf_putf_(o, "%6.0f", PERF_CAST_(double, e->runs));
     perf_put_change_(o, &e->verdict);
     perf_put_(o, "  ");
     perf_put_(o, perf_decision_text(e->decision));

@@ -44,21 +44,7 @@ typedef struct perf_site_ {     /* what is measured; one static object a call si
     uint32_t    id;             /* 0 until the registry has seen it                               */
 } perf_site_;
 
-/* An open scope.  With PERF_DISABLE at -O0 it must not even take room in the stack frame. */
-#if PERF_DISABLE && defined(__GNUC__) && !PERF_TCC_ && !defined(__OPTIMIZE__)
-#define PERF_SCOPE_EMPTY_ 1
-#else
-#define PERF_SCOPE_EMPTY_ 0
-typedef struct perf_scope perf_span_;
-#endif
-
-struct
-#if PERF_SCOPE_EMPTY_
-    perf_span_
-#else
-    perf_scope
-#endif
-{                               /* every field private                                            */
+typedef struct perf_scope {     /* an open scope; every field private                             */
     uint64_t               start;   /* ticks                                                      */
     struct perf_recorder_ *rec;     /* NULL: not recording                                        */
     struct perf_cell_     *open;    /* its cell; NULL: a cold end, with the two below             */
@@ -66,24 +52,8 @@ struct
     struct perf_cell_     *outer;   /* what was open at the begin                                 */
     uint64_t               inside;  /* time inside that one then                                  */
     uint32_t               depth;   /* ~0: begun by name, not recording                           */
-    uint32_t               weight;  /* sampled scopes: calls this one stands for                  */
-};
-
-#if PERF_SCOPE_EMPTY_
-typedef struct perf_span_ perf_span_;
-#pragma GCC diagnostic push             /* clang has it too                                       */
-#if defined(__clang__)
-#pragma GCC diagnostic ignored "-Wc++-compat"
-#pragma GCC diagnostic ignored "-Wextern-c-compat"
-#elif defined(__cplusplus)
-#pragma GCC diagnostic ignored "-Wpedantic"
-#endif
-__extension__ struct perf_scope {
-    char none[0];
-};
-#pragma GCC diagnostic pop
-#endif
-typedef struct perf_scope perf_scope;   /* an open scope; private inside                          */
+} perf_scope;
+typedef perf_scope perf_span_;
 
 /* Opens a scope called `name`: any string, copied when first seen; NULL reads "(null)".  Names
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
@@ -122,48 +92,57 @@ PERF_FN void       perf_async_end(perf_async *span);        /* a second end: cou
  * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
 PERF_FN void perf_count(const char *name, double value);
 
-/* A moment worth seeing in the trace. */
+/* A moment worth seeing in the trace; the second one with a text, see perf_scope_text(). */
 PERF_FN void perf_instant(const char *name);
+PERF_FN void perf_instant_text(const char *name, const char *text);
+
+/* A number or a text that the trace shows on the innermost open scope of this thread: how many
+ * rows, which file.  Both are copied, texts cut to 63 bytes.  At most 16 may wait in a thread for
+ * their scopes to end; more are counted as lost, and without an open scope as misuse.            */
+PERF_FN void perf_scope_value(const char *name, double value);
+PERF_FN void perf_scope_text(const char *name, const char *text);  /* NULL reads "(null)"         */
+
+/* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
+ * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
+ * meanwhile is in the total of scopes that wait, not in their self time.  A fibre that has moved to
+ * another thread begins anew there.                                                              */
+typedef struct perf_fiber {
+    struct perf_recorder_ *rec;                 /* private                                        */
+    struct perf_cell_     *open;
+    uint64_t               calls, left;
+    uint32_t               number;
+} perf_fiber;
+PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
 PERF_FN void perf_thread_name(const char *name);
 
-/*     PERF_SCOPE_PRECISE("x")        waits for the work before it to finish: short bodies come out
- *                                    right, at 1.6 times the cost
- *     PERF_SCOPE_SAMPLED("x", 64)    measures one call in 64 (at random distances), counts all
- *     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
+/*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
  *                                    calls the main thread data-bound from 30 % on
- *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")                     */
+ *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")
+ *     PERF_SCOPE_VALUE("rows", n)  PERF_SCOPE_TEXT("file", path)                                 */
 #define PERF_NOTHING_ PERF_CAST_(void, 0)
 #if PERF_DISABLE
 #define PERF_SCOPE(name)            PERF_NOTHING_
 #define PERF_FUNCTION()             PERF_NOTHING_
-#define PERF_SCOPE_PRECISE(name)    PERF_NOTHING_
-#define PERF_SCOPE_SAMPLED(name, n) PERF_NOTHING_
 #define PERF_WAIT(name)             PERF_NOTHING_
 #define PERF_LAP(lap, name)         PERF_CAST_(void, sizeof(lap))
 #define PERF_COUNT(name, value)     PERF_CAST_(void, sizeof(value))
 #define PERF_INSTANT(name)          PERF_NOTHING_
+#define PERF_SCOPE_VALUE(name, n)   PERF_CAST_(void, sizeof(n))
+#define PERF_SCOPE_TEXT(name, text) PERF_CAST_(void, sizeof(text))
 #else
-#if defined(__cplusplus) || defined(__GNUC__) || PERF_TCC_
-#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, , __COUNTER__)
-#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, , __COUNTER__)
-#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, precise_, __COUNTER__)
-#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, , __COUNTER__)
-#define PERF_SCOPE_SAMPLED(name, n) PERF_SAMPLED_("" name "", n, __COUNTER__)
-#else
-#define PERF_SCOPE(name) PERF_SCOPE_needs_GNU_C_or_Cxx__use_perf_scope_begin_and_perf_scope_end
-#define PERF_FUNCTION()             PERF_SCOPE("")
-#define PERF_SCOPE_PRECISE(name)    PERF_SCOPE(name)
-#define PERF_WAIT(name)             PERF_SCOPE(name)
-#define PERF_SCOPE_SAMPLED(name, n) PERF_SCOPE(name)
-#endif
+#define PERF_SCOPE(name)            PERF_SCOPE_("" name "", PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_FUNCTION()             PERF_SCOPE_(__func__, PERF_KIND_SCOPE_, __COUNTER__)
+#define PERF_WAIT(name)             PERF_SCOPE_("" name "", PERF_KIND_WAIT_, __COUNTER__)
 #define PERF_LAP(lap, name)                                                                       \
     PERF_AT_SITE_("" name "", PERF_KIND_SCOPE_, perf_lap_(lap, &perf_site_here_))
 #define PERF_COUNT(name, value)                                                                   \
     PERF_AT_SITE_("" name "", PERF_KIND_COUNT_, perf_count_at_(&perf_site_here_, value))
 #define PERF_INSTANT(name)                                                                        \
-    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_))
+    PERF_AT_SITE_("" name "", PERF_KIND_INSTANT_, perf_instant_at_(&perf_site_here_, PERF_NULL_))
+#define PERF_SCOPE_VALUE(name, n)   perf_scope_value("" name "", n)
+#define PERF_SCOPE_TEXT(name, text) perf_scope_text("" name "", text)
 #endif
 
 #define PERF_KIND_SCOPE_   0u
@@ -176,6 +155,7 @@ PERF_FN void perf_thread_name(const char *name);
 #define PERF_KIND_IN_      7u
 #define PERF_KIND_OUT_     8u
 #define PERF_KIND_COPY_    9u
+#define PERF_KIND_REMARK_  10u  /* a number or a text on a scope                                  */
 #define PERF_KIND_HOST_(k)  ((k) < PERF_KIND_ASYNC_ || (k) == PERF_KIND_SYNC_)  /* has self time  */
 #define PERF_KIND_SLICE_(k) ((k) < PERF_KIND_ASYNC_ || (k) >= PERF_KIND_SYNC_)  /* nests          */
 #define PERF_KIND_POINT_(k) ((k) == PERF_KIND_COUNT_ || (k) == PERF_KIND_INSTANT_)  /* no length  */
@@ -190,54 +170,24 @@ PERF_FN void perf_thread_name(const char *name);
 
 /* Two variables: the span lives in memory, the pointer in a register, so that a scope which is
  * switched off costs one compare (with one variable the end would have to read it back).         */
-#define PERF_SCOPE_(name, kind, how, n)                                                           \
-    PERF_SCOPE2_(name, kind, how, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),             \
+#define PERF_SCOPE_(name, kind, n)                                                                \
+    PERF_SCOPE2_(name, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_span_, n),                  \
                  PERF_CAT_(perf_open_, n))
-#define PERF_SCOPE2_(name, kind, how, site, span, open)                                           \
+#define PERF_SCOPE2_(name, kind, site, span, open)                                                \
     PERF_SITE_(site, name, kind);                                                                 \
     perf_span_ span;                                                                              \
-    PERF_OPEN_(how, open, PERF_ON_() ? PERF_CAT_(perf_begin_, how)(&(span), &(site)) : PERF_NULL_)
-#define PERF_SAMPLED_(name, n, k)                                                                 \
-    PERF_SAMPLED2_(name, n, PERF_CAT_(perf_site_, k), PERF_CAT_(perf_skip_, k),                   \
-                   PERF_CAT_(perf_span_, k), PERF_CAT_(perf_open_, k))
-#define PERF_SAMPLED2_(name, n, site, skip, span, open)                                           \
-    PERF_SITE_(site, name, PERF_KIND_SCOPE_);                                                     \
-    static PERF_THREAD_ perf_skip_ skip;                                                          \
-    perf_span_ span;                                                                              \
-    PERF_OPEN_(sampled_, open, PERF_UNLIKELY_(--(skip).left < 0)                                  \
-                                   ? perf_begin_sampled_(&(span), &(site), &(skip), n)            \
-                                   : PERF_NULL_)
+    PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 
-typedef struct perf_skip_ {     /* of a sampled scope and thread                                  */
-    int32_t  left;              /* calls until the next one is measured                           */
-    uint32_t gap;               /* calls that one will stand for                                  */
-} perf_skip_;
-
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined --------------
  * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
- *   perf_site_, PERF_SITE_, PERF_SCOPE_  a call site, its static object, a scope of some kind there
- *   PERF_KIND_SCOPE_, PERF_KIND_WAIT_, PERF_KIND_SYNC_, PERF_KIND_ASYNC_  kinds of names
- *   PERF_KIND_COUNT_, PERF_KIND_INSTANT_, PERF_KIND_DEVICE_  the same
- *   PERF_KIND_IN_, PERF_KIND_OUT_, PERF_KIND_COPY_  copies of a device
- *   PERF_KIND_HOST_, PERF_KIND_SLICE_, PERF_KIND_POINT_  has self time; nests; has no length
- *   perf_recorder_, PERF_SELF_  what is kept of a thread; the calling one's, NULL: none yet
- *   perf_cell_, PERF_CELL_ID_, perf_gauge_  what it knows of a name under a caller; of a counter
- *   PERF_CELL_BITS_, PERF_CELL_OCTAVES_, PERF_CELL_BUCKETS_, PERF_CELL_BIAS_  scale of buckets
- *   perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_  those of a cell; that of a duration
- *   PERF_NO_LOW_  `low` of a cell whose ends all are to be cold ones
- *   perf_event_, perf_event_at_, perf_event_put_  an entry of the ring, its place, a new one
- *   PERF_EVENT_MORE_, PERF_TAG_NAME_  a length that stands before it; the name in a tag
- *   PERF_ADD_, PERF_PEEK_  counters that one thread writes, what others write now and then
- *   PERF_ASK_RESET_, PERF_ASK_TRACE_  bits of `request`
- *   PERF_ON_, PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  whether marks of this image do anything
- *   perf_anchor_, perf_search_, perf_images_walk_  what an image shares; the way through all
- *   perf_calibration_, perf_pair_  the clock of an image, one reading of both clocks
- *   perf_core_      functions of perf_record.h, which every image finds
- *   perf_known_, perf_skip_, PERF_SPAN_OFF_  name cache, sampled scopes, spans that nobody records
- *   perf_span_, perf_opened_, perf_bucket_add_  an open scope; opens it; counts one duration
- *   PERF_LOSSES_, PERF_LOSS_*_  what was lost, by kind
- *   PERF_MODE_      namespace of classes in C++, by PERF_DISABLE
- *   PERF_OFF_, PERF_OFF_CODE_  calls with PERF_DISABLE: looked at, nothing else */
+ *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
+ *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
+ *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
+ *   PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_, PERF_OFF_SWITCHED_,
+ *   PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_, perf_calibration_,
+ *   perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_, perf_opened_,
+ *   perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_, PERF_LOSS_*_,
+ *   PERF_MODE_, PERF_OFF_, PERF_OFF_CODE_                                                        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -266,14 +216,13 @@ typedef struct perf_anchor_ {
     uint32_t               off;         /* PERF_OFF_ bits: scopes of this image do nothing        */
     struct perf_registry_ *registry;    /* of those files that use perf_record.h                  */
     perf_calibration_      clock;
-    uint32_t               deaf;        /* 1: nobody listens to perf_nvtx_... calls; 0: not known */
     uint32_t               pinned;      /* this image is never unloaded                           */
     const struct perf_core_ *core;      /* NULL: none found yet                                   */
 } perf_anchor_;
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
 
-#if !PERF_MSVC_ && !PERF_TCC_
+#if !PERF_TCC_
 extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #endif
@@ -336,12 +285,13 @@ typedef struct perf_gauge_ {    /* of a counter                                 
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
  * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those have name 0.                                                                             */
+ * those are 0 but for `start`.  Before them stand its remarks, see perf_remark_read_().          */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
 } perf_event_;
 #define PERF_EVENT_MORE_ UINT64_C(0xffffffff)
+#define PERF_EVENT_PART_(what) (!((what) >> 32 & 0xffffff))     /* belongs to the event after it  */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
 struct perf_registry_;
@@ -352,7 +302,7 @@ enum {
     PERF_LOSS_DISORDERED_,      /* ended after the scope around it                                */
     PERF_LOSS_FOREIGN_,         /* ended by another thread                                        */
     PERF_LOSS_ORPHANS_,         /* begun before a fork                                            */
-    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN                                  */
+    PERF_LOSS_MISUSED_,         /* an end without a begin, a NaN, a remark on no scope            */
     PERF_LOSS_LOST_,            /* not counted                                                    */
     PERF_LOSSES_
 };
@@ -396,7 +346,12 @@ typedef struct perf_recorder_ {
     char        *pool, *pool_end;               /* room for cells                                 */
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
-    uint32_t     dice;                          /* state of the random distances of sampling      */
+    uint32_t     spans;                         /* perf_async begun so far without an id          */
+    uint32_t     fiber, fibers;                 /* that runs now, 0: the first; known so far      */
+    uint32_t     remarks;                       /* that wait for the end of their scope           */
+    struct perf_pending_ *pending;              /* [PERF_REMARKS_]                                */
+    uint64_t     cpu;                           /* processor time of the thread at `birth`        */
+    perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
@@ -504,16 +459,16 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 typedef struct perf_core_ {
     uint32_t      size, abi;
     void        (*join)(perf_anchor_ *);        /* this image takes part from now on              */
-    perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, int counter);  /* NULL: not recording    */
-    int         (*cell)(perf_span_ *, perf_recorder_ *, uint32_t id);   /* see perf_core_cell_    */
-    void        (*draw)(perf_skip_ *, uint32_t n);      /* the distance to the next measured call */
-    void        (*end)(perf_span_ *, uint64_t end, uint64_t weight);
+    perf_recorder_ *(*begin)(perf_span_ *, perf_site_ *, perf_recorder_ *, int counter);
+    void        (*end)(perf_span_ *, uint64_t end);
     void        (*event)(perf_recorder_ *, const perf_cell_ *, uint64_t start, uint64_t d);
     void        (*lap_begin)(perf_lap *);
     void        (*lap)(perf_lap *, perf_site_ *, uint64_t now);
     perf_site_ *(*find)(const char *name, uint32_t kind);
     void        (*count)(perf_site_ *, double value);
-    void        (*instant)(perf_site_ *);
+    void        (*instant)(perf_site_ *, const char *text);
+    void        (*remark)(const char *name, const char *text, double value);    /* NULL: a value  */
+    void        (*fiber)(perf_fiber *from, perf_fiber *to);
     void        (*async_begin)(perf_async *, const char *name, uint64_t id);
     void        (*async_end)(perf_async *);
     void        (*thread_name)(const char *name);
@@ -588,20 +543,31 @@ PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
     return PERF_PTR_(char *, t->ring) + byte;
 }
 
-PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+/* Room for `bytes` of entries, which a signal handler that writes some, too, leaves alone. */
+PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
-    uint64_t     at = sizeof(perf_event_);
-    perf_event_ *e;
+    uint64_t at = bytes;
 
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TSAN_ && !PERF_TCC_   /* one instruction    */
     __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
 #else
     at = t->ring_next;
-    t->ring_next = at + sizeof(perf_event_);
+    t->ring_next = at + bytes;
 #endif
-    e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
+    return at;
+}
+
+PERF_INLINE_FN_ void perf_entry_(perf_recorder_ *t, uint64_t at, uint64_t start, uint64_t what)
+{
+    perf_event_ *e = PERF_CAST_(perf_event_ *, perf_event_at_(t, at & t->ring_mask));
+
     PERF_SET_(&e->start, start);
     PERF_SET_(&e->what, what);
+}
+
+PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t what)
+{
+    perf_entry_(t, perf_ring_take_(t, sizeof(perf_event_)), start, what);
     PERF_REL_(&t->ring_head, t->ring_next);
 }
 
@@ -640,15 +606,15 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
 }
 
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
-PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
+PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
 {
     perf_recorder_ *t = s->rec;
     perf_cell_     *c = s->open, *outer;
-    uint64_t        d = end - s->start;
+    uint64_t        end = perf_ticks(), d = end - s->start;
 
     if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
         const perf_core_ *core = perf_core_known_();
-        core->end(s, end, 1);
+        core->end(s, end);
         return;
     }
     outer = c->parent;
@@ -658,23 +624,6 @@ PERF_INLINE_FN_ void perf_end_at_(perf_span_ *s, uint64_t end)
     PERF_ADD_(outer->inside, d);
     perf_bucket_add_(t, c, d);
     perf_event_hot_(t, c, s->start, d);
-}
-
-PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
-{
-    perf_end_at_(s, perf_ticks());
-}
-
-PERF_OUTLINE_FN_ void perf_end_precise_(perf_span_ *s)
-{
-    perf_end_at_(s, perf_ticks_precise());
-}
-
-PERF_COLD_FN_ void perf_end_sampled_(perf_span_ *s)
-{
-    const perf_core_ *core = perf_core_known_();
-
-    core->end(s, perf_ticks(), s->weight);
 }
 
 PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
@@ -688,15 +637,8 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
-    perf_recorder_   *t = PERF_SELF_;
+    perf_recorder_   *t = core ? core->begin(s, site, PERF_SELF_, PERF_COUNTER_) : PERF_NULL_;
 
-    if (!core)
-        return PERF_NULL_;
-    if (core->cell(s, t, PERF_GET_(&site->id))) {
-        s->start = perf_ticks();
-        return s;
-    }
-    t = core->begin(s, site, PERF_COUNTER_);
 #if !PERF_TCC_
     if (t)                                      /* the thread knows it by a variable of the image */
         perf_self_v1_ = t;
@@ -704,83 +646,47 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
     return t ? s : PERF_CAST_(perf_span_ *, PERF_NULL_);
 }
 
-/* 0: that is for perf_begin_other_. */
-PERF_INLINE_FN_ int perf_begin_at_(perf_span_ *s, perf_site_ *site)
+/* The other call stands at the end of its path, so this needs no frame: six instructions. */
+PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        id = PERF_GET_(&site->id);
     perf_cell_     *c;
 
     if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
-        return 0;
+        return perf_begin_other_(s, site);
     c = t->cell[id];
     if (PERF_UNLIKELY_(!c || c->parent != t->open))
-        return 0;
-    perf_opened_(s, t, c);
-    return 1;
-}
-
-/* The other call stands at the end of its path, so this needs no frame: six instructions. */
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
-{
-    if (PERF_UNLIKELY_(!perf_begin_at_(s, site)))
         return perf_begin_other_(s, site);
+    perf_opened_(s, t, c);
     s->start = perf_ticks();
     return s;
 }
 
-PERF_OUTLINE_FN_ perf_span_ *perf_begin_precise_(perf_span_ *s, perf_site_ *site)
-{
-    perf_span_ *on = perf_begin_at_(s, site) ? s : perf_begin_other_(s, site);
-
-    if (on && s->open)                          /* else by another clock, or recursive            */
-        s->start = perf_ticks_precise();
-    return on;
-}
-
-/* One call in n, at random distances of n/2 .. 3n/2: no rhythm of the program is in step. */
-PERF_COLD_FN_ perf_span_ *perf_begin_sampled_(perf_span_ *s, perf_site_ *site, perf_skip_ *skip,
-                                              uint32_t n)
-{
-    const perf_core_ *core = perf_core_on_();
-
-    s->weight = skip->gap ? skip->gap : 1;
-    skip->gap = n < 2 ? 1 : n > 1u << 30 ? 1u << 30 : n;
-    if (core && n > 1)
-        core->draw(skip, skip->gap);
-    skip->left = PERF_CAST_(int32_t, skip->gap) - 1;
-    return core ? perf_begin_(s, site) : PERF_NULL_;
-}
-
 #if defined(__cplusplus)
-#define PERF_GUARD_(guard, end)                                                                   \
-    struct guard {                                                                                \
-        perf_span_ *const span;                                                                   \
-        explicit guard(perf_span_ *s) : span(s)                                                   \
-        {                                                                                         \
-        }                                                                                         \
-        guard(const guard &) = delete;                                                            \
-        guard &operator=(const guard &) = delete;                                                 \
-        ~guard()                                                                                  \
-        {                                                                                         \
-            if (span)                                                                             \
-                end(span);                                                                        \
-        }                                                                                         \
-    };
-#define PERF_OPEN_(how, open, span) const PERF_CAT_(perf_guard_, how) open(span)
-#else
-#define PERF_GUARD_(guard, end)                                                                   \
-    PERF_INLINE_FN_ void guard(perf_span_ *const *open)                                           \
-    {                                                                                             \
-        if (*open)                                                                                \
-            end(*open);                                                                           \
+struct perf_guard_ {
+    perf_span_ *const span;
+    explicit perf_guard_(perf_span_ *s) : span(s)
+    {
     }
-#define PERF_OPEN_(how, open, span)                                                               \
-    perf_span_ *const open PERF_ATTR_((__cleanup__(PERF_CAT_(perf_guard_, how)), __unused__)) = span
+    perf_guard_(const perf_guard_ &) = delete;
+    perf_guard_ &operator=(const perf_guard_ &) = delete;
+    ~perf_guard_()
+    {
+        if (span)
+            perf_end_(span);
+    }
+};
+#define PERF_OPEN_(open, span) const perf_guard_ open(span)
+#else
+PERF_INLINE_FN_ void perf_guard_(perf_span_ *const *open)
+{
+    if (*open)
+        perf_end_(*open);
+}
+#define PERF_OPEN_(open, span)                                                                    \
+    perf_span_ *const open PERF_ATTR_((__cleanup__(perf_guard_), __unused__)) = span
 #endif
-PERF_GUARD_(perf_guard_, perf_end_)
-PERF_GUARD_(perf_guard_precise_, perf_end_precise_)
-PERF_GUARD_(perf_guard_sampled_, perf_end_sampled_)
 
 /* ---- scopes by name ---- */
 
@@ -842,7 +748,7 @@ PERF_FN void perf_scope_end(perf_scope *scope)
     if (scope->rec && (PERF_TCC_ || PERF_SELF_ == scope->rec))
         perf_end_(scope);
     else if (scope->rec && (core = perf_core_get_()) != PERF_NULL_)
-        core->end(scope, perf_ticks(), 1);
+        core->end(scope, perf_ticks());
     else if (scope->depth != ~UINT32_C(0) && (core = perf_core_on_()) != PERF_NULL_)
         core->misuse();
     scope->rec = PERF_NULL_;
@@ -865,36 +771,13 @@ PERF_FN perf_lap perf_lap_begin(void)
 /* One reading closes a phase and opens the next. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
-    perf_recorder_ *t = l ? l->rec : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
-    uint64_t        now = perf_ticks(), start, d;
-    uint32_t        id = PERF_GET_(&site->id);
-    const perf_core_ *core;
+    uint64_t          now = perf_ticks();
+    const perf_core_ *core = l && l->rec ? perf_core_on_() : PERF_NULL_;
 
-    if (!t || !PERF_ON_()) {                    /* what passes while it is off is in no phase     */
-        if (l)
-            *l = perf_lap_begin();
-        return;
-    }
-    start = l->start;
-    d = now - start;
-    if (PERF_LIKELY_(id < PERF_PEEK_(t->cells))) {
-        perf_cell_ *c = t->cell[id], *open = t->open;
-        if (PERF_LIKELY_(c && c->parent == open && l->open == open && d - c->low <= c->span)) {
-            uint64_t within = open->inside - l->inside;     /* scopes of this phase               */
-            l->start = now;
-            l->inside += d;
-            PERF_ADD_(c->count, 1);
-            PERF_ADD_(c->sum, d);
-            PERF_ADD_(c->inside, within);
-            PERF_SET_(&open->inside, l->inside);
-            perf_bucket_add_(t, c, d);
-            perf_event_hot_(t, c, start, d);
-            return;
-        }
-    }
-    core = perf_core_get_();                    /* the lap may come from another image            */
     if (core)
         core->lap(l, site, now);
+    else if (l)                                 /* what passes while it is off is in no phase     */
+        *l = perf_lap_begin();
 }
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
@@ -928,20 +811,20 @@ PERF_FN void perf_async_end(perf_async *span)
         core->async_end(span);
 }
 
+/* Tells the core of a mark, where something is recorded. */
+#define PERF_TELL_(when, call)                                                                    \
+    const perf_core_ *core = perf_core_on_();                                                     \
+    if (core && (when))                                                                           \
+    core->call
+
 PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core && site)
-        core->count(site, value);
+    PERF_TELL_(site, count(site, value));
 }
 
-PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site)
+PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text)
 {
-    const perf_core_ *core = perf_core_on_();
-
-    if (core && site)
-        core->instant(site);
+    PERF_TELL_(site, instant(site, text));
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -951,7 +834,30 @@ PERF_FN void perf_count(const char *name, double value)
 
 PERF_FN void perf_instant(const char *name)
 {
-    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_));
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), PERF_NULL_);
+}
+
+PERF_FN void perf_instant_text(const char *name, const char *text)
+{
+    perf_instant_at_(perf_site_named_(name, PERF_KIND_INSTANT_), text ? text : "(null)");
+}
+
+PERF_FN void perf_scope_value(const char *name, double value)
+{
+    PERF_TELL_(1, remark(name, PERF_NULL_, value));
+}
+
+PERF_FN void perf_scope_text(const char *name, const char *text)
+{
+    PERF_TELL_(1, remark(name, text ? text : "(null)", 0.0));
+}
+
+PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
+{
+    const perf_core_ *core = perf_core_get_();
+
+    if (core && from && to)
+        core->fiber(from, to);
 }
 
 PERF_FN void perf_thread_name(const char *name)
@@ -971,14 +877,6 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 }
 #define PERF_OFF_(call)      PERF_CAST_(void, sizeof(((call), 0)))
 #define PERF_OFF_CODE_(call) (PERF_CAST_(void, sizeof(call)), perf_off_())
-#if PERF_SCOPE_EMPTY_ && defined(__cplusplus)
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_scope())
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_scope())
-#elif PERF_SCOPE_EMPTY_
-extern perf_scope perf_none_;   /* no bytes: never read, never linked                             */
-#define perf_scope_begin(name) (PERF_CAST_(void, sizeof(name)), perf_none_)
-#define perf_wait_begin(name)  (PERF_CAST_(void, sizeof(name)), perf_none_)
-#endif
 #if defined(__GNUC__) && !defined(__cplusplus)
 #undef PERF_OFF_CODE_           /* an inline function leaves a nop behind at -O0                  */
 #define PERF_OFF_CODE_(call) (__extension__({ (void)sizeof(call); PERF_EDISABLED; }))
@@ -988,6 +886,10 @@ extern perf_scope perf_none_;   /* no bytes: never read, never linked           
 #define perf_async_end(span)  PERF_OFF_((perf_async_end)(span))
 #define perf_count(name, v)   PERF_OFF_((perf_count)(name, v))
 #define perf_instant(name)    PERF_OFF_((perf_instant)(name))
+#define perf_instant_text(name, text) PERF_OFF_((perf_instant_text)(name, text))
+#define perf_scope_value(name, value) PERF_OFF_((perf_scope_value)(name, value))
+#define perf_scope_text(name, text)   PERF_OFF_((perf_scope_text)(name, text))
+#define perf_fiber_switch(from, to)   PERF_OFF_((perf_fiber_switch)(from, to))
 #define perf_thread_name(n)   PERF_OFF_((perf_thread_name)(n))
 #endif
 
@@ -1004,10 +906,6 @@ PERF_END_DECLS
 namespace perf {
 inline namespace PERF_MODE_ {
 
-#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpedantic"     /* a member of no bytes                           */
-#endif
 /* perf::scope s("load"); times until the end of the block, for names made at run time too. */
 class scope {
     perf_scope scope_;
@@ -1024,9 +922,6 @@ public:
     scope(const scope &) = delete;
     scope &operator=(const scope &) = delete;
 };
-#if PERF_SCOPE_EMPTY_ && !defined(__clang__)
-#pragma GCC diagnostic pop
-#endif
 
 } /* namespace PERF_MODE_ */
 } /* namespace perf */

@@ -33,11 +33,9 @@ PERF_FN double perf_erfc(double x);             /* exact in the tail; 1e-13     
 PERF_FN double perf_normal_cdf(double z);       /* P(Z <= z), Z standard normal                   */
 PERF_FN double perf_normal_quantile(double p);  /* 0 -> -inf, 1 -> inf                            */
 PERF_FN double perf_beta_cdf(double x, double a, double b);      /* regularised incomplete beta   */
-PERF_FN double perf_beta_quantile(double p, double a, double b); /* x with beta_cdf(x) = p        */
 PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, df > 0             */
 PERF_FN double perf_t_quantile(double p, double df);
 PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
-PERF_FN double perf_binomial_quantile(double q, double n, double p); /* smallest k: cdf(k) >= q   */
 
 /* >>summary ----------------------------------------------------------------------------------- */
 
@@ -108,8 +106,6 @@ PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
  * are NaN, and a guard that holds this ACCEPTs nothing.                                          */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
-PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n);
-PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n);
 
 /* 1 only when something was compared and every limit that was set holds. */
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
@@ -120,10 +116,6 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
  * p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.           */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
-/* Several rules joined by AND: REJECT if any is, else INCONCLUSIVE if any is; none: INCONCLUSIVE.
- * A wrong REJECT of any is a wrong one of all: tell each comparison their number (opts->rules).  */
-PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n);
-
 /* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
  * perf_compare_pairs still decides, searched between 0.5 and 0.000001.  1: never decides.        */
 PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
@@ -133,15 +125,6 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
  * below alpha (Holm 1979).  out may be p; what is no probability counts as 1.  PERF_EINVAL for
  * NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.                     */
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
-
-/* Results of several processes: values of one run share its id, 0 and up.  The figure of each run
- * that the metric names (p95 of its values, their mean, else their median) is one value, runs
- * with the same id in both arms are one pair.  Fewer than 6 pairs of runs: INCONCLUSIVE.  The
- * runs must have taken turns in random order (design SEPARATE: they did not).  Allocates.        */
-PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
-                                       size_t nb, const double *candidate,
-                                       const uint32_t *candidate_run, size_t nc,
-                                       const perf_compare_opts *opts);
 
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
@@ -189,7 +172,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
  *                          decision from a log interval, and what withholds one; never a guard's
  *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
- *   perf_compare_p_        the p-value of perf_compare_pairs, or of perf_compare
  *   perf_put_rule_, perf_put_percent_, perf_digits_of_  a rule and a change as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
@@ -199,7 +181,6 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
 
 #define PERF_LN2_HI_ 6.93147180369123816490e-01     /* upper bits of ln 2: k * this is exact      */
 #define PERF_LN2_LO_ 1.90821492927058770002e-10     /* ln 2 minus the above                       */
-#define PERF_LN_SQRT_2PI_ 0.91893853320467274178    /* log(sqrt(2 pi))                            */
 
 /* c[0] + c[1] x + ... + c[degree] x^degree. */
 PERF_FN double perf_poly_(double x, const double *c, int degree)
@@ -355,12 +336,6 @@ PERF_FN double perf_stirling_rest_(double x)
                  z * (691.0 / 360360 - z * (1.0 / 156))))))) / x;
 }
 
-/* log gamma(x), x > 0; 1e-14 of the larger of it and 1: a starting point, or a constant factor. */
-PERF_FN double perf_log_gamma_(double x)
-{
-    return (x - 0.5) * perf_log(x) - x + PERF_LN_SQRT_2PI_ + perf_stirling_rest_(x);
-}
-
 PERF_FN double perf_normal_cdf(double z)
 {
     return 0.5 * perf_erfc(-z * 0.70710678118654752440);
@@ -474,103 +449,77 @@ PERF_FN double perf_beta_cdf(double x, double a, double b)
     return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x, 0);
 }
 
-/* Newton on log I(x) against log x, from a guess, kept inside a shrinking bracket; p <= 1/2. */
-PERF_FN double perf_beta_quantile_lower_(double p, double a, double b)
+/* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
+PERF_FN double perf_gauss_fraction_(double c, double w)
 {
-    double lo = 0.0, hi = 1.0, x, next, f, slope, lp = perf_log(p);
+    double f = 1.0, up = 1.0, down = 0.0, change = 1.0, m, k;
     int    i;
 
-    x = perf_exp((lp + perf_log(a) + perf_log_gamma_(a) + perf_log_gamma_(b) -
-                  perf_log_gamma_(a + b)) / a);
-    if (!(x < a / (a + b)))                         /* the small-x power law overshoots: use the  */
-        x = a / (a + b);                            /* mean                                       */
-    if (!(x > 0.0))
-        return 0.0;
-    for (i = 0; i < 200; i++) {
-        double y = 1.0 - x, delta = a * y - b * x;
-        f = perf_beta_tail_(x, y, a, b, delta, 0);
-        if (f < p)
-            lo = x;
-        else
-            hi = x;
-        slope = perf_beta_front_(x, y, a, b, delta) / (y * f);      /* d log I / d log x          */
-        next = f > 0.0 && slope > 0.0 ? x * perf_exp((lp - perf_log(f)) / slope) : -1.0;
-        if (!(next > lo && next < hi))
-            next = lo > 0.0 && hi / lo > 4.0 ? perf_sqrt(lo) * perf_sqrt(hi) : 0.5 * (lo + hi);
-        if (next - x < x * 1e-16 && x - next < x * 1e-16)
-            return next;
-        if (!(hi - lo > hi * 1e-16))
-            return x;
-        x = next;
+    for (i = 1; i < 2000 && (change > 1e-16 || change < -1e-16); i++) {
+        m = PERF_CAST_(double, i / 2);
+        k = i % 2 ? (0.5 + m) * (c - 1.0 + m) : m * (c + m - 1.5);
+        k *= w / ((c + i - 2.0) * (c + i - 1.0));
+        up = 1.0 + k / up;
+        down = 1.0 / (1.0 + k * down);
+        f *= up * down;
+        change = i < 3 ? 1.0 : up * down - 1.0;
     }
-    return x;
+    return 1.0 / f;
 }
 
-PERF_FN double perf_beta_quantile(double p, double a, double b)
+/* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is
+ * half of I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is
+ * near 1.                                                                                        */
+PERF_FN double perf_t_upper_(double t, double df, double *fall)
 {
-    if (!(a > 0.0) || !(b > 0.0) || !perf_is_finite_(a + b) || !(p >= 0.0 && p <= 1.0))
-        return PERF_NAN_;
-    if (!(p > 0.0))
-        return 0.0;
-    if (!(p < 1.0))
-        return 1.0;
-    if (p <= perf_beta_cdf(a / (a + b), a, b))
-        return perf_beta_quantile_lower_(p, a, b);
-    return 1.0 - perf_beta_quantile_lower_(1.0 - p, b, a);
-}
+    double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
 
-/* P(T > t) for t >= 0: half of I_x(df/2, 1/2), x = df / (df + t^2). */
-PERF_FN double perf_t_upper_(double t, double df)
-{
-    double s = t * t, x = df / (df + s), y = s / (df + s);
-
-    if (!perf_is_finite_(s))
-        return 0.0;
-    return 0.5 * perf_beta_tail_(x, y, 0.5 * df, 0.5, 0.5 * x * (s - 1.0), 0);
+    if (t > 1e140) {                                /* a power law by now; t * t would overflow   */
+        power = perf_exp(df * (perf_log(1e140) - perf_log(t)));
+        s = perf_t_upper_(1e140, df, fall) * power;
+        *fall *= power;
+        return s;
+    }
+    *fall = t > 0.0 ? perf_beta_front_(x, y, a, 0.5, x * (s - 0.5)) : 0.0;
+    if (t < 1.0)
+        return 0.5 - *fall * perf_beta_fraction_(y, 0.5, a);
+    return *fall * perf_gauss_fraction_(a + 1.0, a / s) / (df * y);
 }
 
 PERF_FN double perf_t_cdf(double t, double df)
 {
+    double fall, tail;
+
     if (perf_is_nan_(t) || !(df > 0.0))
         return PERF_NAN_;
-    if (!perf_is_finite_(df) || df > 1e10)
+    if (!(df < 1e15))
         return perf_normal_cdf(t);
-    return t < 0.0 ? perf_t_upper_(-t, df) : 1.0 - perf_t_upper_(t, df);
+    tail = perf_t_upper_(t < 0.0 ? -t : t, df, &fall);
+    return t < 0.0 ? tail : 1.0 - tail;
 }
 
-/* Newton on the log of the tail against log t.  The start is the expansion in 1/df (Abramowitz &
- * Stegun 26.7.5), or for few degrees of freedom the power law that bounds the tail from above.   */
+/* Newton on the log of the tail against log t, kept inside a shrinking bracket.  The normal
+ * quantile, which is always nearer to 0, is where it begins.                                     */
 PERF_FN double perf_t_quantile(double p, double df)
 {
-    double q = p < 0.5 ? p : 1.0 - p, z, t, tail, lq, log_c, step;
+    double q = p < 0.5 ? p : 1.0 - p, t = -perf_normal_quantile(q), low = t, high = PERF_INF_;
+    double tail, next, fall;
     int    i;
 
     if (!(p >= 0.0 && p <= 1.0) || !(df > 0.0))
         return PERF_NAN_;
-    if (!(q > 0.0))
-        return p < 0.5 ? -PERF_INF_ : PERF_INF_;
-    z = -perf_normal_quantile(q);
-    if (!perf_is_finite_(df) || df > 1e10 || !(z > 0.0))
-        return p < 0.5 ? -z : z;
-    lq = perf_log(q);
-    log_c = perf_log_gamma_(0.5 * df + 0.5) - perf_log_gamma_(0.5 * df) -
-            0.5 * perf_log(df * 3.14159265358979323846);        /* log of the density at 0        */
-    t = z + z * (z * z + 1.0) / (4.0 * df) +
-        z * ((5.0 * z * z + 16.0) * z * z + 3.0) / (96.0 * df * df);
-    if (df < 5.0 || q < 1e-10)
-        t = perf_exp((log_c + (0.5 * df - 0.5) * perf_log(df) - lq) / df);
-    for (i = 0; i < 100; i++) {
-        tail = perf_t_upper_(t, df);
-        if (!(tail > 0.0))
-            break;
-        tail = perf_log(tail);
-        step = (tail - lq) * perf_exp(tail - log_c + (0.5 * df + 0.5) * perf_log1p(t / df * t));
-        if (t > 1.0)
-            t *= perf_exp(step / t);
+    for (i = 0; i < 200 && df < 1e15 && t > 0.0 && perf_is_finite_(t); i++) {
+        tail = perf_t_upper_(t, df, &fall);
+        if (tail > q)
+            low = t;
         else
-            t = t + step > 0.0 ? t + step : 0.5 * t;
-        if (step < t * 1e-15 && step > -t * 1e-15)
+            high = t;
+        next = tail > 0.0 ? t * perf_exp(perf_log(tail / q) * (tail / fall)) : 0.0;
+        if (next - t < t * 2e-16 && t - next < t * 2e-16)
             break;
+        if (!(next > low && next < high))
+            next = perf_sqrt(low) * perf_sqrt(high);
+        t = next;
     }
     return p < 0.5 ? -t : t;
 }
@@ -585,24 +534,6 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
     if (k >= n)
         return 1.0;
     return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p), 0);
-}
-
-PERF_FN double perf_binomial_quantile(double q, double n, double p)
-{
-    double lo = -1.0, hi = n, mid;
-
-    if (!(n >= 0.0 && n < 9e15) || !(p >= 0.0 && p <= 1.0) || !(q >= 0.0 && q <= 1.0))
-        return PERF_NAN_;
-    while (hi - lo > 1.0) {                         /* cdf(lo) < q <= cdf(hi)                     */
-        mid = PERF_CAST_(double, PERF_CAST_(int64_t, 0.5 * (lo + hi)));
-        if (mid <= lo)
-            mid = lo + 1.0;
-        if (perf_binomial_cdf(mid, n, p) >= q)
-            hi = mid;
-        else
-            lo = mid;
-    }
-    return hi;
 }
 
 /* ---- summary ---- */
@@ -623,6 +554,18 @@ PERF_FN double perf_confidence_(double c)
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
+/* The number that lies in the middle of those between a < b, as the machine counts them. */
+PERF_FN double perf_between_(double a, double b)
+{
+    const uint64_t sign = UINT64_C(1) << 63;
+    uint64_t       u = perf_bits_(a), v = perf_bits_(b);
+
+    u = u & sign ? ~u : u | sign;
+    v = v & sign ? ~v : v | sign;
+    u += (v - u + 1) / 2;
+    return perf_from_bits_(u & sign ? u ^ sign : ~u);
+}
+
 PERF_FN void perf_sort_insert_(double *x, size_t n)
 {
     size_t i, j;
@@ -632,36 +575,6 @@ PERF_FN void perf_sort_insert_(double *x, size_t n)
         for (j = i; j > 0 && x[j - 1] > v; j--)
             x[j] = x[j - 1];
         x[j] = v;
-    }
-}
-
-PERF_FN void perf_sort_sift_(double *x, size_t root, size_t n)
-{
-    double v = x[root];
-    size_t child;
-
-    while ((child = 2 * root + 1) < n) {
-        if (child + 1 < n && x[child] < x[child + 1])
-            child++;
-        if (!(v < x[child]))
-            break;
-        x[root] = x[child];
-        root = child;
-    }
-    x[root] = v;
-}
-
-PERF_FN void perf_sort_heap_(double *x, size_t n)
-{
-    size_t i;
-
-    for (i = n / 2; i-- > 0;)
-        perf_sort_sift_(x, i, n);
-    for (i = n; i-- > 1;) {
-        double v = x[0];
-        x[0] = x[i];
-        x[i] = v;
-        perf_sort_sift_(x, 0, i);
     }
 }
 
@@ -681,49 +594,53 @@ PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
     return j;
 }
 
-PERF_FN double perf_median_of_3_(const double *x, size_t n)
+/* Moves what is below some number between the extremes to the front; returns how many those are, 0:
+ * all are equal.  Each such cut halves the range of bits, so 64 of them sort anything.           */
+PERF_FN size_t perf_sort_cut_(double *x, size_t n)
 {
-    double a = x[0], b = x[n / 2], c = x[n - 1];
-    return a < b ? (b < c ? b : a < c ? c : a) : (a < c ? a : b < c ? c : b);
+    double low = x[0], high = x[0], pivot;
+    size_t i;
+
+    for (i = 1; i < n; i++) {
+        low = x[i] < low ? x[i] : low;
+        high = x[i] > high ? x[i] : high;
+    }
+    pivot = perf_between_(low, high);
+    return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
 }
 
-PERF_FN void perf_sort_part_(double *x, size_t n, int budget)
+/* Quicksort on the median of three, which a cut replaces where it parts badly.  Only the smaller
+ * part is sorted by a call.                                                                      */
+PERF_FN void perf_sort_part_(double *x, size_t n)
 {
-    while (n > 24) {
-        double pivot = perf_median_of_3_(x, n);
-        size_t k;
+    double a, b, c;
+    size_t k;
 
-        if (!budget--) {
-            perf_sort_heap_(x, n);
+    while (n > 24) {
+        a = x[0];
+        b = x[n / 2];
+        c = x[n - 1];
+        k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
+                                        : (a < c ? a : b < c ? c : b), 0);
+        if (k < n / 16 || n - k < n / 16)
+            k = perf_sort_cut_(x, n);
+        if (!k)
             return;
-        }
-        k = perf_partition_(x, n, pivot, 0);
-        if (!k) {                                   /* the pivot is the smallest: its equals are  */
-            k = perf_partition_(x, n, pivot, 1);    /* in place now                               */
-            budget++;
-        } else if (k < n - k) {
-            perf_sort_part_(x, k, budget);
+        if (k < n - k) {
+            perf_sort_part_(x, k);
+            x += k;
+            n -= k;
         } else {
-            perf_sort_part_(x + k, n - k, budget);
+            perf_sort_part_(x + k, n - k);
             n = k;
-            continue;
         }
-        x += k;
-        n -= k;
     }
     perf_sort_insert_(x, n);
 }
 
-/* Quicksort on the median of three; heapsort when the pivots keep being bad.  Only the smaller
- * part is sorted by a call: at most 64 levels.                                                   */
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
-    size_t k;
-    int    budget = 0;
-
-    for (k = n; k; k >>= 1)
-        budget += 2;
-    perf_sort_part_(x, n, budget);
+    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* what is no number stays behind */
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -758,15 +675,18 @@ PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
 }
 
 /* Largest r with P(Bin(n, p) <= r - 1) <= a: x_(r) is a lower limit with error <= a; 0: none. */
-PERF_FN size_t perf_rank_low_(double n, double p, double a)
+PERF_FN uint64_t perf_rank_low_(double n, double p, double a)
 {
-    double k = perf_binomial_quantile(a, n, p);     /* smallest k with cdf(k) >= a                */
+    uint64_t low = 0, high = PERF_CAST_(uint64_t, n) + 1, mid;
 
-    if (perf_is_nan_(k))
-        return 0;
-    if (perf_binomial_cdf(k, n, p) <= a * (1.0 + 1e-12))    /* equality qualifies                 */
-        k += 1.0;
-    return PERF_CAST_(size_t, k);
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;               /* equality qualifies                         */
+        if (perf_binomial_cdf(PERF_CAST_(double, mid - 1), n, p) <= a * (1.0 + 1e-12))
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
@@ -774,7 +694,7 @@ PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, dou
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        c = perf_confidence_(confidence), all = PERF_CAST_(double, n);
-    size_t        low, high;
+    uint64_t      low, high;
 
     if (!sorted || !n || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
         return r;
@@ -804,18 +724,13 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     uint64_t      count = perf_hist_count(h), low, high;
-    double        c = perf_confidence_(confidence), n = PERF_CAST_(double, count);
+    double        tail = 0.5 - 0.5 * perf_confidence_(confidence), n = PERF_CAST_(double, count);
+    double        each = n > 1e12 ? n / 1e12 : 1.0; /* no narrower than that of 1e12 values       */
 
-    if (count == 0 || perf_is_nan_(c) || !(p >= 0.0 && p <= 1.0))
+    if (count == 0 || perf_is_nan_(tail) || !(p >= 0.0 && p <= 1.0))
         return r;
-    if (n < 1e12) {
-        low = perf_rank_low_(n, p, 0.5 - 0.5 * c);
-        high = perf_rank_low_(n, 1.0 - p, 0.5 - 0.5 * c);
-    } else {                                    /* so many: the normal distribution's ranks       */
-        double half = perf_normal_quantile(0.5 + 0.5 * c) * perf_sqrt(n * p * (1.0 - p)) + 1.0;
-        low = PERF_CAST_(uint64_t, n * p > half ? n * p - half : 0.0);
-        high = PERF_CAST_(uint64_t, n * (1.0 - p) > half ? n * (1.0 - p) - half : 0.0);
-    }
+    low = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, p, tail)));
+    high = PERF_CAST_(uint64_t, each * PERF_CAST_(double, perf_rank_low_(n / each, 1.0 - p, tail)));
     low = low < count ? low : count;
     high = high < count ? high : count;
     r.estimate = perf_hist_quantile(h, p);
@@ -840,6 +755,22 @@ PERF_FN size_t perf_quantile_min_count(double p, double confidence)
     if (!(c < 0.5 * PERF_CAST_(double, PERF_CAST_(size_t, -1))))
         return 0;                                   /* no array has that many                     */
     return PERF_CAST_(size_t, c) + (c > PERF_CAST_(double, PERF_CAST_(size_t, c)) ? 1u : 0u);
+}
+
+/* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit of a share, as a
+ * place in a sorted array.                                                                       */
+PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
+{
+    size_t low = 0, high = n, mid;
+
+    while (high - low > 1) {
+        mid = low + (high - low) / 2;
+        if (perf_beta_cdf(PERF_CAST_(double, mid) / PERF_CAST_(double, n), a, b) <= tail)
+            low = mid;
+        else
+            high = mid;
+    }
+    return low;
 }
 
 PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, double p,
@@ -876,15 +807,12 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
     r.estimate = q;
     r.high = PERF_INF_;
     if (n_eff >= 1.0) {                             /* Clopper-Pearson limits of p at n_eff, read */
-        double k = n_eff * p, tail = 0.5 - 0.5 * c; /* back as quantiles                          */
-        double low = perf_beta_quantile(tail, k, n_eff - k + 1.0);
-        double high = perf_beta_quantile(1.0 - tail, k + 1.0, n_eff - k);
-        double edge = perf_exp(perf_log(tail) / n_eff);
+        double k = n_eff * p, tail = 0.5 - 0.5 * c, edge = perf_exp(perf_log(tail) / n_eff);
         if (!(1.0 - p > edge))
-            r.low = s[PERF_CAST_(size_t, low * PERF_CAST_(double, n))];
-        i = PERF_CAST_(size_t, high * PERF_CAST_(double, n)) + 1;
+            r.low = s[perf_share_low_(n, k, n_eff - k + 1.0, tail)];
+        i = perf_share_low_(n, n_eff - k, k + 1.0, tail);
         if (!(p > edge))
-            r.high = s[i < n ? i : n - 1];
+            r.high = s[i ? n - i : n - 1];
     }
     perf_scratch_free_(s, local);
     return r;
@@ -1215,24 +1143,20 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* Where row i of the Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d leaves what is <= t:
- * the end of row i - 1 is a place to look from.                                                  */
-PERF_FN size_t perf_walsh_row_(const double *d, size_t i, size_t end, double t)
-{
-    while (end > i && 0.5 * (d[i] + d[end - 1]) > t)
-        end--;
-    return end;
-}
-
-/* How many Walsh averages are <= t; *top: the largest of them, or d[0]. */
+/* How many Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d are <= t; *top: the largest of
+ * them, or d[0].                                                                                 */
 PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
     size_t   i, end = n;
 
     *top = d[0];
-    for (i = 0; i < n && (end = perf_walsh_row_(d, i, end, t)) > i; i++) {
-        double x = 0.5 * (d[i] + d[end - 1]);
+    for (i = 0; i < n; i++) {
+        double x = d[0];
+        while (end > i && (x = 0.5 * (d[i] + d[end - 1])) > t)
+            end--;
+        if (end <= i)
+            break;
         *top = x > *top ? x : *top;
         count += end - i;
     }
@@ -1240,76 +1164,58 @@ PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *
 }
 
 /* The k-th smallest Walsh average (1 = smallest), exactly: numbers between the averages would turn
- * ties into false verdicts.  Narrow a bracket by counting until at most n averages are left, then
- * sort those.  Each count is one walk along the diagonal, O(n); 9 are needed (300 samples).
- * pool: scratch for n values.                                                                    */
-PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k, double *pool)
+ * ties into false verdicts.  It lies in (lo, hi], or is d[0]; hi is an average, and `upto` of them
+ * are not above it.  Each count is one walk along the diagonal, O(n).                            */
+PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
-    double   lo = d[0], hi = d[n - 1], found;       /* count(lo side) < k <= count(hi)            */
-    double   t, f, spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;  /* of averages, were d normal */
+    double   lo = d[0], hi = d[n - 1], t, f, top;
+    double   spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;    /* of the averages, were d normal */
     double   step = 3.0 * spread / perf_sqrt(PERF_CAST_(double, n));
     uint64_t below = 0, upto = n, c;
-    size_t   i, j, m = 0;
     int      turn;
 
     upto = upto * (upto + 1) / 2;
     t = d[n / 2] + spread * perf_normal_quantile((PERF_CAST_(double, k) - 0.5) /
                                                  PERF_CAST_(double, upto));
-    for (turn = 0; upto - below > n && turn < 200; turn++) {
-        if (turn == 1 || turn == 2) {               /* step over it, for a narrow bracket         */
-            t += k > below && !(hi > t) ? -step : step;
-        } else if (turn > 2) {
-            f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
-            if (turn % 3 == 2)
-                f = 0.5;                            /* interpolation may crawl: halve every third */
-            t = lo + f * (hi - lo);
-        }
+    for (turn = 0; upto > k && turn < 500; turn++) {
+        f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
+        if (turn == 1 || turn == 2)                 /* step over it, for a narrow bracket         */
+            t += hi > t ? step : -step;
+        else if (turn % 4 == 3)                     /* the number before hi: is hi where a crowd  */
+            t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* of equal ones begins?      */
+        else if (turn)                              /* interpolation may crawl: halve, too        */
+            t = lo + (turn % 4 == 2 ? 0.5 : f) * (hi - lo);
         if (!(t > lo && t < hi))
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
             break;                                  /* no number in between                       */
-        c = perf_walsh_count_(d, n, t, &found);
+        c = perf_walsh_count_(d, n, t, &top);
         if (c >= k) {
-            hi = t;
+            hi = top;
             upto = c;
+        } else if (!(t > lo)) {
+            break;
         } else {
-            if (!(t > lo) && below == c)
-                break;
             lo = t;
             below = c;
         }
     }
-    if (upto - below > n) {                         /* a crowd of equal averages: the largest one */
-        (void)perf_walsh_count_(d, n, hi, &found);  /* not above hi is it                         */
-        return found;
-    }
-    for (i = 0, j = n; i < n; i++) {                /* collect the averages in (lo, hi]           */
-        size_t q;
-        j = perf_walsh_row_(d, i, j, hi);
-        for (q = j; q > i && m < n; q--) {
-            double a = 0.5 * (d[i] + d[q - 1]);
-            if (below && !(a > lo))
-                break;
-            pool[m++] = a;
-        }
-    }
-    perf_sort_values(pool, m);
-    return pool[PERF_CAST_(size_t, k - below - 1)];
+    return hi;
 }
 
 /* Log interval of the centre of d: estimate = median of the Walsh averages.  Sorts d. */
-PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double *pool)
+PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail)
 {
     perf_interval r;
     uint64_t      m = n, k = perf_signed_rank_k_(n, tail);
 
     m = m * (m + 1) / 2;                            /* Walsh averages                             */
     perf_sort_values(d, n);
-    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2, pool);
+    r.estimate = perf_walsh_kth_(d, n, (m + 1) / 2);
     if (m % 2 == 0)
-        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1, pool));
-    r.low = k ? perf_walsh_kth_(d, n, k, pool) : -PERF_INF_;
-    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k, pool) : PERF_INF_;
+        r.estimate = 0.5 * (r.estimate + perf_walsh_kth_(d, n, m / 2 + 1));
+    r.low = k ? perf_walsh_kth_(d, n, k) : -PERF_INF_;
+    r.high = k ? perf_walsh_kth_(d, n, m + 1 - k) : PERF_INF_;
     return r;
 }
 
@@ -1318,7 +1224,7 @@ PERF_FN perf_interval perf_signed_rank_(double *d, size_t n, double tail, double
 PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tail, int sign)
 {
     double nn = PERF_CAST_(double, n), low, next, x, y, lambda;
-    size_t r = perf_rank_low_(nn, p, tail);         /* P(Bin >= r) >= 1 - tail                    */
+    uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
 
     if (!r)
         return sign > 0 ? -PERF_INF_ : PERF_INF_;
@@ -1619,7 +1525,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     if (metric == PERF_METRIC_MEAN) {
         r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
     } else if (d && typical) {
-        r = perf_signed_rank_(d, na, tail, d + na);
+        r = perf_signed_rank_(d, na, tail);
         shape = perf_lopsided_(d, na, 1.4);
     }
     if (d && (shape || quantile)) {                 /* needs the pairs: before sorting            */
@@ -1775,35 +1681,20 @@ PERF_FN int perf_digits_of_(double width)
 
 PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, perf_is_nan_(x) ? "unknown" : "unbounded");
-        return;
-    }
-    if (x > 0.0 && x < 0.001) {                 /* as 3.33e-7, where the decimals would all be 0  */
-        int e = 0;
-        for (; x < 1.0; e++)
-            x *= 10.0;
-        perf_put_fixed_(o, x, 2);
-        perf_put_(o, "e-");
-        perf_put_u64_(o, PERF_CAST_(uint64_t, e));
-    } else {
-        perf_put_fixed_(o, x, digits);
-    }
-    perf_put_char_(o, 'x');
+    if (perf_is_finite_(x))
+        perf_put_fixed_(o, x, x < 0.001 ? 9 : digits);
+    perf_put_(o, perf_is_finite_(x) ? "x" : perf_is_nan_(x) ? "unknown" : "unbounded");
 }
 
 PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
 {
     double x = (ratio - 1.0) * 100.0;
 
-    if (!perf_is_finite_(x)) {
-        perf_put_(o, "unbounded");
-        return;
+    perf_put_(o, !perf_is_finite_(x) ? "unbounded" : x >= 0.0 ? "+" : "");
+    if (perf_is_finite_(x)) {
+        perf_put_fixed_(o, x, digits);
+        perf_put_(o, " %");
     }
-    if (x >= 0.0)
-        perf_put_char_(o, '+');
-    perf_put_fixed_(o, x, digits);
-    perf_put_(o, " %");
 }
 
 PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
@@ -1813,14 +1704,14 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
     int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
 
-    if (r->memory)
-        perf_put_(o, "memory ");
+    double      tenths = r->amount * 10.0;
+
+    perf_put_(o, r->memory ? "memory " : "");
     if (r->kind == PERF_RULE_SPEEDUP) {
-        perf_put_(o, plain ? "speed-up" : m);
-        perf_put_(o, plain ? " >= " : " better by >= ");
-        perf_put_fixed_(o, r->amount, r->amount * 10.0 < 1e6 &&
-                        r->amount * 10.0 > PERF_CAST_(double, PERF_CAST_(int64_t,
-                        r->amount * 10.0 + 1e-9)) + 1e-6 ? 3 : 1);
+        perf_put_(o, plain ? "speed-up >= " : m);
+        perf_put_(o, plain ? "" : " better by >= ");
+        perf_put_fixed_(o, r->amount, tenths < 1e6 && tenths - PERF_CAST_(double,
+                        PERF_CAST_(int64_t, tenths + 1e-9)) > 1e-6 ? 3 : 1);
         perf_put_char_(o, 'x');
     } else {
         perf_put_(o, m);
@@ -1855,19 +1746,15 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
 PERF_FN const char *perf_verdict_text(perf_verdict *v)
 {
     perf_out_ o;
-    uint64_t  more;
+    double    more;
+    int       shape;
 
     if (!v)
         return "";
-    o.p = v->text;
-    o.len = 0;
-    o.cap = sizeof v->text;
-    v->text[0] = '\0';
-    perf_put_(&o, perf_decision_text(v->decision));
-    perf_put_(&o, ": ");
+    o = perf_out_open_(v->text, sizeof v->text);
+    perf_putf_(&o, "%s: ", perf_decision_text(v->decision));
     if (!v->pairs) {
-        perf_put_(&o, "not measured: ");
-        perf_put_(&o, v->reason ? v->reason : perf_status_text(v->status));
+        perf_putf_(&o, "not measured: %s", v->reason ? v->reason : perf_status_text(v->status));
         return v->text;
     }
     if (v->rule.kind == PERF_RULE_SPEEDUP)
@@ -1875,30 +1762,19 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     perf_put_interval_(&o, v, v->rule.kind == PERF_RULE_SPEEDUP);
     perf_put_(&o, ", asked: ");
     perf_put_rule_(&o, &v->rule);
-    perf_put_(&o, "; ");
-    if (v->clock) {
-        perf_put_(&o, v->clock);
-        perf_put_(&o, "; ");
-    }
-    if (v->baseline_values) {
-        perf_put_u64_(&o, v->baseline_values);
-        perf_put_(&o, " and ");
-        perf_put_u64_(&o, v->candidate_values);
-        perf_put_(&o, " values; ");
-    } else {
-        perf_put_u64_(&o, v->pairs);
-        perf_put_(&o, v->pairs == 1 ? " pair; " : " pairs; ");
-    }
-    perf_put_(&o, v->reason ? v->reason : "no reason given");
-    if (v->warnings & PERF_WARN_SHAPE) {
-        perf_put_(&o, "; ");
-        perf_put_(&o, perf_warning_text(PERF_WARN_SHAPE));
-    }
+    perf_putf_(&o, "; %s%s", v->clock ? v->clock : "", v->clock ? "; " : "");
+    if (v->baseline_values)
+        perf_putf_(&o, "%.0f and %.0f values; ", PERF_CAST_(double, v->baseline_values),
+                   PERF_CAST_(double, v->candidate_values));
+    else
+        perf_putf_(&o, "%.0f pair%s; ", PERF_CAST_(double, v->pairs), v->pairs == 1 ? "" : "s");
+    shape = (v->warnings & PERF_WARN_SHAPE) != 0;
+    perf_putf_(&o, "%s%s%s", v->reason ? v->reason : "no reason given", shape ? "; " : "",
+               shape ? perf_warning_text(PERF_WARN_SHAPE) : "");
     if (v->decision == PERF_INCONCLUSIVE && v->pairs_needed > 0.0 && v->pairs_needed < 1e6) {
-        more = PERF_CAST_(uint64_t, v->pairs_needed);
-        perf_put_(&o, "; about ");
-        perf_put_u64_(&o, more + (PERF_CAST_(double, more) < v->pairs_needed));
-        perf_put_(&o, " more would probably settle it");
+        more = PERF_CAST_(double, PERF_CAST_(uint64_t, v->pairs_needed));
+        perf_putf_(&o, "; about %.0f more would probably settle it",
+                   more < v->pairs_needed ? more + 1.0 : more);
     }
     return v->text;
 }
@@ -1937,71 +1813,39 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
         r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
 }
 
-/* Element i of an array of IEEE floats, as a number and as *raw.  exp_bits says which 16-bit float:
- * 5 for half, 8 for bfloat16.                                                                    */
-PERF_FN double perf_float_at_(const void *x, size_t i, int bits, int exp_bits, uint64_t *raw)
-{
-    int      man_bits = 15 - exp_bits, e, m;
-    uint16_t half;
-    uint32_t word;
-    float    single;
-
-    if (bits == 64) {
-        memcpy(raw, PERF_CAST_(const char *, x) + 8 * i, 8);
-        return perf_from_bits_(*raw);
-    }
-    if (bits == 32) {
-        memcpy(&word, PERF_CAST_(const char *, x) + 4 * i, 4);
-        memcpy(&single, &word, 4);
-        *raw = word;
-        return PERF_CAST_(double, single);
-    }
-    memcpy(&half, PERF_CAST_(const char *, x) + 2 * i, 2);
-    *raw = half;
-    e = (half >> man_bits) & ((1 << exp_bits) - 1);
-    m = half & ((1 << man_bits) - 1);
-    if (e == (1 << exp_bits) - 1)
-        return m ? PERF_NAN_ : half >> 15 ? -PERF_INF_ : PERF_INF_;
-    m = e ? m + (1 << man_bits) : m;                /* the leading 1, which is not stored         */
-    return perf_scale2_(PERF_CAST_(double, half >> 15 ? -m : m),
-                        (e ? e : 1) - ((1 << (exp_bits - 1)) - 1) - man_bits);
-}
-
-PERF_FN perf_accuracy perf_accuracy_of_(const void *reference, const void *out, size_t n, int bits,
-                                        int exp_bits)
+/* Exactly one of the two kinds of arrays is not NULL. */
+PERF_FN perf_accuracy perf_accuracy_of_(const double *x, const double *y, const float *x32,
+                                        const float *y32, size_t n)
 {
     perf_accuracy r = PERF_ZERO;
-    uint64_t      a, b;
+    uint32_t      a, b;
     size_t        i;
 
-    if (!n || !reference || !out)
+    if (!n || !(x ? y != PERF_NULL_ : x32 && y32)) {
         r.max_abs = r.max_rel = r.max_ulp = PERF_NAN_;
-    for (i = 0; reference && out && i < n; i++) {
-        double x = perf_float_at_(reference, i, bits, exp_bits, &a);
-        double y = perf_float_at_(out, i, bits, exp_bits, &b);
-        perf_accuracy_add_(&r, x, y, perf_ulp_gap_(a, b, bits));
+        return r;
+    }
+    for (i = 0; i < n && x; i++)
+        perf_accuracy_add_(&r, x[i], y[i], perf_ulp_gap_(perf_bits_(x[i]), perf_bits_(y[i]), 64));
+    for (i = 0; i < n && x32; i++) {
+        memcpy(&a, x32 + i, sizeof a);
+        memcpy(&b, y32 + i, sizeof b);
+        perf_accuracy_add_(&r, PERF_CAST_(double, x32[i]), PERF_CAST_(double, y32[i]),
+                           perf_ulp_gap_(a, b, 32));
     }
     return r;
 }
 
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    return perf_accuracy_of_(reference, out, n, 64, 11);
+    const float *none = PERF_CAST_(const float *, PERF_NULL_);
+    return perf_accuracy_of_(reference, out, none, none, n);
 }
 
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    return perf_accuracy_of_(reference, out, n, 32, 8);
-}
-
-PERF_FN perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out, size_t n)
-{
-    return perf_accuracy_of_(reference, out, n, 16, 5);
-}
-
-PERF_FN perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out, size_t n)
-{
-    return perf_accuracy_of_(reference, out, n, 16, 8);
+    const double *none = PERF_CAST_(const double *, PERF_NULL_);
+    return perf_accuracy_of_(none, none, reference, out, n);
 }
 
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
@@ -2021,7 +1865,7 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);
 }
 
-/* ---- families, runs, controls, planning ---- */
+/* ---- rules from text, families ---- */
 
 /* Skips blanks and, without regard to case, `word`; NULL when it is not there. */
 PERF_FN const char *perf_skip_word_(const char *s, const char *word)
@@ -2107,46 +1951,25 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)
     return PERF_OK;
 }
 
-PERF_FN perf_decision perf_verdict_all(const perf_verdict *v, size_t n)
-{
-    perf_decision d = v && n ? PERF_ACCEPT : PERF_INCONCLUSIVE;
-    size_t        i;
-
-    for (i = 0; v && i < n; i++)
-        if (v[i].decision == PERF_REJECT)
-            return PERF_REJECT;
-        else if (v[i].decision != PERF_ACCEPT)
-            d = PERF_INCONCLUSIVE;
-    return d;
-}
-
-/* The smallest p at which the comparison decides, by bisection; see perf_compare_pairs_p. */
-PERF_FN double perf_compare_p_(const double *x, size_t nx, const double *y, size_t ny, int paired,
-                               const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-    double            lo = perf_log(1e-6), hi = perf_log(0.5), mid;     /* log of 1 - confidence  */
-    int               i;
-
-    memset(&o.guard, 0, sizeof o.guard);
-    o.confidence = 0.5;
-    if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
-        return 1.0;
-    for (i = 0; i < 30; i++) {
-        mid = 0.5 * (lo + hi);
-        o.confidence = 1.0 - perf_exp(mid);
-        if (perf_compare_arms_(x, nx, y, ny, paired, o).decision == PERF_INCONCLUSIVE)
-            lo = mid;
-        else
-            hi = mid;
-    }
-    return perf_exp(hi);
-}
-
 PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
                                     const perf_compare_opts *opts)
 {
-    return perf_compare_p_(baseline, n, candidate, n, 1, opts);
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+    double            lo = perf_log(1e-6), hi = 0.0, mid;               /* log of 1 - confidence  */
+    int               i;
+
+    memset(&o.guard, 0, sizeof o.guard);
+    for (i = 0; i < 31; i++) {                      /* first 0.5, if at all                       */
+        mid = i ? 0.5 * (lo + hi) : perf_log(0.5);
+        o.confidence = 1.0 - perf_exp(mid);
+        if (perf_compare_arms_(baseline, n, candidate, n, 1, o).decision != PERF_INCONCLUSIVE)
+            hi = mid;
+        else if (i)
+            lo = mid;
+        else
+            return 1.0;
+    }
+    return perf_exp(hi);
 }
 
 /* What is no probability counts as 1; what is above 1 becomes 1 in the end. */
@@ -2155,121 +1978,37 @@ PERF_FN double perf_as_p_(double p)
     return p >= 0.0 ? p : 1.0;
 }
 
-/* The place of the first value that is not below x; n: there is none. */
-PERF_FN size_t perf_find_(const double *sorted, size_t n, double x)
-{
-    size_t low = 0, high = n, k;
-
-    while (low < high) {
-        k = low + (high - low) / 2;
-        if (sorted[k] < x)
-            low = k + 1;
-        else
-            high = k;
-    }
-    return low;
-}
-
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
-    double local[2 * 256], *sorted, *adjusted, run = 0.0, a;
-    size_t i;
+    double local[256], *sorted, run = 0.0, a;
+    size_t i, low, high, k;
 
     if (!p || !out || !n)
         return n ? PERF_EINVAL : PERF_ENODATA;
-    sorted = n > PERF_CAST_(size_t, -1) / 32 ? PERF_CAST_(double *, PERF_NULL_)
-                                             : perf_scratch_(local, 2 * 256, 2 * n);
+    sorted = perf_scratch_(local, 256, n);
     if (!sorted)
         return PERF_ENOMEM;
-    adjusted = sorted + n;
     for (i = 0; i < n; i++)
         sorted[i] = perf_as_p_(p[i]);
     perf_sort_values(sorted, n);
+    for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
+        for (low = 0, high = n; low < high;) {
+            k = low + (high - low) / 2;
+            if (sorted[k] < perf_as_p_(p[i]))
+                low = k + 1;
+            else
+                high = k;
+        }
+        out[i] = PERF_CAST_(double, low);
+    }
     for (i = 0; i < n; i++) {                       /* running maxima of (n - i) p, at most 1     */
         a = sorted[i] * PERF_CAST_(double, n - i);
-        run = a > 1.0 ? 1.0 : a > run ? a : run;
-        adjusted[i] = run;
+        sorted[i] = run = a > 1.0 ? 1.0 : a > run ? a : run;
     }
-    for (i = 0; i < n; i++)                         /* equal p share a value: that of the first   */
-        out[i] = adjusted[perf_find_(sorted, n, perf_as_p_(p[i]))];
+    for (i = 0; i < n; i++)
+        out[i] = sorted[PERF_CAST_(size_t, out[i])];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
-}
-
-/* One figure a run into out[], by the metric, and the runs' ids, ascending, into id[]; returns
- * how many runs.  NaN for a run with a value that is no positive number.  pool, end: room for n. */
-PERF_FN size_t perf_run_figures_(const double *x, const uint32_t *run, size_t n, perf_metric metric,
-                                 double *id, double *out, double *pool, size_t *end)
-{
-    size_t i, from, k, runs = 0;
-
-    for (i = 0; i < n; i++)
-        id[i] = run[i];
-    perf_sort_values(id, n);
-    for (i = 0; i < n; i++)                         /* each id once, and where its values begin   */
-        if (!runs || id[i] > id[runs - 1]) {
-            end[runs] = i;
-            id[runs++] = id[i];
-        }
-    for (i = 0; i < n; i++)                         /* the values, run after run                  */
-        pool[end[perf_find_(id, runs, run[i])]++] = x[i];
-    for (i = from = 0; i < runs; from = end[i++]) {
-        for (k = from; k < end[i] && perf_is_duration_(pool[k]); k++)
-            ;
-        out[i] = k < end[i] ? PERF_NAN_
-               : metric == PERF_METRIC_MEAN ? perf_moments_of_(pool + from, k - from).mean
-               : perf_middle_(pool + from, k - from, perf_metric_p_(metric));
-    }
-    return runs;
-}
-
-PERF_FN perf_verdict perf_compare_runs(const double *baseline, const uint32_t *baseline_run,
-                                       size_t nb, const double *candidate,
-                                       const uint32_t *candidate_run, size_t nc,
-                                       const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-    perf_verdict      v = perf_verdict_start_(&o);
-    perf_rule         rule = o.rule;
-    size_t            i, j, pairs = 0;
-    size_t            n = nb > nc ? nb : nc;
-    double           *a = PERF_CAST_(double *, PERF_NULL_), *b, *id;
-
-    if (v.status != PERF_OK)
-        return v;
-    if (!nb || !nc || !baseline || !baseline_run || !candidate || !candidate_run) {
-        v.status = nb && nc ? PERF_EINVAL : PERF_ENODATA;
-        return v;
-    }
-    if (n < PERF_CAST_(size_t, -1) / 64)
-        a = PERF_CAST_(double *, PERF_MALLOC(6 * n * sizeof *a));
-    if (!a) {
-        v.status = PERF_ENOMEM;
-        return v;
-    }
-    b = a + n;
-    id = b + n;
-    nb = perf_run_figures_(baseline, baseline_run, nb, rule.metric, id, a, id + 2 * n,
-                           PERF_PTR_(size_t *, id + 3 * n));
-    nc = perf_run_figures_(candidate, candidate_run, nc, rule.metric, id + n, b, id + 2 * n,
-                           PERF_PTR_(size_t *, id + 3 * n));
-    for (i = 0; i < nb; i++) {                      /* the runs of both arms                      */
-        j = perf_find_(id + n, nc, id[i]);
-        if (j == nc || id[n + j] > id[i])
-            continue;
-        a[pairs] = a[i];
-        b[pairs++] = b[j];
-    }
-    if (rule.metric != PERF_METRIC_THROUGHPUT && rule.metric != PERF_METRIC_MEMORY)
-        o.rule.metric = PERF_METRIC_PAIR;           /* of figures of runs: pairs are the tool     */
-    v = perf_compare_pairs(a, b, pairs, &o);
-    v.rule = rule;
-    PERF_FREE(a);
-    if (pairs < 6) {
-        v.warnings |= PERF_WARN_UNBOUNDED;
-        perf_verdict_cap_(&v, "fewer than 6 pairs of runs: the run is the unit");
-    }
-    return v;
 }
 
 /* splitmix64 (Steele, Lea, Flood 2014): 64 random bits. */

@@ -23,9 +23,7 @@ PERF_BEGIN_DECLS
  *   perf_utf8_  length of the UTF-8 character at s; 0: it is not one
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
- *   perf_put_time_  "1.23 us"
- *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned, in so many columns
- *   perf_put_time_cell_, perf_put_number_cell_, perf_put_bytes_  the same for numbers            */
+ *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned, in so many columns */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -150,11 +148,6 @@ PERF_COLD_FN_ void perf_put_scaled_(perf_out_ *o, double x, int bytes)
     }
     perf_put_fixed_(o, x, bytes ? u && size < 99.95 : size < 9.995 ? 2 : size < 99.95 ? 1 : 0);
     perf_put_(o, unit[bytes][u]);
-}
-
-PERF_FN void perf_put_time_(perf_out_ *o, double ns)
-{
-    perf_put_scaled_(o, ns, 0);
 }
 
 /* Length of the UTF-8 character at s, 0 if it is not one. */
@@ -330,27 +323,6 @@ PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     va_start(a, format);
     perf_putv_(o, format, &a);
     va_end(a);
-}
-
-PERF_FN void perf_put_time_cell_(perf_out_ *o, double ns, size_t width)
-{
-    perf_putf_(o, "%*g", PERF_CAST_(int, width), ns);
-}
-
-PERF_COLD_FN_ void perf_put_number_cell_(perf_out_ *o, double x, int decimals, const char *unit,
-                                         size_t width)
-{
-    char      text[48];
-    perf_out_ t = perf_out_open_(text, sizeof text);
-
-    perf_put_fixed_(&t, x, decimals);
-    perf_put_(&t, unit);
-    perf_put_cell_(o, text, width);
-}
-
-PERF_FN void perf_put_bytes_(perf_out_ *o, double bytes)
-{
-    perf_putf_(o, "%11e", bytes);
 }
 
 PERF_END_DECLS

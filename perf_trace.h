@@ -4,12 +4,12 @@
  *     #include "perf.h"
  *     #include "perf_trace.h"
  *     perf_trace_save_perfetto("run.pftrace");      // ui.perfetto.dev; 3.5 times smaller than JSON
- *     perf_trace_stream("run.pftrace", NULL);       // from now on; readable after a kill -9
+ *     perf_trace_stream("run.pftrace");             // from now on; readable after a kill -9
  *
  * Optional: only files that save such formats include it.  What is saved is what the rings
  * still hold, as with perf_trace_save(); the file appears whole or not at all.  Flame pages
  * and folded stacks are in perf_export.h.
- * Sections (search for ">>"):  save  stream  merge  private
+ * Sections (search for ">>"):  config  save  stream  merge  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TRACE_H
 #define PERF_TRACE_H
@@ -17,6 +17,12 @@
 #include "perf.h"
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
+#endif
+
+/* >>config ------------------------------------------------------------------------------------ */
+
+#ifndef PERF_STREAM_BYTES       /* in the file that calls perf_trace_stream: the most that it     */
+#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* writes, and one write; then the stream ends    */
 #endif
 
 PERF_BEGIN_DECLS
@@ -30,7 +36,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* >>stream: the trace goes to a file while the program runs -------------------------------------
  *
- *     perf_trace_stream("run.pftrace", NULL);      // at the start of main
+ *     perf_trace_stream("run.pftrace");            // at the start of main
  *     ...                                          // a kill -9 here loses the last second
  *     perf_trace_stream_end();                     // writes what is left, and closes
  *
@@ -41,23 +47,12 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does
  * both calls; %p in it becomes the number of the process.                                        */
 
-typedef struct perf_stream_opts {       /* zero = default                                         */
-    double   seconds;           /* write at least so often while scopes end; 0 -> 1.0             */
-    uint64_t max_bytes;         /* of the file; then it ends, with one write more at most;        */
-                                /* 0 -> 1 GiB                                                     */
-} perf_stream_opts;
-
-PERF_FN perf_stream_opts perf_stream_opts_default(void);    /* all zero; for C++11 and Cython     */
-PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts);  /* what runs   */
-
-/* Starts with what the rings hold.  A path that ends in ".json": Chrome JSON, an array that viewers
- * read without its closing bracket; any other: Perfetto protobuf.  An existing file is replaced.
- * Protobuf: the first scope inside one that is open at a write may be moved by a ns for each scope
- * around it.  opts NULL: defaults.  PERF_EINVAL: no path, or seconds that are no number >= 0;
- * PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO, PERF_ENOMEM.  From then on a
- * write that fails (full disk) ends the stream: the file is cut back to the last whole write, the
- * report counts the events that are not in it, and the rings go on.                              */
-PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts);
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The
+ * first scope inside one that is open at a write may be moved by a ns for each scope around it.
+ * PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO,
+ * PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is cut back
+ * to the last whole write, the report counts the events that are not in it, and the rings go on. */
+PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
  * PERF_EIO when the stream has failed, now or before.                                            */
@@ -93,13 +88,12 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
     int64_t     bound_ns;       /* how wrong that may be: shown beside the name; 0: not shown     */
 } perf_trace_part;
 
-/* Writes n traces into the file `out`: all of them Chrome JSON, or all Perfetto protobuf; `out` is
- * the same, whole or not at all, and may be one of the n.  Process numbers that occur twice are
- * changed. n = 1 repairs a file that a kill has cut: what is not whole at its end is left out.
- * *bad, unless NULL, becomes the index of the part that is at fault, n when none is.  After any
- * error `out` is as it was.  PERF_EINVAL: no path, n = 0, or a name of more than 255 bytes;
- * PERF_EFORMAT: not a trace of perf.h, or not of one kind; PERF_ELIMIT: more than 65,536 processes;
- * PERF_EIO, PERF_ENOMEM.                                                                         */
+/* Writes n traces, Perfetto protobuf all of them, into the file `out`, whole or not at all; it may
+ * be one of the n.  Process numbers that occur twice are changed. n = 1 repairs a file that a kill
+ * has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of the
+ * part that is at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no
+ * path, n = 0, or a name of more than 255 bytes; PERF_EFORMAT: not such a trace of perf.h;
+ * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
 
@@ -190,9 +184,12 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 }
 
 /* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
- * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).        */
-PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text)
+ * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).  @ stands
+ * for two fields: file and line of a SourceLocation.                                             */
+PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
+                                const perf_site_ *place)
 {
+    char     path[PERF_NAME_MAX_ + 1];
     char    *p, *begin[5];
     uint32_t number = 1, depth = 0, i;
 
@@ -211,13 +208,18 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
             for (i = 0; i < 8; i++)
                 *p++ = PERF_CAST_(char, *v >> 8 * i & 255);
             v++;
-        } else if (*shape == '(' || (*shape == '$' && text)) {
+        } else if (*shape == '(') {
             p = begin[++depth] = perf_varint_(p, number << 3 | 2) + 2;
-            if (*shape == '$')
-                p += perf_pf_text_(p, text);
-        }
-        if (*shape == ')' || (*shape == '$' && text))
+        } else if (*shape == ')') {
             perf_pf_close_(begin[depth--], p);
+        } else if (*shape == '@') {
+            p = perf_field_bytes_(p, 2, path, perf_pf_text_(path, place->file));
+            p = perf_field_(p, 4, place->line & 0xffffff);
+        } else if (text) {
+            begin[depth + 1] = p = perf_varint_(p, number << 3 | 2) + 2;
+            p += perf_pf_text_(p, text);
+            perf_pf_close_(begin[depth + 1], p);
+        }
         number = 0;
     }
     perf_pf_close_(begin[0], p);
@@ -235,7 +237,7 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
                    process[] = {uuid, w->process, 1};
 
     perf_pf_put_(w, shape[kind], kind == 0 ? one : kind == 3 ? process : below,
-                 kind == 0 && !*name ? PERF_NULL_ : name);
+                 kind == 0 && !*name ? PERF_NULL_ : name, PERF_NULL_);
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
@@ -249,48 +251,51 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
 
     /* Incremental state cleared; a snapshot of both clocks, ours with differences in units of 1 ns;
      * clock and track of events that name none.                                                  */
-    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_);
+    perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
-/* The number that events of the sequence have in place of a name. */
+/* The number that events of the sequence have for a name, and for its place in the source. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
-    const uint64_t v[] = {id, sequence};
+    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
+    const uint64_t    v[] = {id, site->file ? id : sequence, sequence};
 
-    perf_pf_put_(w, "12(2(1#2$))10#", v, PERF_ACQ_(&w->registry->names)[id]->site.name);
+    perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* An event with a time of its own, on any track: counters, instants, ends of spans. */
+/* An event with a time of its own, on any track: counters, instants, ends of spans (NULL). */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint64_t type,
-                                  const char *name, uint64_t value_bits)
+                                  const perf_site_ *site, uint64_t value_bits)
 {
     const uint64_t value[] = {type, uuid, value_bits, ns, 3, 1}, other[] = {type, uuid, ns, 3, 1};
 
     if (type == 4)                              /* of a counter                                   */
-        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_);
+        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_, PERF_NULL_);
     else
-        perf_pf_put_(w, "11(9#11#23$)8#58#10#", other, name);
+        perf_pf_put_(w, site && site->file ? "11(9#11#23$33(@))8#58#10#" : "11(9#11#23$)8#58#10#",
+                     other, site ? site->name : PERF_NULL_, site);
 }
 
 /* Whatever is no scope.  `known`: its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thread_uuid, int known)
 {
-    const char *name = PERF_ACQ_(&w->registry->names)[z->name]->site.name;
-    uint64_t    start = perf_epoch_ns_(&w->epoch, z->start);
-    uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
+    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[z->name]->site;
+    uint64_t          start = perf_epoch_ns_(&w->epoch, z->start);
+    uint64_t          uuid = w->process << 32 | UINT64_C(1) << 31 |
+                    PERF_CAST_(uint64_t, z->name) << 8;
 
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, start, thread_uuid, 3, name, 0);
+        perf_pf_event_(w, start, thread_uuid, 3, site, 0);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
     if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, site->name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
         perf_pf_event_(w, start, uuid, 4, PERF_NULL_, z->extra);
     } else {
-        perf_pf_event_(w, start, uuid, 1, name, 0);
+        perf_pf_event_(w, start, uuid, 1, site, 0);
         perf_pf_event_(w, perf_epoch_ns_(&w->epoch, z->start + z->length), uuid, 2, PERF_NULL_, 0);
     }
 }
@@ -320,8 +325,8 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 
 /* Newest first, each event ends before the one before it; those that contain it are on the stack.
  * Writing from the back gives all begins and ends in order of time, without sorting.  Returns the
- * first of 2n edges, which end at room + 3n; `others` 0 leaves out what is no scope.             */
-PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int others)
+ * first of 2n edges, which end at room + 3n.                                                     */
+PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 {
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
     char       *used = w->used;
@@ -333,8 +338,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e, int oth
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
         if (!PERF_KIND_SLICE_(z.kind)) {
-            if (others)
-                perf_pf_other_(w, &z, w->process << 32 | e->number, used[z.name]);
+            perf_pf_other_(w, &z, w->process << 32 | e->number, used[z.name]);
             used[z.name] = 1;
             continue;
         }
@@ -368,8 +372,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t u
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
     perf_pf_event_(w, ns, uuid, edge->name ? 1 : 2,
-                   edge->name ? PERF_ACQ_(&w->registry->names)[edge->name]->site.name : PERF_NULL_,
-                   0);
+                   edge->name ? &PERF_ACQ_(&w->registry->names)[edge->name]->site : PERF_NULL_, 0);
 }
 
 /* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
@@ -404,13 +407,13 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
     perf_pf_track_(w, uuid, 0, e->name, e->thread);
     if (perf_pf_room_(w, n)) {
         end = w->room + 3 * n;
-        edge = perf_edges_(w, e, 1);
+        edge = perf_edges_(w, e);
         while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
             perf_pf_late_(w, edge++, uuid);     /* scopes that were open at the write before      */
         last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
         if (edge < end)
             perf_pf_sequence_(w, sequence, uuid, last);
-        for (id = 1; id < names; id++)
+        for (id = 1; edge < end && id < names; id++)
             if (w->used[id])
                 perf_pf_name_(w, sequence, id);
         for (; edge < end; edge++) {
@@ -418,7 +421,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             if (f->p > f->limit)
                 perf_file_flush_(f);
             ns = perf_epoch_ns_(&w->epoch, edge->ticks);
-            if (PERF_UNLIKELY_(edge->ticks >= tie))
+            if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
                 tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
             p = f->p;
@@ -435,6 +438,11 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 *p++ = 1;
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
+                if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
+                    *p++ = -112;                /* source_location_iid 34                         */
+                    *p++ = 2;
+                    p = perf_varint_(p, edge->name);
+                }
                 *inner = PERF_CAST_(char, p - inner - 1);
             } else {
                 *p++ = 2;
@@ -462,7 +470,7 @@ PERF_COLD_FN_ void perf_pf_go_(void *with)
     perf_file_flush_(&w->file);
 }
 
-PERF_COLD_FN_ perf_status perf_pf_save_(const char *path, void (*go)(void *), uint64_t process)
+PERF_FN perf_status perf_trace_save_perfetto(const char *path)
 {
     perf_pf_    w;
     perf_status status;
@@ -473,34 +481,27 @@ PERF_COLD_FN_ perf_status perf_pf_save_(const char *path, void (*go)(void *), ui
         return PERF_ENOMEM;
     if (perf_lock_(w.registry))                 /* after a fork: forgets the parent's threads     */
         perf_unlock_(w.registry);
-    w.process = process ? PERF_GET_(&w.registry->process) : 0;
+    w.process = PERF_GET_(&w.registry->process);
     w.epoch = perf_epoch_of_(w.registry);
-    status = perf_file_save_(path, &w.file, go, &w);
+    status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
     PERF_FREE(w.room);
     PERF_FREE(w.used);
     return w.no_memory ? PERF_ENOMEM : status;
-}
-
-PERF_FN perf_status perf_trace_save_perfetto(const char *path)
-{
-    return perf_pf_save_(path, perf_pf_go_, 1);
 }
 
 /* ---- stream ---- */
 
 #define PERF_STREAM_CHUNK_ 65536u       /* entries written at a time                              */
 #define PERF_STREAM_KNOTS_ 64u
+#define PERF_STREAM_NS_    1e9          /* all rings are written at least so often                */
 
 typedef struct perf_streaming_ {
     perf_stream_  head;         /* first: what perf.h knows                                       */
-    perf_pf_      pf;           /* its file is that of both formats                               */
-    perf_json_    json;
+    perf_pf_      pf;
     perf_ties_    ties;
-    int           as_json;
     uint32_t      process;      /* whose file is open                                             */
     uint32_t      knots;        /* epochs used so far                                             */
-    uint32_t      prefixes;     /* for so many names there is room in json.prefix                 */
-    uint64_t      max_bytes, whole;             /* of the file; whole: after the last good write  */
+    uint64_t      whole;        /* bytes of the file after the last good write                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
     uint64_t      chunk;        /* entries                                                        */
@@ -546,7 +547,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->next_knot = truth + (ahead < 100000 ? 100000 : ahead < UINT64_C(60000000000)
                                                           ? ahead
                                                           : UINT64_C(60000000000));
-    s->pf.epoch = s->json.epoch = *k;
+    s->pf.epoch = *k;
 }
 
 /* Brings ring_first up to date with events that are about to be written, see perf_ties_. */
@@ -584,14 +585,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
     s->pf.process = s->process;
-    if (s->as_json) {
-        perf_file_put_(f, "[\n{\"ph\":\"M\",\"name\":\"process_labels\","
-                          "\"args\":{\"labels\":\"perf.h\"},\"pid\":");
-        perf_file_number_(f, s->process);
-        perf_file_put_(f, "}");
-    } else {
-        perf_pf_track_(&s->pf, s->pf.process << 32, 3, "", 0);
-    }
+    perf_pf_track_(&s->pf, s->pf.process << 32, 3, "", 0);
     perf_file_flush_(f);
     s->whole = f->written;
     return !f->failed;
@@ -624,23 +618,8 @@ PERF_COLD_FN_ void perf_stream_forked_(perf_streaming_ *s)
     o.cap = 16;
     perf_put_char_(&o, '.');
     perf_put_u64_(&o, PERF_GET_(&s->pf.registry->process));
-    s->json.names = 0;
     if (!perf_stream_open_(s))
         perf_stream_fail_(s, PERF_EIO);
-}
-
-PERF_COLD_FN_ void perf_stream_names_(perf_streaming_ *s)
-{
-    uint32_t names = PERF_ACQ_(&s->pf.registry->count), from = s->json.names ? s->json.names : 1;
-    size_t   bytes = PERF_CAST_(size_t, names + 2) * PERF_PREFIX_;
-
-    if (names > s->prefixes || !s->json.prefix) {
-        s->json.prefix = PERF_CAST_(char *, perf_pages_(2 * bytes, 0));
-        s->prefixes = s->json.prefix ? 2 * names : 0;
-        from = 1;
-    }
-    s->json.names = s->json.prefix ? names : 0;         /* without room names are written out     */
-    perf_json_names_(&s->json, from);
 }
 
 /* Writes what one ring holds, oldest chunk first. */
@@ -673,7 +652,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     if (s->process != PERF_GET_(&r->process))
         perf_stream_forked_(s);
     while (from < head && s->head.state == PERF_STREAM_ON_) {
-        if (s->pf.file.written >= s->max_bytes) {
+        if (s->pf.file.written >= PERF_STREAM_BYTES) {
             perf_stream_fail_(s, PERF_ELIMIT);
             break;
         }
@@ -687,22 +666,15 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         s->head.unsent += n / sizeof(perf_event_) - e.count;
-        while (e.count && !e.event[0].what) {   /* parts of an event whose last is not there yet  */
+        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* their last is not there yet    */
             e.event++;
             e.count--;
             until -= sizeof(perf_event_);
         }
         if (!e.count)
             break;
-        if (!s->as_json)
-            perf_stream_ties_(s, t, &e);
-        if (s->as_json) {
-            s->json.file = s->pf.file;
-            perf_json_thread_(&s->json, &e);
-            s->pf.file = s->json.file;
-        } else {
-            perf_pf_thread_(&s->pf, &e);
-        }
+        perf_stream_ties_(s, t, &e);
+        perf_pf_thread_(&s->pf, &e);
         perf_file_flush_(&s->pf.file);
         if (s->pf.file.failed || s->pf.no_memory) {
             perf_stream_fail_(s, s->pf.file.failed ? PERF_EIO : PERF_ENOMEM);
@@ -711,7 +683,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         s->whole = s->pf.file.written;
         from = until;
         for (more = 0; e.count--; e.event++)
-            more += !e.event->what;
+            more += PERF_EVENT_PART_(e.event->what);
         PERF_SET_(&t->sent_more, t->sent_more + more);
     }
     PERF_SET_(&t->ring_sent, from);
@@ -725,8 +697,6 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
     uint64_t         now = perf_scope_ticks_(r), done, half, step;
 
     perf_stream_clock_(s, r);
-    if (s->as_json)
-        perf_stream_names_(s);
     if (t) {
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
@@ -753,27 +723,6 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-PERF_FN perf_stream_opts perf_stream_opts_default(void)
-{
-    perf_stream_opts o = PERF_ZERO;
-    return o;
-}
-
-PERF_FN perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts)
-{
-    perf_stream_opts o = PERF_ZERO;
-
-    if (opts)
-        o = *opts;
-    if (o.seconds > -1e-300 && o.seconds < 1e-300)
-        o.seconds = 1.0;
-    if (o.seconds > 1e9)
-        o.seconds = 1e9;
-    if (!o.max_bytes)
-        o.max_bytes = UINT64_C(1) << 30;
-    return o;
-}
-
 PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
 {
     PERF_FREE(s->event);
@@ -783,25 +732,22 @@ PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
 /* As new, but for the head, which a report may be reading, and the room mapped for names. */
 PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
 {
-    char    *prefix = s->json.prefix, *used = s->pf.used;
-    uint32_t prefixes = s->prefixes, names = s->pf.names;
+    char    *used = s->pf.used;
+    uint32_t names = s->pf.names;
 
     memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-    s->json.prefix = prefix;
-    s->prefixes = prefixes;
     s->pf.used = used;
     s->pf.names = names;
 }
 
-PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts)
+PERF_FN perf_status perf_trace_stream(const char *path)
 {
-    perf_stream_opts o = perf_stream_opts_resolved(opts);
     perf_registry_  *r = perf_registry_read_();
     perf_streaming_ *s;
     perf_recorder_  *t;
     perf_status      status = PERF_OK;
 
-    if (!path || !*path || !(o.seconds > 0.0))
+    if (!path || !*path)
         return PERF_EINVAL;
     if (!r)
         return PERF_ENOMEM;
@@ -822,10 +768,8 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
     if (s) {
         perf_stream_clear_(s);
         s->path_length = strlen(path);
-        s->as_json = s->path_length > 5 && !strcmp(path + s->path_length - 5, ".json");
         s->chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
-        s->max_bytes = o.max_bytes;
-        s->pf.registry = s->json.registry = r;
+        s->pf.registry = r;
         s->pf.mapped = 1;
         s->pf.ties = &s->ties;
         s->pf.events = PERF_CAST_(size_t, s->chunk);
@@ -848,7 +792,7 @@ PERF_FN perf_status perf_trace_stream(const char *path, const perf_stream_opts *
     }
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
-        s->period = PERF_CAST_(uint64_t, o.seconds * 1e9 / s->pf.epoch.tick_ns);
+        s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
         perf_image_pin_();                      /* the file is written from any image             */
         s->head.flush = perf_stream_go_;
         s->head.image = &perf_anchor_v1_;
@@ -896,10 +840,6 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
         if (f->file && s->process == PERF_GET_(&r->process)) {
-            if (s->as_json && status == PERF_OK) {
-                perf_file_put_(f, "\n]\n");
-                perf_file_flush_(f);
-            }
             if (fclose(f->file) || f->failed)
                 status = PERF_EIO;
         }
@@ -943,7 +883,7 @@ PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
         } else {
             perf_put_char_(&o, *path);
         }
-    if (o.len >= o.cap || perf_trace_stream(with, PERF_NULL_) != PERF_OK)
+    if (o.len >= o.cap || perf_trace_stream(with) != PERF_OK)
         (void)fprintf(stderr, "perf.h: cannot write %s\n", with);
 }
 
@@ -989,7 +929,6 @@ typedef struct perf_merge_ {
     const perf_trace_part *part;
     size_t                 parts, at;
     perf_status            status;
-    int                    json;
     FILE                  *in;
     char                  *buffer;      /* of the part: PERF_MERGE_PACKET_ bytes and more         */
     size_t                 begin, end;
@@ -998,7 +937,6 @@ typedef struct perf_merge_ {
     char                  *text, *text_end;     /* a packet that is being made                    */
     perf_pids_            *pids;
     uint32_t               sequences, highest;  /* used by the parts before; by this one          */
-    uint64_t               records, overwritten, uncounted;
 } perf_merge_;
 
 /* At least n bytes more of the part in the buffer; 0 at its end. */
@@ -1019,14 +957,13 @@ PERF_COLD_FN_ int perf_merge_need_(perf_merge_ *m, size_t n)
     return m->end >= n;
 }
 
-/* The number of a process in the output; *fresh: first seen.  0: no memory. */
-PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
+/* The number of a process in the output; 0: no memory. */
+PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
 {
     perf_pids_ *k = m->pids;
     uint32_t    is = PERF_CAST_(uint32_t, pid);
     size_t      i;
 
-    *fresh = 0;
     if (k->last >= k->part && k->last < k->count && k->from[k->last] == is)
         return k->to[k->last];
     for (i = k->part; i < k->count; i++)
@@ -1047,7 +984,6 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid, int *fresh)
             i = 0;
         }
     k->to[k->count] = is;
-    *fresh = 1;
     return k->to[k->count++];
 }
 
@@ -1136,8 +1072,6 @@ PERF_COLD_FN_ int perf_merge_kind_(int kind, uint64_t number)
 /* The number that stands for v. */
 PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t v, uint64_t clock)
 {
-    int fresh;
-
     if (kind == PERF_M_SEQUENCE_) {
         if (v > m->highest)
             m->highest = PERF_CAST_(uint32_t, v);
@@ -1145,10 +1079,10 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t 
     } else if (kind == PERF_M_TIME_ && clock == 3) {
         v = perf_merge_time_(m, v);
     } else if (kind == PERF_M_UUID_) {
-        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32, &fresh)) << 32 |
+        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32)) << 32 |
             (v & UINT64_C(0xffffffff));
     } else if (kind == PERF_M_PID_) {
-        v = perf_merge_pid_(m, v, &fresh);
+        v = perf_merge_pid_(m, v);
     }
     return v;
 }
@@ -1271,216 +1205,10 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
     }
 }
 
-/* A record of ours is a line.  Whole: braces closed, no string open, nothing that JSON escapes. */
-PERF_COLD_FN_ int perf_merge_whole_(const char *p, const char *end)
-{
-    int depth = 0, in_string = 0;
-
-    for (; p < end; p++) {
-        if (PERF_CAST_(unsigned char, *p) < 0x20)
-            return 0;
-        if (in_string) {
-            if (*p == '\\')
-                p++;
-            else if (*p == '"')
-                in_string = 0;
-        } else if (*p == '"') {
-            in_string = 1;
-        } else if (*p == '{') {
-            depth++;
-        } else if (*p == '}' && --depth == 0) {
-            return p + 1 == end;
-        }
-    }
-    return 0;
-}
-
-/* Behind `key` in a line that ends with a 0, NULL if it has none.  Quotes in names are escaped, so
- * a name cannot look like a key.                                                                 */
-PERF_FN const char *perf_merge_key_(const char *line, const char *key)
-{
-    const char *at = strstr(line, key);
-
-    return at ? at + strlen(key) : PERF_NULL_;
-}
-
-/* Digits at *p, which moves behind them; all ones when they are none, or too many. */
-PERF_FN uint64_t perf_merge_number_(const char **p)
-{
-    uint64_t    v = 0;
-    const char *begin = *p;
-
-    for (; *p && **p >= '0' && **p <= '9'; ++*p) {
-        if (v > UINT64_MAX / 100)
-            return UINT64_MAX;
-        v = v * 10 + PERF_CAST_(uint64_t, **p - '0');
-    }
-    return *p == begin ? UINT64_MAX : v;
-}
-
-/* Between two records. */
-PERF_COLD_FN_ void perf_merge_comma_(perf_merge_ *m)
-{
-    perf_file_put_(&m->file, m->records++ ? ",\n" : "\n");
-}
-
-/* Names a process of the output that has just been seen for the first time. */
-PERF_COLD_FN_ void perf_merge_named_(perf_merge_ *m, uint32_t pid)
-{
-    char text[128];
-    int  label;
-
-    for (label = 0; label < 2; label++) {
-        if (label ? !m->part[m->at].bound_ns : !m->part[m->at].name)
-            continue;
-        perf_merge_comma_(m);
-        perf_file_put_(&m->file, "{\"ph\":\"M\",\"name\":\"process_");
-        perf_file_put_(&m->file, label ? "labels\",\"args\":{\"labels\":"
-                                       : "name\",\"args\":{\"name\":");
-        if (label)
-            (void)perf_merge_label_(m, text, sizeof text);
-        perf_file_json_(&m->file, label ? text : m->part[m->at].name);
-        perf_file_put_(&m->file, "},\"pid\":");
-        perf_file_number_(&m->file, pid);
-        perf_file_put_(&m->file, "}");
-    }
-}
-
-/* The numbers of a record that change, in the order in which they stand in it. */
-enum { PERF_MERGE_ID_, PERF_MERGE_TS_, PERF_MERGE_PID_, PERF_MERGE_CHANGES_ };
-typedef struct perf_merge_line_ {
-    const char *at[PERF_MERGE_CHANGES_];        /* NULL: it has none                              */
-    const char *end[PERF_MERGE_CHANGES_];
-    uint64_t    value[PERF_MERGE_CHANGES_];     /* ts: ns                                         */
-} perf_merge_line_;
-
-/* 0: no record of ours. */
-PERF_COLD_FN_ int perf_merge_parse_(perf_merge_line_ *l, const char *line, const char *end)
-{
-    static const char *const key[PERF_MERGE_CHANGES_] = {",\"id\":\"", ",\"ts\":", ",\"pid\":"};
-    const char *q, *before = end;
-    ptrdiff_t   rest = end - line;
-    int         k, i;
-
-    if (!perf_merge_whole_(line, end))
-        return 0;
-    for (k = PERF_MERGE_PID_; k >= PERF_MERGE_ID_; k--) {
-        q = l->at[k] = l->end[k] = perf_merge_key_(line, key[k]);
-        l->value[k] = perf_merge_number_(&q);
-        if (!l->at[k] && k != PERF_MERGE_PID_)
-            continue;
-        if (l->at[k] > before || (k != PERF_MERGE_ID_ && l->value[k] >> 53) ||
-            (k == PERF_MERGE_PID_ && l->value[k] >> 32))
-            return 0;
-        before = l->at[k];
-        if (k == PERF_MERGE_TS_) {              /* us                                             */
-            l->value[k] *= 1000;
-            if (*q == '.')
-                for (q++, i = 100; *q >= '0' && *q <= '9'; q++, i /= 10)
-                    l->value[k] += PERF_CAST_(uint64_t, (*q - '0') * i);
-        }
-        if (k != PERF_MERGE_ID_ && *q != ',' && *q != '}')
-            return 0;
-        if (k != PERF_MERGE_ID_)
-            l->end[k] = q;
-        else if (l->value[k] != UINT64_MAX && *q == '.')
-            l->end[k] = q + 1;                  /* "12.34": the process that the span is of       */
-        rest -= l->end[k] - l->at[k];
-    }
-    /* without the numbers, so that what is accepted once is accepted when it was written again   */
-    return rest <= PERF_CAST_(ptrdiff_t, PERF_MERGE_PACKET_ - 128);
-}
-
-/* One record: its process, its time and the ids of its spans change. */
-PERF_COLD_FN_ void perf_merge_record_(perf_merge_ *m, const char *line, const char *end)
-{
-    perf_merge_line_ l;
-    uint32_t         pid = 0;
-    int              fresh = 0, k;
-
-    if (perf_merge_parse_(&l, line, end))
-        pid = perf_merge_pid_(m, l.value[PERF_MERGE_PID_], &fresh);
-    else
-        m->status = PERF_EFORMAT;
-    if (m->status != PERF_OK)
-        return;
-    m->ours = 1;
-    if (fresh)
-        perf_merge_named_(m, pid);
-    if ((m->part[m->at].name && perf_merge_key_(line, "M\",\"name\":\"process_name\"")) ||
-        (m->part[m->at].bound_ns && perf_merge_key_(line, "M\",\"name\":\"process_labels\"")))
-        return;                                 /* an older name or label: viewers show the last  */
-    perf_merge_comma_(m);
-    for (k = PERF_MERGE_ID_; k < PERF_MERGE_CHANGES_; k++) {
-        if (!l.at[k])
-            continue;
-        perf_merge_raw_(m, line, l.at[k]);
-        if (k == PERF_MERGE_TS_)
-            m->file.p = perf_digits_us_(m->file.p, perf_merge_time_(m, l.value[k]));
-        else
-            perf_file_number_(&m->file, pid);
-        if (k == PERF_MERGE_ID_)                /* spans of two processes are not the same        */
-            *m->file.p++ = '.';
-        line = l.end[k];
-    }
-    perf_merge_raw_(m, line, end);
-}
-
-/* What the head and the end of a file say was lost. */
-PERF_COLD_FN_ uint64_t perf_merge_lost_(const char *line, const char *key)
-{
-    const char *q = perf_merge_key_(line, key);
-    uint64_t    n = q ? perf_merge_number_(&q) : 0;
-
-    return n < UINT64_MAX / 2 ? n : 0;
-}
-
-PERF_COLD_FN_ void perf_merge_json_(perf_merge_ *m)
-{
-    char *line, *end;
-    int   first = 1, last;
-
-    for (;;) {
-        (void)perf_merge_need_(m, PERF_MERGE_PACKET_);
-        line = m->buffer + m->begin;
-        end = PERF_CAST_(char *, memchr(line, '\n', m->end - m->begin));
-        last = !end;
-        if (!end && m->end - m->begin >= PERF_MERGE_PACKET_) {
-            m->status = PERF_EFORMAT;
-            return;
-        }
-        if (!end)
-            end = m->buffer + m->end;
-        m->begin = PERF_CAST_(size_t, end - m->buffer) + !last;
-        *end = '\0';                            /* there is room behind the last byte             */
-        while (end > line && (end[-1] == '\r' || end[-1] == ','))
-            *--end = '\0';
-        if (first || !strncmp(line, "],\"otherData\"", 13)) {
-            if (first && !(line[0] == '[' && !line[1]) &&
-                strncmp(line, "{\"displayTimeUnit\"", 18) != 0) {
-                m->status = PERF_EFORMAT;
-                return;
-            }
-            m->overwritten += perf_merge_lost_(line, "\"overwritten_events\":");
-            m->uncounted += perf_merge_lost_(line, "\"uncounted_scopes\":");
-            first = 0;
-        } else if (!last && (!strcmp(line, "]}") || !strcmp(line, "]") || line == end)) {
-            continue;
-        } else if (!last || (!strncmp(line, "{\"ph\":\"", 7) && perf_merge_whole_(line, end))) {
-            perf_merge_record_(m, line, end);   /* the last line may be cut off                   */
-        }
-        if (last || m->status != PERF_OK)
-            return;
-    }
-}
-
 PERF_COLD_FN_ void perf_merge_go_(void *with)
 {
     perf_merge_ *m = PERF_CAST_(perf_merge_ *, with);
-    int          first;
 
-    if (m->json)
-        perf_file_put_(&m->file, "{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
     for (m->at = 0; m->at < m->parts; m->at++) {
         m->in = fopen(m->part[m->at].path, "rb");
         if (!m->in) {
@@ -1493,13 +1221,7 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
         m->highest = 0;
         m->bytes = 0;
         m->ours = 0;
-        first = perf_merge_need_(m, 1) ? m->buffer[0] : 0;
-        if (m->json ? first != '[' && first != '{' : first != 0x0a)
-            m->status = PERF_EFORMAT;
-        else if (m->json)
-            perf_merge_json_(m);
-        else
-            perf_merge_pf_(m);
+        perf_merge_pf_(m);
         if (!m->ours && m->status == PERF_OK)
             m->status = PERF_EFORMAT;           /* cut off before its first record, or no trace   */
         if (ferror(m->in))
@@ -1507,13 +1229,6 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
         (void)fclose(m->in);
         if (m->status != PERF_OK)
             break;
-    }
-    if (m->json) {
-        perf_file_put_(&m->file, "\n],\"otherData\":{\"overwritten_events\":");
-        perf_file_number_(&m->file, m->overwritten);
-        perf_file_put_(&m->file, ",\"uncounted_scopes\":");
-        perf_file_number_(&m->file, m->uncounted);
-        perf_file_put_(&m->file, "}}\n");
     }
     perf_file_flush_(&m->file);
     if (m->status != PERF_OK)
@@ -1526,7 +1241,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
     perf_merge_ m;
     perf_status status = PERF_ENOMEM;
     size_t      i;
-    FILE       *f;
 
     memset(&m, 0, sizeof m);
     if (bad)
@@ -1540,12 +1254,6 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
                 *bad = i;
             return PERF_EINVAL;
         }
-    f = fopen(part[0].path, "rb");              /* what the first one is, all are                 */
-    if (f) {
-        int c = getc(f);
-        m.json = c == '[' || c == '{';
-        (void)fclose(f);
-    }
     m.part = part;
     m.parts = n;
     m.buffer = PERF_CAST_(char *, PERF_MALLOC(2 * PERF_MERGE_PACKET_ + 16));
@@ -1571,7 +1279,7 @@ PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *par
 
 #if PERF_DISABLE
 #define perf_trace_save_perfetto(path)   PERF_OFF_CODE_((perf_trace_save_perfetto)(path))
-#define perf_trace_stream(...)           PERF_OFF_CODE_((perf_trace_stream)(__VA_ARGS__))
+#define perf_trace_stream(path)          PERF_OFF_CODE_((perf_trace_stream)(path))
 #define perf_trace_stream_flush()        PERF_OFF_CODE_((perf_trace_stream_flush)())
 #define perf_trace_stream_end()          PERF_OFF_CODE_((perf_trace_stream_end)())
 #endif

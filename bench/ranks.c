@@ -8,6 +8,7 @@
  * 10 GB/s, all merges of a level at once.  Ends with 1 when the sum is not that of all calls.    */
 #include "perf.h"
 #include "perf_hlog.h"
+#include "perf_tally.h"
 
 #include <stdlib.h>
 
@@ -37,7 +38,7 @@ static void leaf(perf_tally *t, uint32_t rank)
         perf_hist_add(&t->hist, ns);
         t->sum_ns += ns;
     }
-    t->hist.head.lo = t->hist.head.width = 0;
+    t->hist.head.lo = t->hist.head.width[0] = 0;
     t->parts = 1;
     t->calls = calls;
     t->total_ns = t->self_ns = t->most_ns = t->least_ns = t->sum_ns;

@@ -78,24 +78,6 @@ static void nested(void)
     }
 }
 
-static void precise(void)
-{
-    int i;
-    for (i = 0; i < SCOPES; i++) {
-        PERF_SCOPE_PRECISE("precise");
-        perf_clobber();
-    }
-}
-
-static void sampled(void)
-{
-    int i;
-    for (i = 0; i < SCOPES; i++) {
-        PERF_SCOPE_SAMPLED("sampled", 64);
-        perf_clobber();
-    }
-}
-
 static void lap(void)
 {
     int      i;
@@ -156,8 +138,6 @@ static const struct {
                {"PERF_SCOPE, trace off", no_trace},
                {"PERF_SCOPE around 57 ns", work_scope},
                {"two nested PERF_SCOPEs", nested},
-               {"PERF_SCOPE_PRECISE", precise},
-               {"PERF_SCOPE_SAMPLED 64", sampled},
                {"PERF_LAP", lap},
                {"perf_scope_begin/end", by_name},
                {"PERF_COUNT", count},

@@ -7,6 +7,7 @@
  * idle cores: with fewer the threads take turns, and the median shows either.                     */
 #define _POSIX_C_SOURCE 200809L
 #include "perf.h"
+#include "perf_tally.h"
 #include <pthread.h>
 
 #define SCOPES 2000

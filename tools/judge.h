@@ -128,18 +128,12 @@ PERF_FN ab_text ab_rule_text(const perf_rule *r)
 /* Puts the k-th smallest (0 = smallest) of x[0..n) at x[k], smaller ones before it (Hoare 1961). */
 PERF_FN void ab_select(double *x, size_t n, size_t k)
 {
-    double pivot;
     size_t part;
-    int    budget = 64;
 
-    while (n > 24 && budget--) {
-        pivot = perf_median_of_3_(x, n);
-        part = perf_partition_(x, n, pivot, 0);
-        if (!part) {
-            part = perf_partition_(x, n, pivot, 1);
-            if (k < part)
-                return;                         /* all of these equal the pivot                   */
-        }
+    while (n > 24) {
+        part = perf_sort_cut_(x, n);
+        if (!part)
+            return;                             /* all are equal                                  */
         if (k < part) {
             n = part;
         } else {
@@ -148,7 +142,7 @@ PERF_FN void ab_select(double *x, size_t n, size_t k)
             k -= part;
         }
     }
-    perf_sort_values(x, n);                     /* few are left, or the pivots were bad           */
+    perf_sort_values(x, n);
 }
 
 /* The figure of one sample that the metric is about.  A quantile needs the two values around its

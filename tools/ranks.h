@@ -407,10 +407,11 @@ PERF_FN void ab_ranks_of(const perf_trace_part *part, size_t n, unsigned long lo
 
 /* ---- traces ---- */
 
-/* Is this file a trace of perf.h?  Judged by its first bytes; 0 also when it cannot be read. */
+/* Is this file a trace of perf.h, of a kind that can be merged or not?  Judged by its first bytes; 0
+ * also when it cannot be read.                                                                   */
 PERF_FN int ab_is_trace(const char *path)
 {
-    static const char pf[] = "\xe2\x03";        /* a packet whose first field describes a track   */
+    static const char pf[] = "\xe2\x03";        /* describes a track, behind a length of 1 or 2   */
     char   head[32];
     FILE  *f = fopen(path, "rb");
     size_t n = f ? fread(head, 1, sizeof head - 1, f) : 0;
@@ -418,7 +419,7 @@ PERF_FN int ab_is_trace(const char *path)
     if (f)
         fclose(f);
     head[n] = '\0';
-    return (n > 4 && head[0] == 0x0a && !memcmp(head + 2, pf, 2)) ||
+    return (n > 5 && head[0] == 0x0a && (!memcmp(head + 2, pf, 2) || !memcmp(head + 3, pf, 2))) ||
            !strncmp(head, "{\"displayTimeUnit\"", 18) || !strncmp(head, "[\n{\"ph\":", 8);
 }
 
@@ -449,7 +450,7 @@ PERF_FN int ab_merge_traces(const char *out, const perf_trace_part *part, size_t
     if (s == PERF_OK)
         return AB_ACCEPT;
     fprintf(stderr, "perf-ab: %s: %s\n", bad < n ? part[bad].path : out,
-            s == PERF_EFORMAT ? "not a trace that perf.h wrote, or not of the kind of the first one"
+            s == PERF_EFORMAT ? "not a trace of Perfetto's kind that perf.h wrote (perf_trace_save_perfetto)"
                               : perf_status_text(s));
     return AB_UNUSABLE;
 }

@@ -163,8 +163,7 @@ cdef perf_report_opts options(view, sort, int rows) except *:
     views = {"table": PERF_VIEW_TABLE, "tree": PERF_VIEW_TREE, "csv": PERF_VIEW_CSV,
              "json": PERF_VIEW_JSON}
     sorts = {"self": PERF_SORT_SELF, "total": PERF_SORT_TOTAL, "calls": PERF_SORT_CALLS,
-             "mean": PERF_SORT_MEAN, "p50": PERF_SORT_P50, "p95": PERF_SORT_P95,
-             "p99": PERF_SORT_P99, "max": PERF_SORT_MAX, "name": PERF_SORT_NAME}
+             "mean": PERF_SORT_MEAN, "max": PERF_SORT_MAX, "name": PERF_SORT_NAME}
     if view not in views:
         raise ValueError(f"view is one of {', '.join(views)}")
     if sort not in sorts:
@@ -183,8 +182,8 @@ def report(file=None, view="table", sort="self", int rows=0):
 
 
 def report_text(view="table", sort="self", int rows=0):
-    """The report as text.  view: table, tree, csv, json; sort: self, total, calls, mean, p50, p95,
-    p99, max, name; rows: 0 for the default, negative for all."""
+    """The report as text.  view: table, tree, csv, json; sort: self, total, calls, mean, max,
+    name; rows: 0 for the default, negative for all."""
     cdef perf_report_opts o = options(view, sort, rows)
     cdef size_t cap = 0, need
     cdef bytearray buffer

@@ -46,6 +46,8 @@ cdef extern from "perf_cuda.h" nogil:
         double busy_ns
         double span_ns
         double aligned_ns
+        double starved_ns
+        double copy_ns
         uint64_t pending
         uint64_t dropped
         uint64_t captured

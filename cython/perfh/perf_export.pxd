@@ -18,10 +18,8 @@ cdef extern from "perf_export.h" nogil:
     ctypedef enum perf_export_format:
         PERF_EXPORT_GOOGLE
         PERF_EXPORT_GO
-        PERF_EXPORT_HYPERFINE
         PERF_EXPORT_PYPERF
         PERF_EXPORT_OPENMETRICS
-        PERF_EXPORT_OTLP
         PERF_EXPORT_FOLDED
         PERF_EXPORT_FLAME
 

@@ -62,7 +62,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
         uint32_t sm_mhz_low
         uint32_t sm_mhz_high
         double flush_bytes
-        double flush_effect
         double gbs
         double peak_gbs
         double datasheet_gbs
@@ -84,7 +83,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
     ctypedef perf_gpu_loop perf_gpu_bench
 
     perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
-    perf_gpu_bench_opts perf_gpu_bench_opts_resolved(const perf_gpu_bench_opts *opts) noexcept
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
     int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
@@ -109,7 +107,6 @@ cdef extern from "perf_gpu_bench.h" nogil:
     ctypedef perf_gpu_loop perf_gpu_ab
 
     perf_gpu_ab_opts perf_gpu_ab_opts_default() noexcept
-    perf_gpu_ab_opts perf_gpu_ab_opts_resolved(const perf_gpu_ab_opts *opts) noexcept
     perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
             const perf_gpu_ab_opts *opts) noexcept
     int perf_gpu_ab_next(perf_gpu_ab *ab) noexcept

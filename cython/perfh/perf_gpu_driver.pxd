@@ -75,6 +75,9 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*mem_alloc_on)(uint64_t *, size_t, void *) noexcept nogil
         int (*mem_free_on)(uint64_t, void *) noexcept nogil
         int (*error_waits)() noexcept nogil
+        int (*pool_set)(void *, int, void *) noexcept nogil
+        int (*ctx_limit)(size_t *, int) noexcept nogil
+        int (*l2_release)() noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

@@ -17,7 +17,6 @@ cdef extern from "perf_hist.h" nogil:
         double unit
 
     perf_hist_opts perf_hist_opts_default() noexcept
-    perf_hist_opts perf_hist_opts_resolved(const perf_hist_opts *o) noexcept
     size_t perf_hist_bytes(const perf_hist_opts *o) noexcept
     perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts *o) noexcept
     perf_hist *perf_hist_attach(void *mem, size_t bytes) noexcept
@@ -31,7 +30,6 @@ cdef extern from "perf_hist.h" nogil:
     uint64_t perf_hist_count(const perf_hist *h) noexcept
     uint64_t perf_hist_under(const perf_hist *h) noexcept
     uint64_t perf_hist_over(const perf_hist *h) noexcept
-    uint64_t perf_hist_invalid(const perf_hist *h) noexcept
     uint64_t perf_hist_lost(const perf_hist *h) noexcept
     double perf_hist_min(const perf_hist *h) noexcept
     double perf_hist_max(const perf_hist *h) noexcept
@@ -50,15 +48,6 @@ cdef extern from "perf_hist.h" nogil:
         uint64_t below
 
     int perf_hist_next(const perf_hist *h, perf_hist_bucket *b) noexcept
-    int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
-            double times) noexcept
-
-    ctypedef struct perf_hist_level:
-        double quantile
-        double value
-        uint64_t count
-
-    int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps) noexcept
     perf_status perf_hist_merge(perf_hist *into, const perf_hist *from_) noexcept
     perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from_) noexcept
     perf_status perf_hist_copy(perf_hist *into, const perf_hist *from_) noexcept

@@ -92,5 +92,3 @@ cdef extern from "perf_kernel.h" nogil:
             perf_kernel_event *out, uint64_t room, perf_kernel_info *info) noexcept
     perf_status perf_kernel_trace_save(const char *path, const void *image,
             size_t bytes, const char * *names, uint32_t count, int64_t host_ns) noexcept
-    perf_status perf_kernel_hist_merge(perf_hist *into, void *image, size_t bytes,
-            double factor) noexcept

@@ -13,8 +13,4 @@ from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_nvtx.h" nogil:
-    int perf_nvtx_listening() noexcept
-    void perf_nvtx_push(const char *name) noexcept
-    void perf_nvtx_push_value(const char *name, double value) noexcept
-    void perf_nvtx_pop() noexcept
     perf_status perf_nvtx_start() noexcept

@@ -1,6 +1,5 @@
 # perf_report.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_report.h; cython/README.md shows the use.
-from libc.stdint cimport uint32_t, uint64_t
 from libc.stdio cimport FILE
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
@@ -20,9 +19,6 @@ cdef extern from "perf_report.h" nogil:
         PERF_SORT_TOTAL
         PERF_SORT_CALLS
         PERF_SORT_MEAN
-        PERF_SORT_P50
-        PERF_SORT_P95
-        PERF_SORT_P99
         PERF_SORT_MAX
         PERF_SORT_NAME
 
@@ -43,20 +39,4 @@ cdef extern from "perf_report.h" nogil:
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
     perf_status perf_memory_mark(const char *phase) noexcept
-
-    ctypedef struct perf_tally:
-        perf_hist hist
-        uint64_t calls
-        uint64_t sum_ns
-        uint64_t total_ns
-        uint64_t self_ns
-        uint64_t parts
-        uint64_t most_ns
-        uint64_t least_ns
-        uint32_t most
-        uint32_t least
-
-    perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out) noexcept
-    perf_status perf_tally_merge(perf_tally *into, const perf_tally *from_) noexcept
-    double perf_tally_imbalance(const perf_tally *t) noexcept
     perf_status perf_trace_save(const char *path) noexcept

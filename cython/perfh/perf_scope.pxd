@@ -2,14 +2,14 @@
 # What each name means stands beside it in perf_scope.h; cython/README.md shows the use.
 #
 # Macros that Cython cannot use, and what to write instead:
-#     PERF_SCOPE          s = perf_scope_begin(b"x"), try/finally: perf_scope_end(&s)
-#     PERF_FUNCTION       the same, with the function's name
-#     PERF_SCOPE_PRECISE  the same; Cython cannot ask for the precise counter
-#     PERF_SCOPE_SAMPLED  the same; every call is measured
-#     PERF_WAIT           s = perf_wait_begin(b"x"), try/finally: perf_scope_end(&s)
-#     PERF_LAP            perf_lap_end(&lap, b"x")
-#     PERF_COUNT          perf_count(b"x", value)
-#     PERF_INSTANT        perf_instant(b"x")
+#     PERF_SCOPE        s = perf_scope_begin(b"x"), try/finally: perf_scope_end(&s)
+#     PERF_FUNCTION     the same, with the function's name
+#     PERF_WAIT         s = perf_wait_begin(b"x"), try/finally: perf_scope_end(&s)
+#     PERF_LAP          perf_lap_end(&lap, b"x")
+#     PERF_COUNT        perf_count(b"x", value)
+#     PERF_INSTANT      perf_instant(b"x")
+#     PERF_SCOPE_VALUE  perf_scope_value(b"x", value)
+#     PERF_SCOPE_TEXT   perf_scope_text(b"x", b"text")
 from libc.stdint cimport uint64_t
 from perfh.perf_base cimport *
 from perfh.perf_clock cimport *
@@ -35,4 +35,12 @@ cdef extern from "perf_scope.h" nogil:
     void perf_async_end(perf_async *span) noexcept
     void perf_count(const char *name, double value) noexcept
     void perf_instant(const char *name) noexcept
+    void perf_instant_text(const char *name, const char *text) noexcept
+    void perf_scope_value(const char *name, double value) noexcept
+    void perf_scope_text(const char *name, const char *text) noexcept
+
+    ctypedef struct perf_fiber:
+        pass
+
+    void perf_fiber_switch(perf_fiber *from_, perf_fiber *to) noexcept
     void perf_thread_name(const char *name) noexcept

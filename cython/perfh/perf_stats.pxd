@@ -1,6 +1,6 @@
 # perf_stats.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_stats.h; cython/README.md shows the use.
-from libc.stdint cimport uint16_t, uint32_t
+from libc.stdint cimport uint32_t
 from perfh.perf_base cimport *
 from perfh.perf_hist cimport *
 from perfh.perf_verdict cimport *
@@ -14,11 +14,9 @@ cdef extern from "perf_stats.h" nogil:
     double perf_normal_cdf(double z) noexcept
     double perf_normal_quantile(double p) noexcept
     double perf_beta_cdf(double x, double a, double b) noexcept
-    double perf_beta_quantile(double p, double a, double b) noexcept
     double perf_t_cdf(double t, double df) noexcept
     double perf_t_quantile(double p, double df) noexcept
     double perf_binomial_cdf(double k, double n, double p) noexcept
-    double perf_binomial_quantile(double q, double n, double p) noexcept
     perf_summary perf_summarize(const double *x, size_t n) noexcept
     double perf_quantile(const double *sorted, size_t n, double p) noexcept
     perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
@@ -46,19 +44,11 @@ cdef extern from "perf_stats.h" nogil:
     perf_accuracy perf_accuracy_f64(const double *reference, const double *out,
             size_t n) noexcept
     perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n) noexcept
-    perf_accuracy perf_accuracy_f16(const uint16_t *reference, const uint16_t *out,
-            size_t n) noexcept
-    perf_accuracy perf_accuracy_bf16(const uint16_t *reference, const uint16_t *out,
-            size_t n) noexcept
     int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit) noexcept
     perf_status perf_rule_parse(const char *text, perf_rule *out) noexcept
-    perf_decision perf_verdict_all(const perf_verdict *v, size_t n) noexcept
     double perf_compare_pairs_p(const double *baseline, const double *candidate,
             size_t n, const perf_compare_opts *opts) noexcept
     perf_status perf_adjust_holm(const double *p, size_t n, double *out) noexcept
-    perf_verdict perf_compare_runs(const double *baseline,
-            const uint32_t *baseline_run, size_t nb, const double *candidate,
-            const uint32_t *candidate_run, size_t nc, const perf_compare_opts *opts) noexcept
 
     ctypedef struct perf_seq:
         pass

@@ -14,15 +14,11 @@ from perfh.perf_stats cimport *
 from perfh.perf_verdict cimport *
 
 cdef extern from "perf_trace.h" nogil:
+    enum:
+        PERF_STREAM_BYTES
+
     perf_status perf_trace_save_perfetto(const char *path) noexcept
-
-    ctypedef struct perf_stream_opts:
-        double seconds
-        uint64_t max_bytes
-
-    perf_stream_opts perf_stream_opts_default() noexcept
-    perf_stream_opts perf_stream_opts_resolved(const perf_stream_opts *opts) noexcept
-    perf_status perf_trace_stream(const char *path, const perf_stream_opts *opts) noexcept
+    perf_status perf_trace_stream(const char *path) noexcept
     perf_status perf_trace_stream_flush() noexcept
     perf_status perf_trace_stream_end() noexcept
 

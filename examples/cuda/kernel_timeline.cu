@@ -52,7 +52,8 @@ __global__ void chain(perf_kernel_buffer *buffer, perf_hist *waits, float *data)
 
 static int show(void *image, size_t bytes, void *waits, size_t waits_bytes)
 {
-    static perf_hist   host_waits, per_scope[SCOPES];
+    static perf_hist   per_scope[SCOPES];
+    const perf_hist   *cycles = perf_hist_attach(waits, waits_bytes);
     double             total[SCOPES] = {0, 0, 0, 0}, all = 0;
     perf_kernel_info   info;
     perf_kernel_event *event;
@@ -80,12 +81,11 @@ static int show(void *image, size_t bytes, void *waits, size_t waits_bytes)
         printf("%-10s %5.1f %%   median %8.0f ns\n", scope_name[i],
                all > 0 ? 100 * total[i] / all : 0.0, perf_hist_quantile(&per_scope[i], 0.5));
     free(event);
-    if (perf_kernel_hist_merge(&host_waits, waits, waits_bytes,
-                               info.cycle_ns > 0 ? info.cycle_ns : 1) != PERF_OK)
+    if (!cycles)
         return 1;
-    printf("waits at the barrier: %llu, median %.0f ns, 99 %% below %.0f ns\n",
-           static_cast<unsigned long long>(perf_hist_count(&host_waits)),
-           perf_hist_quantile(&host_waits, 0.5), perf_hist_quantile(&host_waits, 0.99));
+    printf("waits at the barrier: %llu, median %.0f cycles, 99 %% below %.0f\n",
+           static_cast<unsigned long long>(perf_hist_count(cycles)),
+           perf_hist_quantile(cycles, 0.5), perf_hist_quantile(cycles, 0.99));
     return perf_kernel_trace_save("kernel_timeline.json", image, bytes, scope_name, 5, 0) != PERF_OK;
 }
 

@@ -6,7 +6,7 @@
  *
  *     perf_mpi_clocks(first, 20, comm);                        // at the start ...
  *     perf_mpi_clocks(last, 20, comm);                         // ... and at the end
- *     perf_mpi_trace_save("trace.json", first, last, comm);    // ranks as processes, clocks aligned
+ *     perf_mpi_trace_save("trace.pftrace", first, last, comm); // ranks as processes, clocks aligned
  *
  * Every call is collective: all ranks of `comm` make it.  C99 and C++11; MPI 2 or later.
  * SPDX-License-Identifier: MIT (full text at the end of perf.h)                                  */
@@ -16,6 +16,7 @@
 #include <mpi.h>
 
 #include "perf.h"
+#include "perf_tally.h"
 #include "perf_trace.h"
 
 #include <stdlib.h>
@@ -98,14 +99,14 @@ static inline perf_clock_sync perf_mpi_clock_between(const perf_clock_sync *firs
 }
 
 /* Every rank writes its trace beside `out` (a folder that all of them see); rank 0 makes one of them,
- * a process a rank, and removes the parts.  ".json": Chrome's format, any other: Perfetto's.
+ * a process a rank, and removes the parts.  Perfetto's format.
  * `first` and `last` from perf_mpi_clocks, read on rank 0 alone; both NULL: clocks as they are.  The
  * same status on every rank, that of the first part or file that failed.                         */
 static inline perf_status perf_mpi_trace_save(const char *out, const perf_clock_sync *first,
                                               const perf_clock_sync *last, MPI_Comm comm)
 {
-    size_t           length = strlen(out), room = length + 24;
-    int              rank, size, i, status, worst, json;
+    size_t           room = strlen(out) + 24;
+    int              rank, size, i, status, worst;
     char            *path;
     perf_trace_part *part;
     perf_clock_sync  s;
@@ -117,11 +118,7 @@ static inline perf_status perf_mpi_trace_save(const char *out, const perf_clock_
     status = (int)(path && part ? PERF_OK : PERF_ENOMEM);
     if (status == PERF_OK) {
         snprintf(path, room, "%s.rank%d", out, rank);
-        json = length > 5 && !strcmp(out + length - 5, ".json");
-        if (json)
-            status = (int)perf_trace_save(path);
-        else
-            status = (int)perf_trace_save_perfetto(path);
+        status = (int)perf_trace_save_perfetto(path);
     }
     MPI_Allreduce(&status, &worst, 1, MPI_INT, MPI_MAX, comm);      /* no file is missing after it */
     if (rank == 0 && worst == PERF_OK) {

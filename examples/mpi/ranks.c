@@ -1,12 +1,12 @@
 /* Ranks time a phase; rank 0 prints percentiles over all of them, the slowest rank, the imbalance.
  *
  *     mpicc -O2 -I. examples/mpi/ranks.c -o ranks
- *     mpirun -np 4 --oversubscribe ./ranks trace.json      (MPICH knows no --oversubscribe)
+ *     mpirun -np 4 --oversubscribe ./ranks trace.pftrace   (MPICH knows no --oversubscribe)
  *
  * You will see a line a phase: calls of all ranks, percentiles over all of them, which rank took
  * longest in all and by how much it is beyond the mean.  The last rank has half as much again to
  * compute; the others spend that time in "wait".  Then, for each rank, how far its clock is from
- * that of rank 0 and how wrong that may be, and trace.json for https://ui.perfetto.dev: the ranks
+ * that of rank 0 and how wrong that may be, and trace.pftrace for https://ui.perfetto.dev: the ranks
  * are processes, their times those of rank 0.  Exit status: 0 when everything could be written.
  *
  * All results travel in one MPI_Reduce of a struct without pointers.                             */
@@ -60,7 +60,7 @@ static void print(const char *phase, const perf_tally *t)
 int main(int argc, char **argv)
 {
     static results   mine, all;
-    const char      *path = argc > 1 ? argv[1] : "trace.json";
+    const char      *path = argc > 1 ? argv[1] : "trace.pftrace";
     perf_clock_sync *clock;
     perf_status      status;
     int              rank, size, step, i;

@@ -1,5 +1,5 @@
 /* A file that reads: how often "mark" was recorded. */
-#include "perf_report.h"
+#include "perf_tally.h"
 
 #ifdef __cplusplus
 extern "C"

@@ -1,5 +1,5 @@
 /* For peer.py, which has HdrHistogram read what we write, and us what it writes:
- *     peer write FOLDER       ours.hlog, ours.hgrm and the values of each interval, 0.txt, 1.txt, ...
+ *     peer write FOLDER       ours.hlog, levels.txt and the values of each interval, 0.txt, 1.txt, ...
  *     peer read LOG           a line an interval: tag, start, count, min, p50, p99, max
  * and for collectors.py:
  *     peer collect FOLDER     otlp.json, prometheus.txt, bars.txt; count, sum, min, p50, p99, max    */
@@ -31,6 +31,7 @@ static int write_all(const char *folder)
     static const char *const tag[INTERVALS] = {NULL, "get", "put"};
     perf_hist_opts     o = perf_hist_opts_default();
     perf_hlog_interval iv = PERF_ZERO;
+    perf_hist_level    level = PERF_ZERO;
     perf_hist         *h, *all;
     uint64_t           state = 1, ns;
     size_t             n, size, i;
@@ -44,7 +45,9 @@ static int write_all(const char *folder)
     all = perf_hist_init(malloc(size), size, &o);
     if (!h || !all)
         return 1;
-    save(folder, "ours.hlog", "wb", perf_hlog_header_text(text, sizeof text, "by perf.h", 1441812279.474));
+    n = (size_t)snprintf(text, sizeof text, "#[StartTime: %.3f (seconds since epoch)]\n%s",
+                         1441812279.474, PERF_HLOG_HEADER);
+    save(folder, "ours.hlog", "wb", n);
     for (k = 0; k < INTERVALS; k++) {
         perf_hist_reset(h);
         for (i = n = 0; i < VALUES; i++) {
@@ -63,7 +66,10 @@ static int write_all(const char *folder)
         n = perf_hlog_text(text, sizeof text, h, &iv, 3);
         save(folder, "ours.hlog", "ab", n);
     }
-    save(folder, "ours.hgrm", "wb", perf_hist_percentiles_text(text, sizeof text, all, 1.0, 5));
+    for (n = 0; perf_hist_next_level(all, &level, 5);)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%.0f %.12f %llu\n", level.value, level.quantile,
+                              (unsigned long long)level.count);
+    save(folder, "levels.txt", "wb", n);
     free(h);
     free(all);
     return 0;

@@ -78,7 +78,7 @@ static void step(model *m, model *other)
     case 4:
         n = take(8) >> take(1) % 64 >> 4;
         perf_hist_add_n(m->h, v, n);
-        m->count += v >> 63 ? 0 : n;
+        m->count += n;
         return;
     case 5:
         st = perf_hist_merge(m->h, other->h);
@@ -98,7 +98,7 @@ static void step(model *m, model *other)
         }
         return;
     }
-    m->count += !(v >> 63);
+    m->count++;
 }
 
 /* What is written can be read, and all of it is there. */

@@ -3,7 +3,7 @@
 one file for run.c: for each its length (4 bytes, little-endian), then its bytes.  To renew a corpus:
 
     clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/merge.c -o merge
-    mkdir all few; ./merge -max_total_time=600 -max_len=3000 all tests/fuzz/trace.*
+    mkdir all few; ./merge -max_total_time=600 -max_len=3000 all tests/fuzz/trace.pftrace
     ./merge -merge=1 few all && tests/fuzz/pack.py few 700 tests/fuzz/merge.pack
 """
 import pathlib

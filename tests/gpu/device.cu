@@ -658,7 +658,6 @@ static void cache()
                 printf("    %s: %s: %s\n", name.c_str(), perf_status_text(r.status), r.text);
             if (mb == 8 && !write) {
                 tell("cache: flushed by reading", r.flush_bytes / mib, "MiB");
-                tell("cache: a small read after that / warm", r.flush_effect, "");
                 tell("cache: peak by reading", r.peak_gbs, "GB/s");
                 tell("cache: peak of the data sheet", r.datasheet_gbs, "GB/s");
             }

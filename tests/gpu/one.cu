@@ -23,7 +23,6 @@ void step(stream_type stream, int *p)
     perf_gpu_scope s = perf_gpu_scope_begin("by name", stream);
     add_one<<<1, 1, 0, stream>>>(p);
     perf_gpu_scope_end(&s);
-    perf::gpu_scope t("c++", stream);
 }
 
 int main()

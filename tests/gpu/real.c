@@ -81,6 +81,58 @@ static void deadlock(void)
     sim_stop();
 }
 
+static int waiting;
+
+/* Who has waited loses his processor before he can say so. */
+static int late_sync(void *event)
+{
+    int code = sim_event_sync(event);
+
+    sim_spend((uint64_t)perf_thread_id_() % 7 * 20000);
+    return code;
+}
+
+static void *wait_on_and_on(void *arg)
+{
+    (void)arg;
+    sim_device(0);
+    while (__atomic_load_n(&waiting, __ATOMIC_RELAXED))
+        (void)perf_gpu_collect_sync();
+    return NULL;
+}
+
+/* Many wait for the scopes of one, who goes on: each is counted once, and none is taken twice. */
+static void waiters(void)
+{
+    static perf_gpu_backend t;
+    perf_stream             stream = start(), other = sim_stream(0);
+    pthread_t               thread[6];
+    int                     i;
+
+    t = *perf_gpu_table();
+    t.event_sync = late_sync;
+    CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+    waiting = 1;
+    for (i = 0; i < 6; i++)
+        (void)pthread_create(&thread[i], NULL, wait_on_and_on, NULL);
+    sim_device(0);
+    for (i = 0; i < 3000; i++) {
+        one("waited for", i & 1 ? other : stream, 2000);
+        if (i % 16 == 0) {
+            (void)perf_gpu_collect_sync();
+            CHECK(perf_gpu_stats_of("waited for").scopes + all().dropped == (uint64_t)i + 1, "%d: %g", i,
+                  (double)perf_gpu_stats_of("waited for").scopes);
+        }
+    }
+    __atomic_store_n(&waiting, 0, __ATOMIC_RELAXED);
+    for (i = 0; i < 6; i++)
+        (void)pthread_join(thread[i], NULL);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 3000 && accounted() == 3000 && !all().failed, "%g of 3000, %g failed: %s", (double)all().scopes,
+          (double)all().failed, perf_gpu_error_text());
+    sim_stop();
+}
+
 /* ---- nothing is lost ---- */
 
 enum { THREADS = 16, SCOPES = 6000 };
@@ -437,7 +489,7 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void      (*part)(void);
-    } parts[] = {{"deadlock", deadlock}, {"drops", drops}, {"spread", spread}, {"fresh", fresh_threads},
+    } parts[] = {{"deadlock", deadlock}, {"waiters", waiters}, {"drops", drops}, {"spread", spread}, {"fresh", fresh_threads},
                  {"reset", reset_device}, {"costs", costs}, {"own", own_streams}, {"unread", unread},
                  {"faults", faults}, {"clocks", clocks}};
     size_t i;

@@ -726,6 +726,135 @@ static void memory(void)
     sim_stop();
 }
 
+/* A phase's peak is its own: the one before does not show in it, nor the one of a pool that cannot be set back. */
+static void peaks(void)
+{
+    static const size_t most[3] = {40, 30, 50};
+    static perf_gpu_backend t;
+    double              v[5] = {0};
+    char               *text, name[3][16];
+    int                 i, how;
+
+    for (how = 0; how < 2; how++) {
+        (void)start();
+        t = sim_table();
+        if (how)
+            t.pool_set = NULL;
+        CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+        for (i = 0; i < 3; i++) {
+            uint64_t a = 0;
+            snprintf(name[i], sizeof name[i], "peak %d", (int)most[i]);
+            (void)sim_mem_alloc(&a, most[i] << 30);
+            (void)sim_mem_free(a);
+            CHECK(perf_gpu_memory_mark(name[i]) == PERF_OK, "mark");
+        }
+        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        for (i = 0; i < 3; i++)
+            CHECK(phase(text, name[i], v) && NEAR(v[2], how && i == 1 ? 0 : (double)most[i], 0.01), "%d %s: %g: %s", how,
+                  name[i], v[2], text);
+        free(text);
+        sim_stop();
+    }
+}
+
+/* ---- what a driver may do to us ---- */
+
+static float odd_ms;
+
+static int odd_elapsed(float *ms, void *start, void *stop)
+{
+    int code = sim_event_elapsed(ms, start, stop);
+
+    if (!code && odd_ms > 0)
+        *ms = odd_ms;
+    return code;
+}
+
+/* A length that nothing on earth has is a failure, not a place in a histogram. */
+static void impossible_lengths(void)
+{
+    static const float      odd[] = {1e30f, 3e38f, 2e11f, 1e15f};
+    static perf_gpu_backend t;
+    perf_stream             stream;
+    size_t                  i;
+
+    for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+        stream = start();
+        t = sim_table();
+        t.event_elapsed = odd_elapsed;
+        CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+        odd_ms = odd[i];
+        one("odd", stream, 1000);
+        (void)perf_gpu_collect_sync();
+        odd_ms = 0;
+        CHECK(all().scopes == 0 && all().failed == 1, "%g ms: %g", (double)odd[i], (double)all().scopes);
+        one("even", stream, 1000);
+        (void)perf_gpu_collect_sync();
+        CHECK(perf_gpu_stats_of("even").scopes == 1 && accounted() == 2, "%g", (double)accounted());
+        sim_stop();
+    }
+}
+
+/* An answer of the moment must not end all scopes for good. */
+static void passing_error(void)
+{
+    perf_gpu_scope s;
+
+    (void)start();
+    one("before", NULL, 1000);
+    s = perf_gpu_scope_begin("during", NULL);
+    sim_host(1000000);
+    sim_fail(SIM_ctx_id, 1, 999, 0);
+    perf_gpu_scope_end(&s);
+    CHECK(perf_gpu_status() == PERF_OK, "%s", perf_gpu_error_text());
+    one("after", NULL, 1000);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("before").scopes == 1 && perf_gpu_stats_of("after").scopes == 1, "%s", perf_gpu_error_text());
+    CHECK(accounted() == 3, "%g", (double)accounted());
+    sim_stop();
+}
+
+/* A device that was reset is noticed within 0.1 ms, by the clock and not by a count of ticks. */
+static void reset_soon(void)
+{
+    perf_stream stream = start();
+    int         i;
+
+    one("before", stream, 1000);
+    one("before", stream, 1000);
+    for (i = 0; i < 3; i++) {
+        sim_device_reset(0);
+        sim_host(110000);
+        one("after", stream, 1000);
+        CHECK(!sim.stale, "an event of before the reset was used");
+        stream = sim_stream(0);
+        one("after", stream, 1000);
+    }
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("after").scopes >= 2, "%g", (double)perf_gpu_stats_of("after").scopes);
+    sim_stop();
+}
+
+/* Somebody who has lost his processor holds the report: results wait, scopes go on. */
+static void booking_late(void)
+{
+    perf_stream      stream = start();
+    perf_gpu_state_ *g;
+    uint32_t         other = 12345678;
+    int              i;
+
+    one("kernel", stream, 10);
+    (void)perf_gpu_collect_sync();
+    g = perf_gpu_state_seen_();
+    CHECK(perf_claim_(&g->lock, 0, other), "lock");
+    for (i = 0; i < 64 * PERF_GPU_SLOTS; i++)
+        one("kernel", stream, 10);
+    PERF_REL_(&g->lock, 0u);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().scopes == 64 * PERF_GPU_SLOTS + 1 && !all().dropped, "%g scopes, %g dropped", (double)all().scopes, (double)all().dropped);
+    sim_stop();
+}
+
 /* ---- bottlenecks ---- */
 
 static perf_bottleneck_info held_back_by(perf_bound expected, const char *words)
@@ -1107,6 +1236,11 @@ int main(int argc, char **argv)
     percentiles();
     resets();
     memory();
+    peaks();
+    impossible_lengths();
+    passing_error();
+    reset_soon();
+    booking_late();
     bottlenecks();
     failures();
     destroyed();

@@ -38,7 +38,8 @@ static inline uint64_t sim_clock(void);
     X(mem_info) X(mem_alloc) X(mem_free) X(host_alloc) X(host_free) X(host_address)               \
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
     X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
-    X(mem_alloc_on) X(mem_free_on) X(error_waits)
+    X(mem_alloc_on) X(mem_free_on) X(error_waits) X(pool_set)                             \
+    X(ctx_limit) X(l2_release)
 /* And what only programs call. */
 #define SIM_ALL(X)                                                                                \
     SIM_LIST(X) X(device_count) X(device_name) X(stream_create) X(stream_destroy) X(stream_wait)
@@ -162,6 +163,7 @@ static struct sim_state {
     sim_allocation *memory_list;
     uint64_t used[SIM_DEVICES], used_high[SIM_DEVICES];
     void    *pool[SIM_DEVICES];
+    size_t   persisting;        /* bytes of L2 that the program set apart */
 } sim;
 
 static __thread sim_ctx *sim_stack[16];
@@ -1093,8 +1095,8 @@ static inline uint64_t sim_real(uint64_t address, size_t bytes)
     const sim_allocation *a;
 
     for (a = sim.memory_list; a; a = a->next)
-        if (a->address == address)
-            return a->bytes < (uint64_t)1 << 24 && bytes <= a->bytes ? bytes : 0;
+        if (a->address <= address && address - a->address < a->bytes)
+            return a->bytes < (uint64_t)1 << 24 && bytes <= a->bytes - (address - a->address) ? bytes : 0;
     return bytes;
 }
 
@@ -1128,6 +1130,31 @@ static inline int sim_pool_value(void *pool, int what, void *value)
     v = what == PERF_GPU_POOL_RESERVED_HIGH || what == PERF_GPU_POOL_USED_HIGH ? sim.used_high[d]
                                                                                : sim.used[d];
     memcpy(value, &v, sizeof v);
+    return sim_leave(0);
+}
+
+static inline int sim_pool_set(void *pool, int what, void *value)
+{
+    size_t   d = (size_t)((void **)pool - sim.pool);
+    uint64_t v;
+    SIM_ENTER(pool_set);
+    memcpy(&v, value, sizeof v);
+    if (v || (what != PERF_GPU_POOL_RESERVED_HIGH && what != PERF_GPU_POOL_USED_HIGH))
+        return sim_leave(1);
+    sim.used_high[d] = sim.used[d];
+    return sim_leave(0);
+}
+
+static inline int sim_ctx_limit(size_t *value, int limit)
+{
+    SIM_ENTER(ctx_limit);
+    *value = limit == 6 ? sim.persisting : 0;
+    return sim_leave(0);
+}
+
+static inline int sim_l2_release(void)
+{
+    SIM_ENTER(l2_release);
     return sim_leave(0);
 }
 

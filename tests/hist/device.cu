@@ -53,7 +53,7 @@ int main()
         CHECK(perf_hist_count(host) == perf_hist_count(back) &&
                   perf_hist_min(host) == perf_hist_min(back) &&
                   perf_hist_max(host) == perf_hist_max(back) &&
-                  perf_hist_invalid(host) == perf_hist_invalid(back), "bits %d: head", bits);
+                  perf_hist_lost(host) == perf_hist_lost(back), "bits %d: head", bits);
         cudaFree(dm);
         free(m);
         free(k);

@@ -68,7 +68,7 @@ int main()
                   perf_hist_min(device) == perf_hist_min(host) &&
                   perf_hist_max(device) == perf_hist_max(host) &&
                   perf_hist_over(device) == perf_hist_over(host) &&
-                  perf_hist_invalid(device) == perf_hist_invalid(host), "bits %d: head", bits);
+                  perf_hist_lost(device) == perf_hist_lost(host), "bits %d: head", bits);
         free(m);
         free(n);
     }

@@ -69,12 +69,12 @@ int main(void)
     }
     for (i = 0; i < 3; i++)
         pthread_join(t[i], NULL);
-    CHECK(perf_hist_count(&fixed) + perf_hist_invalid(&fixed) == N, "fixed");
-    CHECK(perf_hist_count(small) + perf_hist_invalid(small) == N, "32-bit");
-    CHECK(perf_hist_count(&fixed_shared) + perf_hist_invalid(&fixed_shared) == 2 * N, "shared");
-    CHECK(perf_hist_count(small_shared) + perf_hist_invalid(small_shared) == 2 * N, "shared 32-bit");
-    CHECK(perf_hist_invalid(&fixed) == perf_hist_invalid(small) && perf_hist_invalid(small) > 0,
-          "invalid");
+    CHECK(perf_hist_count(&fixed) + perf_hist_lost(&fixed) == N, "fixed");
+    CHECK(perf_hist_count(small) + perf_hist_lost(small) == N, "32-bit");
+    CHECK(perf_hist_count(&fixed_shared) + perf_hist_lost(&fixed_shared) == 2 * N, "shared");
+    CHECK(perf_hist_count(small_shared) + perf_hist_lost(small_shared) == 2 * N, "shared 32-bit");
+    CHECK(perf_hist_lost(&fixed) == perf_hist_lost(small) && perf_hist_lost(small) > 0,
+          "lost");
     free(small);
     free(small_shared);
     free(small_copy);

@@ -2,7 +2,7 @@
 # Do the in-kernel timers compile for AMD's server and desktop devices, read the clocks and registers that
 # each of them has, and leave no trace when off?
 . "$(dirname "$0")/../lib.sh"
-need hipcc cmp
+need hipcc cmp python3
 start_work
 objcopy=
 for name in llvm-objcopy "$(ls /usr/lib/llvm-*/bin/llvm-objcopy /opt/rocm/llvm/bin/llvm-objcopy 2>/dev/null | head -n 1)"; do
@@ -25,6 +25,9 @@ hasnt() { ! has "$1"; }
 # reads COMPILER...: its assembly for $chip has the clock of cycles, the common clock, and the unit's place
 reads()
 {
+    scope=16
+    [ "$chip" != gfx1200 ] || scope=21          # each reading of its counter takes three
+    [ "$1" != hipcc ] || scope=18               # clang 15 adds, compares and chooses
     case $chip in
     gfx9*)  cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID, 8, 8' ;;
     gfx10*) cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID1, 10, 11' ;;
@@ -41,7 +44,18 @@ reads()
     gfx94* | gfx95*) try "$chip: its XCD" has 'HW_REG_XCC_ID, 0, 4' ;;
     *)               try "$chip: has no XCD" hasnt XCC_ID ;;
     esac
+    try "bare assembly for $chip" "$@" -x hip --offload-arch=$chip --cuda-device-only -O2 -nogpulib -DBARE \
+        -D__HIP_PLATFORM_AMD__ -I"$root" -S "$root/tests/kernel/kernels.cu" -o "$work/bare.s"
+    echo "$chip"
+    for limit in "loop 1 $scope" "loop2 2 $scope" 'sumloop 1 5'; do
+        # shellcheck disable=SC2086
+        try "$chip: $limit" amd_count $limit
+    done
 }
+
+# amd_count KERNEL SCOPES LIMIT, with what it says
+amd_count() { python3 "$root/tests/kernel/amd.py" "$work/kernels.s" "$work/bare.s" "$@" >&3; }
+exec 3>&1
 
 for chip in gfx90a gfx1030; do
     for flags in '' -DPERF_DISABLE=1; do
@@ -62,9 +76,9 @@ for chip in gfx90a gfx1030; do
 done
 
 # Devices that came after Debian's hipcc: the newest clang that knows them, with the headers of that hipcc,
-# which ask for one word more.
+# which ask for one word more.  AMD_CLANG names one that is elsewhere.
 newest=
-for clang in clang-22 clang-21 clang-20 clang-19; do
+for clang in "${AMD_CLANG:-clang-22}" clang-22 clang-21 clang-20 clang-19; do
     [ -n "$newest" ] || newest=$(command -v $clang) || true
 done
 if [ -n "$newest" ]; then

@@ -121,39 +121,6 @@ static void a_long_image(void)
     free(image);
 }
 
-/* A histogram may be anything, too: merging it says so or adds numbers, whatever the factor. */
-static void wild_histograms(void)
-{
-    static const double factor[] = {0.5, 1, 3, 1e300, 1e-300};
-    static perf_hist    into;
-    int                 i, ok = 0;
-
-    for (i = 0; i < 20000; i++) {
-        perf_hist_opts o = PERF_ZERO;
-        uint64_t       mem[1024], v = wild(), fields;
-        perf_hist     *h;
-        size_t         at;
-
-        o.highest = UINT64_C(1) << (20 + i % 43);
-        o.bits = 3;
-        h = perf_hist_init(mem, sizeof mem, &o);
-        if (!h)
-            abort();
-        perf_hist_add(h, wild() >> 1);
-        perf_hist_add(h, UINT64_MAX >> 1);      /* over its range                                 */
-        for (fields = 1 + next() % 3; fields--; v = wild()) {
-            at = next() % sizeof(perf_hist_head_) / 8 * 8;
-            memcpy((char *)mem + at, &v, 8);
-        }
-        perf_hist_reset(&into);
-        at = next() % 5;
-        ok += perf_kernel_hist_merge(&into, mem, sizeof mem, factor[at]) == PERF_OK;
-        CHECK(at == 1 || perf_hist_invalid(&into) == 0, "histogram %d times %g: negative", i,
-              factor[at]);
-    }
-    CHECK(ok > 5000, "%d merged", ok);
-}
-
 int main(int argc, char **argv)
 {
     static perf_kernel_event out[4096];
@@ -201,7 +168,6 @@ int main(int argc, char **argv)
     CHECK(ok > 5000 && refused > 1500, "%d decoded, %d refused: both matter", ok, refused);
     printf("%d decoded, %d refused\n", ok, refused);
     a_long_image();
-    wild_histograms();
     memory_free(&x);
     return check_done();
 }

@@ -11,6 +11,9 @@ import sys
 import tempfile
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import pftrace                          # noqa: E402
+
 WORLD = 12                              # "10" sorts before "2": the shell's order is not the ranks'
 failed = passed = 0
 
@@ -98,16 +101,15 @@ def results(folder):
 
 
 def traces(folder):
-    files = sorted(folder.glob("trace.*.json"), key=str)
-    tool("merge", "--ranks", *files, "-o", folder / "trace.json")
-    events = json.loads((folder / "trace.json").read_text())["traceEvents"]
-    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    files = sorted(folder.glob("trace.*.pftrace"), key=str)
+    tool("merge", "--ranks", *files, "-o", folder / "trace.pftrace")
+    names = {pid: name for pid, (name, _) in pftrace.processes(folder / "trace.pftrace").items()}
     check(sorted(names.values()) == sorted(f"rank {i}" for i in range(WORLD)), names)
     forward = {}
-    for e in events:
-        if e["ph"] == "X" and e["name"] == "forward":
-            forward.setdefault(names[e["pid"]], set()).add(e["dur"])
-    check(forward == {f"rank {i}": {1500.0 if i == WORLD - 1 else 1000.0} for i in range(WORLD)},
+    for pid, _, name, begin, end in pftrace.slices(folder / "trace.pftrace"):
+        if name == "forward":
+            forward.setdefault(names[pid], set()).add(end - begin)
+    check(forward == {f"rank {i}": {1500000 if i == WORLD - 1 else 1000000} for i in range(WORLD)},
           f"each rank has its own times: {forward}")
 
 

@@ -4,12 +4,14 @@ asked, and on simulated machines (sim.h) whose numbers are known.
 
     ranks.py REAL SIMULATED         the two programs
 """
-import json
 import os
 import re
 import subprocess
 import sys
 import tempfile
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+import pftrace                          # noqa: E402
 
 RANKS, STEPS, SKEW = 4, 20, 1.7e9
 failed = passed = 0
@@ -48,19 +50,15 @@ def clocks(out):
 
 def trace(path, out):
     """{rank: {name: [(begin, end) in ns]}} of the merged file, and that it says what was printed."""
-    with open(path, encoding="utf-8") as file:
-        events = json.load(file)["traceEvents"]
-    names = {e["pid"]: e["args"]["name"] for e in events if e["name"] == "process_name"}
+    found = pftrace.processes(path)
+    names = {pid: name for pid, (name, _) in found.items()}
     check(sorted(names.values()) == [f"rank {i}" for i in range(RANKS)], f"processes {names}")
-    labels = {names[e["pid"]]: e["args"]["labels"] for e in events if e["name"] == "process_labels"}
+    labels = {name: "".join(labels) for name, labels in found.values()}
     for rank, (offset, bound) in clocks(out).items():
         check(not rank or labels[f"rank {rank}"] == f"clock moved by {offset} ns, within {bound} ns", labels)
     times = {i: {} for i in range(RANKS)}
-    for e in events:
-        if e["ph"] == "X":
-            begin = round(e["ts"] * 1000)
-            times[int(names[e["pid"]].split()[1])].setdefault(e["name"], []).append(
-                (begin, begin + round(e["dur"] * 1000)))
+    for pid, _, name, begin, end in pftrace.slices(path):
+        times[int(names[pid].split()[1])].setdefault(name, []).append((begin, end))
     for rank, scopes in times.items():
         for name, list_ in scopes.items():
             list_.sort()
@@ -87,7 +85,7 @@ def both(out, path):
 
 
 def real(program, folder):
-    path = os.path.join(folder, "real.json")
+    path = os.path.join(folder, "real.pftrace")
     status, out, err = mpirun(program, path)
     check(status == 0, f"status {status}\n{out}\n{err}")
     print(out)
@@ -103,7 +101,7 @@ def real(program, folder):
 
 
 def simulated(program, folder):
-    path = os.path.join(folder, "simulated.json")
+    path = os.path.join(folder, "simulated.pftrace")
     status, out, err = mpirun(program, path)
     check(status == 0, f"status {status}\n{out}\n{err}")
     print(out)
@@ -127,8 +125,8 @@ def simulated(program, folder):
         ends = [times[r]["wait"][step][1] for r in range(RANKS)]
         check(max(ends) - min(ends) < 16000, f"step {step} ends {max(ends) - min(ends)} ns apart")
 
-    status, out, err = mpirun(program, os.path.join(folder, "no", "such", "folder.json"))
-    check(status != 0 and "folder.json: ok" not in out and "no/such" in out, f"no folder: {status} {out} {err}")
+    status, out, err = mpirun(program, os.path.join(folder, "no", "such", "folder.pftrace"))
+    check(status != 0 and "folder.pftrace: ok" not in out and "no/such" in out, f"no folder: {status} {out} {err}")
 
 
 with tempfile.TemporaryDirectory() as work:

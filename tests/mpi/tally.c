@@ -7,7 +7,7 @@ static uint64_t fake_clock(void)
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
-#include "perf.h"
+#include "perf_tally.h"
 
 #include "check.h"
 

@@ -1,5 +1,5 @@
 /* One process of a job as torchrun starts it: RANK and WORLD_SIZE in the environment say which.  In
- * simulated time, so the numbers are known; writes results.RANK.json and trace.RANK.json into the
+ * simulated time, so the numbers are known; writes results.RANK.json and trace.RANK.pftrace into the
  * folder that its argument names.                                                                */
 #include <stdint.h>
 static uint64_t now_ns = 1000000;
@@ -10,6 +10,7 @@ static uint64_t sim_now(void)
 #define PERF_CLOCK_FN sim_now
 #include "perf.h"
 #include "perf_results.h"
+#include "perf_trace.h"
 #include <stdlib.h>
 
 int main(int argc, char **argv)
@@ -37,6 +38,6 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/results.%d.json", argc > 1 ? argv[1] : ".", r);
     if (perf_results_save(path, NULL) != PERF_OK)
         return 1;
-    snprintf(path, sizeof path, "%s/trace.%d.json", argc > 1 ? argv[1] : ".", r);
-    return perf_trace_save(path) != PERF_OK;
+    snprintf(path, sizeof path, "%s/trace.%d.pftrace", argc > 1 ? argv[1] : ".", r);
+    return perf_trace_save_perfetto(path) != PERF_OK;
 }

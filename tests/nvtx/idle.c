@@ -13,19 +13,15 @@
 
 LOOP(empty, (void)0)
 LOOP(scope, PERF_SCOPE("scope"))
-LOOP(pair, perf_nvtx_push("pair"); perf_nvtx_pop())
 
 int main(int argc, char **argv)
 {
     long n = argc > 2 ? atol(argv[2]) : 1;
 
     scope(10);                                  /* finds that there is no tool                    */
-    pair(10);
     if (!strcmp(argv[1], "empty"))
         empty(n);
     if (!strcmp(argv[1], "scope"))
         scope(n);
-    if (!strcmp(argv[1], "pair"))
-        pair(n);
     return 0;
 }

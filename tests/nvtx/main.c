@@ -83,22 +83,6 @@ int main(int argc, char **argv)
     perf_scope_end(&a);
     perf_scope_end(&b);
 
-    /* direct */
-    perf_nvtx_push("direct");
-    perf_nvtx_push_value("valued", 0.5);
-    perf_nvtx_pop();
-    perf_nvtx_pop();
-    perf_nvtx_pop();                            /* one too many                                   */
-    {
-        PERF_SCOPE("around");
-        perf_nvtx_push(NULL);                   /* forgotten: closed with the scope               */
-    }
-    perf_nvtx_push("under");
-    {
-        PERF_SCOPE("over");
-        perf_nvtx_pop();                        /* waits for the scope's end                      */
-    }
-
     {
         PERF_SCOPE("across");
         request = perf_async_begin("request", 7);
@@ -123,9 +107,6 @@ int main(int argc, char **argv)
     }
     for (i = 0; i < THREADS; i++)
         pthread_join(thread[i], NULL);
-    for (i = 0; i < 100; i++) {
-        PERF_SCOPE_SAMPLED("sampled", 10);
-    }
     if (module)
         dlclose(module);
     { PERF_SCOPE("late"); }

@@ -1,6 +1,7 @@
 /* Compiled with PERF_DISABLE=1: what measures, reports or saves says so, and leaves no file. */
 #include "perf.h"
 #include "perf_export.h"
+#include "perf_tally.h"
 #include "perf_trace.h"
 #include "check.h"
 
@@ -19,7 +20,7 @@ int main(void)
     OFF(perf_trace_save(file));
     OFF(perf_trace_save_perfetto(file));
     OFF(perf_export_save(file, PERF_EXPORT_FOLDED, NULL));
-    OFF(perf_trace_stream(file, NULL));
+    OFF(perf_trace_stream(file));
     OFF(perf_trace_stream_flush());
     OFF(perf_trace_stream_end());
     CHECK(perf_error() == PERF_OK, "nothing has failed");

@@ -288,7 +288,7 @@ static void cases(void)
     (void)text_of(text, sizeof text, NULL, &b);
     CHECK(perf_baseline_to(stdout, NULL) == PERF_EINVAL, "no baseline");
 
-    /* one saved run whose user vouches for the order */
+    /* one saved run: the ratio, and no claim */
     memset(level, 0, sizeof level);
     r = run(0, 0, level, 0.0);
     CHECK(perf_baseline_save(path, &r) == PERF_OK, "save");
@@ -297,13 +297,8 @@ static void cases(void)
     memset(&o, 0, sizeof o);
     o.now = r;
     b = perf_baseline_check(path, &o);
-    CHECK(b.rejected == 0 && b.entry[2].verdict.ratio.low > 1.4, "%g", b.entry[2].verdict.ratio.low);
+    CHECK(b.rejected == 0 && b.entry[2].verdict.ratio.estimate > 1.4, "%g", b.entry[2].verdict.ratio.estimate);
     perf_baseline_free(&b);
-    o.accept.design = PERF_DESIGN_RANDOM;
-    b = perf_baseline_check(path, &o);
-    CHECK(b.rejected == 1 && b.entry[2].decision == PERF_REJECT, "%lu", (unsigned long)b.rejected);
-    perf_baseline_free(&b);
-
     /* the newest 30 runs are kept, a run of the same id is replaced */
     for (k = 0; k < 33; k++) {
         r = run(k, k, level, 0.01);
@@ -448,7 +443,7 @@ static void steps_and_guards(void)
     perf_results_item   item = {"x", NULL, NULL, 8};
     perf_baseline_opts  o = perf_baseline_opts_default();
     perf_baseline       b;
-    char                text[8192];
+    char                text[32768];
     int                 runs, coarse, k;
 
     memset(&result, 0, sizeof result);
@@ -461,10 +456,9 @@ static void steps_and_guards(void)
     o.now.time_s = 1007;
     o.any_machine = 1;
     CHECK(perf_rule_parse("down >= 5 %", &o.accept.rule) == PERF_OK, "rule");
-    for (runs = 1; runs < 9; runs += 7)
+    for (runs = 8; runs < 31; runs += 22)
         for (coarse = 0; coarse < 2; coarse++) {
             size_t n = stepped(text, sizeof text, runs, 0.12, coarse ? 0.01 : 0.0001);
-            o.accept.design = runs == 1 ? PERF_DESIGN_RANDOM : PERF_DESIGN_UNKNOWN;
             b = check_text(text, n, &o);
             CHECK(b.status == PERF_OK && b.entries == 1 && b.entry[0].runs == (size_t)runs, "%s",
                   perf_status_text(b.status));

@@ -99,8 +99,8 @@ if perf_ab:                             # it wants pairs and single values in fi
         (where / name).write_text(json.dumps(dict(own, benchmarks=part)))
     told = run(perf_ab, str(where / "pairs"), "--accept", "speedup >= 1.3")
     check("duel" in told and "ACCEPT" in told, told)
-    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES), ("hyperfine", NAMES),
-                        ("pyperf", NAMES), ("go", {"Copy_4_KiB", "Duel/candidate"})):
+    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES), ("pyperf", NAMES),
+                        ("go", {"Copy_4_KiB", "Duel/candidate"})):
         told = run(perf_ab, str(where / name), str(where / name), "--accept",
                    "no regression beyond 2 %", status=2)
         for n in names:
@@ -156,29 +156,6 @@ if shutil.which("benchstat"):
 else:
     print("benchstat is not installed (no Debian package): read by our own strict reader only")
 
-# ---- hyperfine: members as the real one writes them ----
-ours = strict("hyperfine")
-for r in ours["results"]:
-    check(len(r["times"]) == len(r["exit_codes"]), r["command"])
-for name in NAMES:
-    r = next(r for r in ours["results"] if r["command"] == name)
-    check(all(math.isclose(a * 1e9, b, rel_tol=1e-9) for a, b in zip(r["times"], samples[name])), name)
-    check(math.isclose(r["mean"], statistics.mean(r["times"]), rel_tol=1e-9), r["mean"])
-    check(math.isclose(r["median"], statistics.median(r["times"]), rel_tol=1e-9), r["median"])
-    check(math.isclose(r["stddev"], statistics.stdev(r["times"]), rel_tol=1e-6), r["stddev"])
-if shutil.which("hyperfine"):
-    theirs = where / "theirs.json"
-    run("hyperfine", "-N", "--runs", "3", "--warmup", "0", "--export-json", str(theirs), "true")
-    theirs = json.loads(theirs.read_text())
-    check(set(theirs) == set(ours), (set(theirs), set(ours)))
-    kind = {int: float}
-    for key, value in theirs["results"][0].items():
-        mine = ours["results"][0].get(key)
-        check(kind.get(type(mine), type(mine)) is kind.get(type(value), type(value)),
-              f"hyperfine: {key} is {mine!r:.40}, theirs {value!r:.40}")
-else:
-    absent.append("hyperfine")
-
 # ---- pyperf ----
 strict("pyperf")
 if need("pyperf"):
@@ -220,19 +197,6 @@ if need("prometheus_client"):
     check(value[("perf_value", (("counter", "queue"),))] == 50, "queue")
     check(any(s.labels.get("scope", "").startswith('quo"te \\back\nline?tab?')
               for s in families["perf_scope_seconds"].samples), "hostile label")
-
-# ---- OTLP: the protobuf definition ----
-otlp = strict("otlp")
-if need("opentelemetry.proto.metrics.v1.metrics_pb2"):
-    from google.protobuf import json_format
-    from opentelemetry.proto.metrics.v1.metrics_pb2 import MetricsData
-    data = json_format.Parse(json.dumps(otlp), MetricsData())
-    metrics = {m.name: m for m in data.resource_metrics[0].scope_metrics[0].metrics}
-    check(set(metrics) == {"perf.scope", "perf.value", "perf.benchmark"}, metrics.keys())
-    for p in metrics["perf.scope"].histogram.data_points:
-        check(sum(p.bucket_counts) == p.count and len(p.bucket_counts) == len(p.explicit_bounds) + 1,
-              "otlp: buckets")
-    check(metrics["perf.value"].gauge.data_points[0].as_double == 50, "otlp: queue")
 
 if absent:
     print("missing: " + ", ".join(absent))

@@ -140,9 +140,8 @@ for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget=
     try "$wrong: nothing on standard output" test ! -s out
 done
 run 2 'usage: ' --repeat
-run 2 'needs --output FILE' --format google
-run 2 'one output at a time' --json - --output -
-run 2 'one format at a time' --output - --format go --format json
+run 2 'either --json FILE' --format google
+run 2 'either --json FILE' --json - --output -
 
 # running
 run 0 '^environment: [0-9]+ x ' --filter mul --budget 0.05

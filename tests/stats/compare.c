@@ -54,7 +54,7 @@ static void plain_cases(void)
     CHECK(v.decision == PERF_REJECT, "%s", perf_verdict_text(&v));
     make_pairs(a, b, 60, 3e6, 0.03);
     v = perf_compare_pairs(a, b, 60, NULL);
-    CHECK(strstr(perf_verdict_text(&v), "speed-up 3.") && strstr(v.text, "e-7x (95 % CI 3."), "%s", v.text);
+    CHECK(strstr(perf_verdict_text(&v), "speed-up 0.00000033") && strstr(v.text, "x (95 % CI 0.00000032"), "%s", v.text);
     make_pairs(a, b, 60, 1.0 / 1.3, 0.03);
     v = perf_compare_pairs(a, b, 60, NULL);
     CHECK(v.decision == PERF_INCONCLUSIVE || v.ratio.high > 1.0 / 1.35, "%s",
@@ -278,8 +278,6 @@ static void accuracy(void)
     const double   zeros[2] = {0.0, -0.0}, minus[2] = {-0.0, 0.0};
     const double   inf[1] = {PERF_INF_}, same_inf[1] = {PERF_INF_}, neg_inf[1] = {-PERF_INF_};
     const float    f[2] = {1.0f, 2.0f}, g[2] = {1.0000001f, 2.0f};
-    const uint16_t half_one[1] = {0x3c00}, half_next[1] = {0x3c01}, bf_one[1] = {0x3f80},
-                   bf_next[1] = {0x3f81};
     perf_accuracy  a;
     perf_tolerance t = PERF_ZERO;
 
@@ -302,10 +300,6 @@ static void accuracy(void)
     CHECK(!perf_accuracy_ok(NULL, NULL), "NULL");
     a = perf_accuracy_f32(f, g, 2);
     CHECK(a.max_ulp == 1.0 && a.max_rel > 1e-7 && a.max_rel < 1.3e-7, "float: %g", a.max_rel);
-    a = perf_accuracy_f16(half_one, half_next, 1);
-    CHECK(a.max_ulp == 1.0 && a.max_abs == 1.0 / 1024, "half: %g", a.max_abs);
-    a = perf_accuracy_bf16(bf_one, bf_next, 1);
-    CHECK(a.max_ulp == 1.0 && a.max_abs == 1.0 / 128, "bfloat16: %g", a.max_abs);
 }
 
 /* The bets: false verdicts at the boundary, power off it, and no dependence on what comes later. */
@@ -404,7 +398,7 @@ static void monotone(void)
 /* The k-th Walsh average by selection equals the one by brute force, ties or not. */
 static void walsh(void)
 {
-    double   d[41], all[41 * 21], pool[41];
+    double   d[41], all[41 * 21];
     int      round;
     size_t   n, i, j, k;
 
@@ -419,7 +413,7 @@ static void walsh(void)
                 all[m++] = 0.5 * (d[i] + d[j]);
         perf_sort_values(all, m);
         for (k = 1; k <= m; k++)
-            if (perf_walsh_kth_(d, n, k, pool) != all[k - 1])
+            if (perf_walsh_kth_(d, n, k) != all[k - 1])
                 break;
         CHECK(k > m, "n = %lu, k = %lu of %lu", (unsigned long)n, (unsigned long)k,
               (unsigned long)m);
@@ -449,11 +443,25 @@ static void sorting(void)
         qsort(y, n, sizeof *y, ascending);
         CHECK(!memcmp(x, y, n * sizeof *x), "kind %d, n = %lu", kind, (unsigned long)n);
     }
-    for (i = 0; i < 3000; i++)
-        x[i] = y[i] = normal();
-    perf_sort_heap_(x, 3000);
-    qsort(y, 3000, sizeof *y, ascending);
-    CHECK(!memcmp(x, y, sizeof x), "heapsort, the fallback");
+    for (kind = 0; kind < 40; kind++) {         /* all sizes of numbers, both zeros, and NaN      */
+        size_t nans = 0;
+        n = 300 + (size_t)(uniform() * 2700.0);
+        for (i = 0; i < n; i++) {
+            uint64_t bits = perf_random_(&state);
+            x[i] = kind % 4 ? perf_from_bits_(bits) : i % 3 ? 0.0 : i % 2 ? -0.0 : 5e-324;
+            if (kind % 4 == 2)
+                x[i] = i % 2 ? PERF_NAN_ : i % 3 ? PERF_INF_ : -PERF_INF_;
+            nans += perf_is_nan_(x[i]) != 0;
+        }
+        perf_sort_values(x, n);
+        for (i = 1; i < n - nans && x[i - 1] <= x[i]; i++)
+            ;
+        CHECK(n == nans || i == n - nans, "kind %d: %lu of %lu", kind, (unsigned long)i,
+              (unsigned long)n);
+        for (i = n - nans; i < n && perf_is_nan_(x[i]); i++)
+            ;
+        CHECK(i == n, "what is no number stands at the end, kind %d", kind);
+    }
 }
 
 static void texts(void)

@@ -19,9 +19,9 @@ static double evaluate(const char *name, double a, double b, double c, double *b
         double      bar;
     } bars[] = {
         {"sqrt", SQRT_BAR},  {"log", 4e-16},       {"log1p", 5e-16},          {"exp", 4e-16},
-        {"erfc", 1e-13},      {"lgamma", 1e-13},         {"normal_cdf", 1e-12},
-        {"t_cdf", 1e-12},    {"t_quantile", 1e-12}, {"normal_quantile", 2e-15},
-        {"beta_cdf", 1e-12}, {"beta_quantile", 1e-12}, {"binomial_cdf", 1e-12},
+        {"erfc", 1e-13},     {"normal_cdf", 1e-12},  {"normal_quantile", 2e-15},
+        {"t_cdf", 1e-12},    {"t_quantile", 1e-13},  {"beta_cdf", 1e-12},
+        {"binomial_cdf", 1e-12},
     };
     size_t i;
 
@@ -39,16 +39,12 @@ static double evaluate(const char *name, double a, double b, double c, double *b
         return perf_exp(a);
     if (!strcmp(name, "erfc"))
         return perf_erfc(a);
-    if (!strcmp(name, "lgamma"))
-        return perf_log_gamma_(a);
     if (!strcmp(name, "normal_cdf"))
         return perf_normal_cdf(a);
     if (!strcmp(name, "normal_quantile"))
         return perf_normal_quantile(a);
     if (!strcmp(name, "beta_cdf"))
         return perf_beta_cdf(a, b, c);
-    if (!strcmp(name, "beta_quantile"))
-        return perf_beta_quantile(a, b, c);
     if (!strcmp(name, "t_cdf"))
         return perf_t_cdf(a, b);
     if (!strcmp(name, "t_quantile"))
@@ -85,8 +81,6 @@ static void against_references(const char *path)
         got = evaluate(cell[0], strtod(cell[1], NULL), strtod(cell[2], NULL),
                        strtod(cell[3], NULL), &bar);
         error = ref != 0.0 ? got / ref - 1.0 : got;
-        if (!strcmp(cell[0], "lgamma") && ref < 1.0 && ref > -1.0)
-            error = got - ref;                  /* its roots at 1 and 2: absolute is enough       */
         error = error < 0.0 ? -error : error;
         CHECK(error <= bar, "%s(%s, %s, %s) = %.17g, reference %s: off by %.2g, bar %.2g", cell[0],
               cell[1], cell[2], cell[3], got, cell[4], error, bar);
@@ -123,16 +117,13 @@ static void at_the_edges(void)
     CHECK(perf_t_quantile(0.0, 3) == -inf && perf_t_quantile(1.0, 3) == inf, "t quantile ends");
     CHECK(perf_binomial_cdf(-1, 10, 0.5) == 0.0 && perf_binomial_cdf(10, 10, 0.5) == 1.0 &&
               perf_is_nan_(perf_binomial_cdf(nan, 10, 0.5)), "binomial domain");
-    CHECK(perf_binomial_quantile(0.5, 10, 0.5) == 5.0 &&
-              perf_binomial_quantile(0.0, 10, 0.5) == 0.0 &&
-              perf_binomial_quantile(1.0, 10, 0.5) == 10.0, "binomial quantile");
+    CHECK(perf_t_quantile(1e-300, 0.5) == -inf && perf_t_quantile(0.5, 7.0) == 0.0 &&
+              perf_is_nan_(perf_t_quantile(nan, 3)) && perf_is_nan_(perf_t_quantile(0.1, nan)) &&
+              perf_t_quantile(0.025, inf) == perf_normal_quantile(0.025), "t quantile, edges");
     for (x = -1e-17; x < 2.0; x += 1.0 + 3e-16 + 1e-17) {      /* just outside of 0..1            */
         CHECK(perf_is_nan_(perf_normal_quantile(x)) && perf_is_nan_(perf_t_quantile(x, 3.0)) &&
                   perf_is_nan_(perf_beta_cdf(x, 2.0, 3.0)) &&
-                  perf_is_nan_(perf_beta_quantile(x, 2.0, 3.0)) &&
                   perf_is_nan_(perf_binomial_cdf(1.0, 3.0, x)) &&
-                  perf_is_nan_(perf_binomial_quantile(x, 3.0, 0.5)) &&
-                  perf_is_nan_(perf_binomial_quantile(0.5, 3.0, x)) &&
                   perf_is_nan_(perf_quantile(&x, 1, x)) &&
                   perf_is_nan_(perf_quantile_interval(&x, 1, x, 0.95).low), "outside: %.17g", x);
     }

@@ -43,7 +43,7 @@ static double cell(const char *text)
 static void check_signed_rank(const double *a, const double *b, size_t n, double confidence,
                               double estimate, double low, double high, const char *where)
 {
-    double        d[64], pool[64];
+    double        d[64];
     perf_interval r;
     size_t        i;
 
@@ -51,7 +51,7 @@ static void check_signed_rank(const double *a, const double *b, size_t n, double
         d[i] = perf_log(b[i]) - perf_log(a[i]);
     if (!perf_signed_rank_k_(n, 0.5 - 0.5 * confidence))
         return;                                 /* R prints the range there; we say "unbounded"   */
-    r = perf_signed_rank_(d, n, 0.5 - 0.5 * confidence, pool);
+    r = perf_signed_rank_(d, n, 0.5 - 0.5 * confidence);
     CHECK(agrees(r.estimate, -estimate, 1e-12) || agrees(r.estimate, estimate, 1e-12),
           "%s: estimate %.17g, R %.17g", where, r.estimate, estimate);
     CHECK((agrees(r.low, low, 1e-12) && agrees(r.high, high, 1e-12)) ||

@@ -24,7 +24,6 @@ void sites(void)
 
 LOOP(empty, )
 LOOP(scope, PERF_SCOPE("scope"))
-LOOP(sampled, PERF_SCOPE_SAMPLED("sampled", 64))
 
 static PERF_ATTR_((__noinline__, __cold__, __unused__)) void lap(long n)
 {
@@ -48,8 +47,6 @@ int main(int argc, char **argv)
         perf_trace_enable(0);
         scope(n);
     }
-    if (!strcmp(argv[1], "sampled"))
-        sampled(n);
     if (!strcmp(argv[1], "lap"))
         lap(n);
     if (!strcmp(argv[1], "off")) {

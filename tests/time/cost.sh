@@ -32,7 +32,6 @@ try "cost.c with $cc" "$cc" -O2 -I"$root" "$here/cost.c" -o cost
 empty=$(($(instructions empty 30000) - $(instructions empty 10000)))
 at_most scope 75
 at_most event 90
-at_most sampled 12
 at_most off 5
 at_most lap 90
 

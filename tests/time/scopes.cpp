@@ -70,7 +70,7 @@ int main()
     CHECK(row_of("dynamic 0", "scope").calls == 2, "RAII with a temporary name");
     {
         PERF_SCOPE("one"); PERF_SCOPE("two");               /* two on one line */
-        PERF_SCOPE_SAMPLED("three", 2); PERF_WAIT("four"); PERF_SCOPE_PRECISE("five");
+        PERF_SCOPE_VALUE("three", 2); PERF_WAIT("four"); PERF_SCOPE("five");
         PERF_COUNT("six", 1.0); PERF_INSTANT("seven");
     }
     CHECK(row_of("two", "scope").calls == 1 && row_of("five", "scope").calls == 1, "one line");

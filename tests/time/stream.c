@@ -9,6 +9,8 @@ static uint64_t fake_clock(void)
 }
 #define PERF_CLOCK_FN fake_clock
 #define PERF_TRACE_EVENTS 1024
+#define PERF_STREAM_BYTES limit
+static uint64_t limit = UINT64_C(1) << 30;
 #include "rows.h"
 #include "perf_trace.h"
 #include <signal.h>
@@ -16,65 +18,151 @@ static uint64_t fake_clock(void)
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char json_path[96], other_path[96], merged_path[96];
-
-static uint64_t ns_of(const char *p)
-{
-    uint64_t us = strtoull(p, (char **)&p, 10);
-
-    return us * 1000 + strtoull(p + 1, NULL, 10);
-}
+static char first_path[96], other_path[96], merged_path[96];
 
 typedef struct zone {
     uint64_t start, end;
-    int      place;             /* in the file */
+    int      depth;
     char     name[24];
 } zone;
 
-/* As a viewer does: by start, then by the longer one, then by the place in the file. */
+typedef struct edge {
+    uint64_t ns;
+    int      place, begins;     /* place in the file */
+    char     name[24];
+} edge;
+
+static edge     edges[600000];
+static int      writes, counts;         /* found by the last zones(): of perf.h itself, counters */
+static uint32_t pid[16];                /* processes */
+static size_t   pids;
+
+/* As a viewer does: by time, then by the place in the file. */
 static int before(const void *a, const void *b)
 {
-    const zone *x = (const zone *)a, *y = (const zone *)b;
+    const edge *x = (const edge *)a, *y = (const edge *)b;
 
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->end != y->end)
-        return x->end > y->end ? -1 : 1;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
     return x->place - y->place;
 }
 
-/* The scopes of a valid trace that nest; those that do not are counted in *crossed. */
+/* The number in a message's field, and where the bytes in it begin; 0 without one. */
+static uint64_t number(const char *p, const char *end, uint64_t field, const char **bytes)
+{
+    uint64_t tag = 0, v = 0;
+
+    while (p && p < end) {
+        p = perf_field_read_(p, end, &tag, &v);
+        if (p && tag >> 3 == field) {
+            if (bytes)
+                *bytes = p - v;
+            return v;
+        }
+    }
+    return 0;
+}
+
+static const char *parent_of(const char *name)
+{
+    static const char *const pair[][2] = {{"first child", "round"}, {"grandchild", "first child"},
+        {"tie", "middle"}, {"later", "middle"}, {"middle", "outer"}};
+    size_t i;
+
+    for (i = 0; i < sizeof pair / sizeof *pair; i++)
+        if (!strcmp(pair[i][0], name))
+            return pair[i][1];
+    return "";
+}
+
+static void copy_name(char *to, const char *from, uint64_t n)
+{
+    memset(to, 0, 24);
+    memcpy(to, from, n < 23 ? (size_t)n : 23);
+}
+
+/* One packet: a name, the start of a thread's clock, an event. */
+static size_t packet(const char *p, const char *end, size_t n)
+{
+    static char     name[64][24];
+    static uint64_t clock;
+    const char     *at = NULL, *in = NULL, *text = NULL;
+    uint64_t        size = number(p, end, 12, &at), length, kind;
+    edge           *e = &edges[n];
+
+    if (size) {
+        length = number(at, at + size, 2, &in);
+        copy_name(name[number(in, in + length, 1, NULL) % 64], (number(in, in + length, 2, &text), text),
+                  number(in, in + length, 2, NULL));
+    }
+    if ((size = number(p, end, 6, &at)) != 0) {
+        length = number(at, at + size, 1, &in);
+        clock = number(in, in + length, 2, NULL);
+    }
+    if ((size = number(p, end, 60, &at)) != 0 && (length = number(at, at + size, 3, &in)) != 0 && pids < 16)
+        pid[pids++] = (uint32_t)number(in, in + length, 1, NULL);
+    if ((size = number(p, end, 11, &at)) == 0)
+        return n;
+    e->place = (int)n;
+    kind = number(at, at + size, 9, NULL);
+    counts += kind == 4;
+    if (number(p, end, 58, NULL))
+        e->ns = number(p, end, 8, NULL);
+    else
+        e->ns = clock += number(p, end, 8, NULL);
+    e->begins = kind == 1;
+    if ((length = number(at, at + size, 23, &text)) != 0)
+        copy_name(e->name, text, length);
+    else
+        memcpy(e->name, name[number(at, at + size, 10, NULL) % 64], 24);
+    return n + (kind == 1 || kind == 2);
+}
+
+/* The scopes of a valid trace of one thread, by their begin; those that are not where they belong
+ * are counted in *crossed.                                                                       */
 static size_t zones(const char *path, zone *z, size_t room, int *crossed)
 {
-    char       *text = file_text(path), *p = text, *next;
-    size_t      n = 0, i, top = 0;
-    uint64_t    open[256];
+    static char  text[1 << 24];
+    static size_t stack[256];
+    FILE        *f = fopen(path, "rb");
+    size_t       size = f ? fread(text, 1, sizeof text, f) : 0, n = 0, k = 0, i, top = 0;
+    const char  *p = text, *end = text + size;
+    uint64_t     tag = 0, v = 0;
 
-    *crossed = 0;
-    CHECK(json_valid(text), "%s is no JSON: %.200s", path, text);
-    for (; n < room && p; p = next) {           /* a line each */
-        next = strchr(p, '\n');
-        if (next)
-            *next++ = '\0';
-        if (strncmp(p, "{\"ph\":\"X\",\"name\":\"", 18) != 0)
-            continue;
-        p += 18;
-        memset(&z[n], 0, sizeof z[n]);
-        memcpy(z[n].name, p, strcspn(p, "\"") < 23 ? strcspn(p, "\"") : 23);
-        z[n].start = ns_of(strstr(p, "\"ts\":") + 5);
-        z[n].end = z[n].start + ns_of(strstr(p, "\"dur\":") + 6);
-        z[n].place = (int)n;
-        if (strncmp(z[n].name, "(perf.h", 7) != 0)
-            n++;
+    if (f)
+        fclose(f);
+    *crossed = writes = counts = 0;
+    pids = 0;
+    while (p && p < end) {
+        p = perf_field_read_(p, end, &tag, &v);
+        CHECK(p && tag == 10, "%s is not whole", path);
+        if (p)
+            n = packet(p - v, p, n);
     }
-    free(text);
-    qsort(z, n, sizeof *z, before);
-    for (i = 0; i < n; i++) {
-        while (top && open[top - 1] <= z[i].start)
-            top--;
-        *crossed += top > 0 && open[top - 1] < z[i].end;
-        if (top < 256)
-            open[top++] = z[i].end;
+    CHECK(n > 0, "%s has no scope", path);
+    qsort(edges, n, sizeof *edges, before);
+    for (i = 0; i < n && k < room; i++) {
+        if (edges[i].begins) {
+            const char *around = parent_of(edges[i].name);
+            memset(&z[k], 0, sizeof z[k]);
+            z[k].start = edges[i].ns;
+            z[k].depth = (int)top;
+            memcpy(z[k].name, edges[i].name, 24);
+            *crossed += *around && (!top || strcmp(z[stack[top - 1]].name, around) != 0);
+            stack[top] = k++;
+            top += top < 255;
+        } else if (top) {
+            z[stack[--top]].end = edges[i].ns;
+        } else {
+            ++*crossed;
+        }
+    }
+    CHECK(top == 0, "%d scopes are never ended in %s", (int)top, path);
+    for (i = n = 0; i < k; i++) {
+        if (!strncmp(z[i].name, "(perf.h", 7))
+            writes++;
+        else
+            z[n++] = z[i];
     }
     return n;
 }
@@ -108,22 +196,20 @@ static zone all[200000];
 static char room_[1 << 20];
 
 /* The child writes until it is killed: everything it has acknowledged must be in the file. */
-static void killed(const char *path, int seconds)
+static void killed(const char *path)
 {
     int                fd[2], status, done = 0, got, crossed;
-    pid_t              pid;
+    pid_t              child;
     size_t             n, bad;
     perf_trace_part    part = PERF_ZERO;
-    perf_stream_opts   o = perf_stream_opts_default();
 
     fflush(stdout);
     remove(path);
     CHECK(pipe(fd) == 0, "pipe");
-    pid = fork();
-    if (pid == 0) {
+    child = fork();
+    if (child == 0) {
         int i;
-        o.seconds = seconds;
-        if (perf_trace_stream(path, &o) != PERF_OK)
+        if (perf_trace_stream(path) != PERF_OK)
             _exit(9);
         for (i = 1;; i++) {
             round_of(i);
@@ -136,20 +222,18 @@ static void killed(const char *path, int seconds)
     close(fd[1]);
     while (done < 9000 && (got = (int)read(fd[0], &done, sizeof done)) > 0) {
     }
-    CHECK(kill(pid, SIGKILL) == 0, "kill");
-    waitpid(pid, &status, 0);
+    CHECK(kill(child, SIGKILL) == 0, "kill");
+    waitpid(child, &status, 0);
     while (read(fd[0], &done, sizeof done) > 0) {
     }
     close(fd[0]);
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && done >= 9000, "status %x after %d", status, done);
     part.path = path;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK && bad == 1, "%s cannot be repaired", path);
-    if (path == json_path) {
-        n = zones(merged_path, all, 200000, &crossed);
-        CHECK(count_named(all, n, "round") >= done, "%d of %d", count_named(all, n, "round"), done);
-        CHECK(count_named(all, n, "first child") >= done, "children");
-        CHECK(crossed == 0, "%d scopes cross another", crossed);
-    }
+    n = zones(merged_path, all, 200000, &crossed);
+    CHECK(count_named(all, n, "round") >= done, "%d of %d", count_named(all, n, "round"), done);
+    CHECK(count_named(all, n, "first child") >= done, "children");
+    CHECK(crossed <= 2, "%d scopes cross another, not those alone that the last round was not written for", crossed);
 }
 
 /* Exactly what was recorded, whatever the ring holds. */
@@ -160,20 +244,18 @@ static void whole(void)
     char  *text;
 
     perf_reset();
-    CHECK(perf_trace_stream(json_path, NULL) == PERF_OK, "start");
-    CHECK(perf_trace_stream(json_path, NULL) == PERF_ESTATE, "twice");
+    CHECK(perf_trace_stream(first_path) == PERF_OK, "start");
+    CHECK(perf_trace_stream(first_path) == PERF_ESTATE, "twice");
     for (i = 0; i < 10000; i++)
         round_of(i);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
     CHECK(perf_trace_stream_end() == PERF_ESTATE && perf_trace_stream_flush() == PERF_ESTATE, "end twice");
-    n = zones(json_path, all, 200000, &crossed);
+    n = zones(first_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 10000, "%d", count_named(all, n, "round"));
     CHECK(count_named(all, n, "first child") == 10000, "%d", count_named(all, n, "first child"));
     CHECK(count_named(all, n, "grandchild") == 10000, "%d", count_named(all, n, "grandchild"));
     CHECK(crossed == 0, "%d scopes cross another", crossed);
-    text = file_text(json_path);
-    CHECK(count_of(text, "\"ph\":\"C\"") == 3334, "%d counts", count_of(text, "\"ph\":\"C\""));
-    free(text);
+    CHECK(counts == 3334, "%d counts", counts);
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     CHECK(!strstr(text, "were overwritten") && !strstr(text, "not in the streamed"), "%s", text);
     CHECK(strstr(text, "(perf.h writes the trace)"), "its own time is seen: %s", text);
@@ -187,7 +269,7 @@ static void open_scopes(void)
     size_t n, k;
 
     perf_reset();
-    CHECK(perf_trace_stream(json_path, NULL) == PERF_OK, "start");
+    CHECK(perf_trace_stream(first_path) == PERF_OK, "start");
     for (i = 0; i < 20; i++) {
         PERF_SCOPE("outer");
         {
@@ -206,7 +288,7 @@ static void open_scopes(void)
         now_ns += 10;
     }
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
-    n = zones(json_path, all, 200000, &crossed);
+    n = zones(first_path, all, 200000, &crossed);
     CHECK(n == 80 && crossed == 0, "%lu scopes, %d cross", (unsigned long)n, crossed);
     for (k = 0; k + 3 < n; k += 4)
         CHECK(!strcmp(all[k].name, "outer") && !strcmp(all[k + 1].name, "middle") &&
@@ -222,12 +304,11 @@ static void full_disk(const char *path)
     size_t          n, bad;
     char           *text, note[120];
     perf_trace_part part = PERF_ZERO;
-    perf_stream_opts o = perf_stream_opts_default();
 
     perf_reset();
     signal(SIGXFSZ, SIG_IGN);
     getrlimit(RLIMIT_FSIZE, &old);
-    CHECK(perf_trace_stream(path, NULL) == PERF_OK, "start");
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
     small = old;
     small.rlim_cur = 100000;
     setrlimit(RLIMIT_FSIZE, &small);
@@ -241,27 +322,23 @@ static void full_disk(const char *path)
     CHECK(perf_error() == PERF_EIO, "%s", perf_status_text(perf_error()));
     part.path = path;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK, "repair");
-    if (path == json_path) {
-        n = zones(merged_path, all, 200000, &crossed);
-        in_file = count_of(text = file_text(merged_path), "\"ph\":\"X\"");
-        free(text);
-        CHECK(count_named(all, n, "round") > 100 && crossed == 0, "%d", in_file);
-        i = 20000 + (int)row_of("(perf.h writes the trace)", "scope").calls - in_file;
-        snprintf(note, sizeof note, "note: %d trace events are not in the streamed file", i);
-        text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-        CHECK(strstr(text, note), "%s in: %s", note, text);
-        free(text);
-    }
-    o.max_bytes = 50000;
-    CHECK(perf_trace_stream(path, &o) == PERF_OK, "another one after that");
+    n = zones(merged_path, all, 200000, &crossed);
+    in_file = (int)n + writes;
+    CHECK(count_named(all, n, "round") > 100 && crossed == 0, "%d", in_file);
+    i = 20000 + (int)row_of("(perf.h writes the trace)", "scope").calls - in_file;
+    snprintf(note, sizeof note, "note: %d trace events are not in the streamed file", i);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, note), "%s in: %s", note, text);
+    free(text);
+    limit = 50000;
+    CHECK(perf_trace_stream(path) == PERF_OK, "another one after that");
     for (i = 0; i < 20000; i++) {
         PERF_SCOPE("round");
         now_ns += 10;
     }
     CHECK(perf_trace_stream_end() == PERF_EIO, "the limit was reached");
-    text = file_text(path);
+    limit = UINT64_C(1) << 30;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK, "whole at its limit");
-    free(text);
     {
         FILE *f = fopen(path, "rb");
         fseek(f, 0, SEEK_END);
@@ -273,54 +350,63 @@ static void full_disk(const char *path)
 static void forks(void)
 {
     int    i, crossed, status = -1;
-    pid_t  pid;
+    pid_t  child;
     size_t n;
     char   child_path[128];
 
     perf_reset();
-    CHECK(perf_trace_stream(json_path, NULL) == PERF_OK, "start");
+    CHECK(perf_trace_stream(first_path) == PERF_OK, "start");
     for (i = 0; i < 1000; i++)
         round_of(i);
     fflush(stdout);
     {
         PERF_SCOPE("around the fork");
-        pid = fork();
-        if (pid == 0) {
+        child = fork();
+        if (child == 0) {
             for (i = 0; i < 3000; i++)
                 round_of(i);
             _exit(perf_trace_stream_end() == PERF_OK ? 0 : 7);
         }
-        waitpid(pid, &status, 0);
+        waitpid(child, &status, 0);
     }
     CHECK(status == 0, "child %x", status);
     for (i = 0; i < 1000; i++)
         round_of(i);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
-    n = zones(json_path, all, 200000, &crossed);
+    n = zones(first_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 2000 && crossed == 0, "%d in the parent's", count_named(all, n, "round"));
     CHECK(count_named(all, n, "around the fork") == 1, "around");
-    snprintf(child_path, sizeof child_path, "%s.%ld", json_path, (long)pid);
+    snprintf(child_path, sizeof child_path, "%s.%ld", first_path, (long)child);
     n = zones(child_path, all, 200000, &crossed);
     CHECK(count_named(all, n, "round") == 3000 && crossed == 0, "%d in the child's", count_named(all, n, "round"));
     CHECK(count_named(all, n, "around the fork") == 0, "the parent's scope");
     remove(child_path);
 }
 
+static int holds(const char *path, const char *text)
+{
+    FILE  *f = fopen(path, "rb");
+    size_t n = f ? fread(room_, 1, sizeof room_, f) : 0;
+
+    if (f)
+        fclose(f);
+    return memmem(room_, n, text, strlen(text)) != NULL;
+}
+
 static void merges(void)
 {
     perf_trace_part part[3];
-    size_t          bad, n, i;
-    char           *text;
+    size_t          bad, n, size, cut, k;
     int             crossed;
-    uint64_t        first;
+    uint64_t        first, dice = 12345;
     FILE           *f;
 
     perf_reset();
     memset(part, 0, sizeof part);
     round_of(1);
     first = now_ns - 15;
-    CHECK(perf_trace_save(json_path) == PERF_OK && perf_trace_save(other_path) == PERF_OK, "save");
-    part[0].path = json_path;
+    CHECK(perf_trace_save_perfetto(first_path) == PERF_OK && perf_trace_save_perfetto(other_path) == PERF_OK, "save");
+    part[0].path = first_path;
     part[0].name = "rank \"0\"";
     part[1].path = other_path;
     part[1].name = "rank 1";
@@ -328,70 +414,57 @@ static void merges(void)
     part[1].bound_ns = 250;
     CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_OK && bad == 2, "merge");
     n = zones(merged_path, all, 100, &crossed);
-    CHECK(n == 6 && all[0].start == first - 1000 && all[3].start == first, "%lu: %llu, %llu", (unsigned long)n,
-          (unsigned long long)all[0].start, (unsigned long long)first);
-    text = file_text(merged_path);
-    CHECK(strstr(text, "\"process_name\",\"args\":{\"name\":\"rank \\\"0\\\"\"}") && strstr(text, "\"rank 1\""), "%s", text);
-    CHECK(strstr(text, "clock moved by -1000 ns, within 250 ns"), "%s", text);
-    snprintf(room_, sizeof room_, "\"pid\":%u,", (unsigned)perf_process_id_());
-    CHECK(count_of(text, room_) == 3 && count_of(text, "\"pid\":4194304,") == 3,
-          "two processes of one number: %s", text);
-    free(text);
+    CHECK(n == 6 && all[0].start == first - 1000 && all[3].start == first && crossed == 0, "%lu: %llu, %llu",
+          (unsigned long)n, (unsigned long long)all[0].start, (unsigned long long)first);
+    CHECK(holds(merged_path, "rank \"0\"") && holds(merged_path, "rank 1"), "names");
+    CHECK(holds(merged_path, "clock moved by -1000 ns, within 250 ns"), "label");
+    CHECK(pids == 2 && pid[0] == perf_process_id_() && pid[1] == 4194304, "two processes of one number: %u %u",
+          (unsigned)pid[0], (unsigned)pid[1]);
     part[2].path = merged_path;                 /* onto itself, and again */
     part[0].name = part[1].name = NULL;
     CHECK(perf_trace_merge(merged_path, part, 3, NULL) == PERF_OK, "again");
-    CHECK(zones(merged_path, all, 100, &crossed) == 12, "again");
+    CHECK(zones(merged_path, all, 100, &crossed) == 12 && pids == 4, "again");
 
     CHECK(perf_trace_merge(merged_path, part, 0, &bad) == PERF_EINVAL && bad == 0, "none");
     CHECK(perf_trace_merge(NULL, part, 1, &bad) == PERF_EINVAL, "no file");
     part[1].path = "no/such/file";
     CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_EIO && bad == 1, "missing: %lu", (unsigned long)bad);
-    CHECK(perf_trace_save_perfetto(other_path) == PERF_OK, "save");
+    CHECK(perf_trace_save(other_path) == PERF_OK, "save");
     part[1].path = other_path;
-    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_EFORMAT && bad == 1, "two kinds");
+    CHECK(perf_trace_merge(merged_path, part, 2, &bad) == PERF_EFORMAT && bad == 1, "Chrome's JSON");
+    CHECK(zones(merged_path, all, 100, &crossed) == 12, "left as it was");
     CHECK(perf_trace_merge("no/such/folder/x", part, 1, &bad) == PERF_EIO, "no folder");
     CHECK(perf_trace_merge("/dev/full", part, 1, &bad) == PERF_EIO, "full disk");
     part[0].bound_ns = -1;
     CHECK(perf_trace_merge(merged_path, part, 1, &bad) == PERF_EINVAL && bad == 0, "bound");
 
-    /* hostile files: every cut, and bytes changed at random, of both formats */
-    for (i = 0; i < 2; i++) {
-        const char *from = i ? other_path : json_path;
-        size_t      size, cut, k;
-        uint64_t    dice = 12345 + i;
-        memset(part, 0, sizeof part);
-        part[0].path = scratch_file();
-        part[0].name = "x";
-        part[0].bound_ns = 5;
-        f = fopen(from, "rb");
-        size = f ? fread(room_, 1, sizeof room_, f) : 0;
-        if (f)
-            fclose(f);
-        CHECK(size > 100, "%lu", (unsigned long)size);
-        for (cut = 0; cut < size + 1000; cut++) {
-            perf_status s;
-            size_t      length = cut < size ? cut : size;
-            f = fopen(scratch_file(), "wb");
-            if (cut < size) {
-                fwrite(room_, 1, length, f);
-            } else {
-                char *copy = room_ + sizeof room_ / 2;
-                memcpy(copy, room_, size);
-                for (k = 0; k < 3; k++) {
-                    dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
-                    copy[(dice >> 33) % size] = (char)(dice >> 20);
-                }
-                fwrite(copy, 1, size, f);
+    /* hostile files: every cut, and bytes changed at random */
+    memset(part, 0, sizeof part);
+    part[0].path = scratch_file();
+    part[0].name = "x";
+    part[0].bound_ns = 5;
+    f = fopen(first_path, "rb");
+    size = f ? fread(room_, 1, sizeof room_, f) : 0;
+    if (f)
+        fclose(f);
+    CHECK(size > 100, "%lu", (unsigned long)size);
+    for (cut = 0; cut < size + 1000; cut++) {
+        perf_status s;
+        f = fopen(scratch_file(), "wb");
+        if (cut < size) {
+            fwrite(room_, 1, cut, f);
+        } else {
+            char *copy = room_ + sizeof room_ / 2;
+            memcpy(copy, room_, size);
+            for (k = 0; k < 3; k++) {
+                dice = dice * UINT64_C(6364136223846793005) + 1442695040888963407u;
+                copy[(dice >> 33) % size] = (char)(dice >> 20);
             }
-            fclose(f);
-            s = perf_trace_merge(merged_path, part, 1, &bad);
-            CHECK(s == PERF_OK || s == PERF_EFORMAT, "%s", perf_status_text(s));
-            if (s == PERF_OK && !i && cut < size) {
-                text = file_text(merged_path);
-                CHECK(json_valid(text), "cut at %lu: %s", (unsigned long)cut, text);
-                free(text);
-            }
+            fwrite(copy, 1, size, f);
         }
+        fclose(f);
+        s = perf_trace_merge(merged_path, part, 1, &bad);
+        CHECK(s == PERF_OK || s == PERF_EFORMAT, "%s", perf_status_text(s));
     }
 }
 
@@ -407,24 +480,21 @@ static void clocks(void)
     CHECK(perf_clock_sync_add(&s, 3000, 9, 2000) == PERF_EINVAL && perf_clock_sync_add(NULL, 1, 2, 3) == PERF_EINVAL, "bad");
 }
 
-/* The memory of a stream serves the next one, of either kind. */
+/* The memory of a stream serves the next one. */
 static void many(void)
 {
     perf_registry_ *r = perf_registry_get_();
-    char           *pool = NULL, *text;
-    int             i;
+    char           *pool = NULL;
+    int             i, crossed;
 
     for (i = 0; i < 40; i++) {
-        const char *path = i % 4 < 2 ? other_path : json_path;
-        CHECK(perf_trace_stream(path, NULL) == PERF_OK, "stream %d", i);
+        CHECK(perf_trace_stream(i % 4 < 2 ? other_path : first_path) == PERF_OK, "stream %d", i);
         round_of(i);
         CHECK(perf_trace_stream_end() == PERF_OK, "end %d", i);
         CHECK(i < 4 || r->pool == pool, "stream %d took %d bytes", i, (int)(r->pool - pool));
         pool = r->pool;
     }
-    text = file_text(json_path);
-    CHECK(json_valid(text) && strstr(text, "grandchild"), "%s", text);
-    free(text);
+    CHECK(count_named(all, zones(first_path, all, 1000, &crossed), "grandchild") >= 1, "the last one");
 }
 
 /* A counter is two entries of the ring: what is lost after a stream is counted in events. */
@@ -436,7 +506,7 @@ static void lost_after(const char *path)
     perf_reset();
     for (i = 0; i < 3 * fit; i++)
         perf_count("value", 1.0);
-    CHECK(perf_trace_stream(path, NULL) == PERF_OK, "stream");
+    CHECK(perf_trace_stream(path) == PERF_OK, "stream");
     for (i = 0; i < 100; i++)
         perf_count("value", 1.0);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
@@ -449,38 +519,28 @@ static void lost_after(const char *path)
 
 static void bad_input(void)
 {
-    perf_stream_opts o = perf_stream_opts_default();
-
-    CHECK(perf_trace_stream(NULL, NULL) == PERF_EINVAL && perf_trace_stream("", NULL) == PERF_EINVAL, "path");
-    CHECK(perf_trace_stream("no/such/folder/x", NULL) == PERF_EIO, "folder");
-    CHECK(perf_trace_stream("/dev/full", NULL) == PERF_EIO, "full disk");
-    o.seconds = -1;
-    CHECK(perf_trace_stream(json_path, &o) == PERF_EINVAL, "seconds");
-    o.seconds = strtod("nan", NULL);
-    CHECK(perf_trace_stream(json_path, &o) == PERF_EINVAL, "NaN");
+    CHECK(perf_trace_stream(NULL) == PERF_EINVAL && perf_trace_stream("") == PERF_EINVAL, "path");
+    CHECK(perf_trace_stream("no/such/folder/x") == PERF_EIO, "folder");
+    CHECK(perf_trace_stream("/dev/full") == PERF_EIO, "full disk");
     CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
-    CHECK(perf_stream_opts_resolved(NULL).max_bytes == UINT64_C(1) << 30, "default");
 }
 
 int main(void)
 {
-    snprintf(json_path, sizeof json_path, "%s", scratch_file());
-    snprintf(json_path + strlen(json_path) - 5, 20, "-a.json");
+    snprintf(first_path, sizeof first_path, "%s.a", scratch_file());
     snprintf(other_path, sizeof other_path, "%s.b", scratch_file());
     snprintf(merged_path, sizeof merged_path, "%s.c", scratch_file());
     bad_input();
-    killed(json_path, 0);
-    killed(other_path, 1);
+    killed(first_path);
     whole();
     open_scopes();
-    full_disk(json_path);
-    full_disk(other_path);
+    full_disk(first_path);
     forks();
     merges();
     clocks();
     lost_after(other_path);
     many();
-    remove(json_path);
+    remove(first_path);
     remove(other_path);
     remove(merged_path);
     remove(scratch_file());

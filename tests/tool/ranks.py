@@ -1,13 +1,31 @@
 """perf-ab merge: the slowest rank and the imbalance; traces of several processes in one."""
 import json
 import random
+import sys
+from pathlib import Path
 
 from tool import Checks
 
-TRACE = """[
-{"ph":"M","name":"process_labels","args":{"labels":"perf.h"},"pid":77},
-{"ph":"X","name":"step \\"pid\\":9 \\u0001","ts":%d.250,"dur":4.500,"pid":77,"tid":78},
-{"ph":"C","name":"q","args":{"value":null},"ts":%d.000,"pid":77,"tid":78}"""
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from pftrace import field, packet, processes, slices  # noqa: E402
+
+CHROME = """{"displayTimeUnit":"ns","traceEvents":[
+{"ph":"X","name":"step","ts":1.250,"dur":4.500,"pid":77,"tid":78}
+]}
+"""
+
+
+def trace(c, name, begin):
+    """As perf.h writes it: a process 77 with a thread, and a scope of 4.5 us."""
+    def event(kind, ns, *more):
+        return packet(field(11, field(9, kind) + field(11, 77 << 32 | 2) + b"".join(more)), field(8, ns),
+                      field(58, 3), field(10, 1))
+
+    path = c.work / name
+    path.write_bytes(packet(field(60, field(1, 77 << 32) + field(3, field(1, 77))), field(10, 1)) +
+                     packet(field(60, field(1, 77 << 32 | 2) + field(4, field(1, 77) + field(2, 78))), field(10, 1)) +
+                     event(1, begin, field(23, "step")) + event(2, begin + 4500))
+    return path
 
 
 def results(rank, factor):
@@ -31,22 +49,19 @@ def main():
     one = c.status(0, "merge", ranks[0], "-o", c.work / "one.json")
     c.check(one == "", f"a single run has no slowest: {one}")
 
-    a, b = c.file("a.json", TRACE % (1000, 1001)), c.file("b.json", TRACE % (2000, 2001) + "\n]\n")
-    c.status(0, "merge", "--ranks", a, "--name", "gpu box", "--offset", "-500000+-40", b, "-o", c.work / "m.json")
-    trace = json.loads((c.work / "m.json").read_text())["traceEvents"]
-    steps = [e for e in trace if e["ph"] == "X"]
-    c.check([e["ts"] for e in steps] == [1000.25, 1500.25] and len({e["pid"] for e in steps}) == 2, f"{trace}")
-    c.check(steps[0]["name"] == 'step "pid":9 \x01', f"{steps}")
-    names = {e["args"]["name"]: e["pid"] for e in trace if e["name"] == "process_name"}
-    c.check(names == {"rank 0": steps[0]["pid"], "gpu box": steps[1]["pid"]}, f"{names}")
-    c.check(any(e.get("args", {}).get("labels") == "clock moved by -500000 ns, within 40 ns" for e in trace), "bound")
-    c.status(0, "merge", c.work / "m.json", a, "-o", c.work / "again.json")
-    again = json.loads((c.work / "again.json").read_text())["traceEvents"]
-    c.check(len({e["pid"] for e in again if e["ph"] == "X"}) == 3, "merged once more")
+    a, b = trace(c, "a.pftrace", 1000250), trace(c, "b.pftrace", 2000250)
+    c.status(0, "merge", "--ranks", a, "--name", "gpu box", "--offset", "-500000+-40", b, "-o", c.work / "m.pftrace")
+    steps = slices(c.work / "m.pftrace")
+    c.check([s[3] for s in steps] == [1000250, 1500250] and len({s[0] for s in steps}) == 2, f"{steps}")
+    c.check(processes(c.work / "m.pftrace") == {steps[0][0]: ("rank 0", []), steps[1][0]: (
+        "gpu box", ["clock moved by -500000 ns, within 40 ns"])}, f"{processes(c.work / 'm.pftrace')}")
+    c.status(0, "merge", c.work / "m.pftrace", a, "-o", c.work / "again.pftrace")
+    c.check(len({s[0] for s in slices(c.work / "again.pftrace")}) == 3, "merged once more")
+    c.status(3, "merge", c.file("c.json", CHROME), "-o", c.work / "x", has="perf_trace_save_perfetto")
 
     c.status(3, "merge", a, has="-o FILE")
     c.status(3, "merge", a, ranks[0], "-o", c.work / "x", has="rank0.json")
-    c.status(3, "merge", ranks[0], a, "-o", c.work / "x", has="a.json")
+    c.status(3, "merge", ranks[0], a, "-o", c.work / "x", has="a.pftrace")
     c.status(3, "merge", a, c.work / "missing", "-o", c.work / "x", has="missing")
     c.status(3, "merge", a, "--name", "x", "-o", c.work / "x", has="before the file")
     c.status(3, "merge", "--offset", "5x", a, "-o", c.work / "x", has="an offset is")

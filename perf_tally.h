@@ -1,0 +1,179 @@
+/* perf_tally.h - what many processes have recorded of one scope, added up.
+ *
+ *     static perf_tally mine, all;
+ *     perf_tally_of("compute", rank, &mine);
+ *     perf_tally_merge(&all, &mine);               // or one MPI_Reduce: docs/mpi.md
+ *     printf("%+.1f %%\n", 100 * perf_tally_imbalance(&all));     // the slowest, beyond the mean
+ *
+ * Optional: only files that add up processes include it.
+ * Sections (search for ">>"):  tally  private
+ * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
+#ifndef PERF_TALLY_H
+#define PERF_TALLY_H
+
+#include "perf_report.h"
+
+PERF_BEGIN_DECLS
+
+/* >>tally ------------------------------------------------------------------------------------- */
+
+/* What the scopes of one name have recorded, as a struct without pointers: keep it, send it, add it
+ * to those of other processes in any order or tree, the bits of the sum are the same (one
+ * MPI_Reduce: docs/mpi.md).  All zero is empty.  44 KB, so not on a small stack.                 */
+typedef struct perf_tally {
+    perf_hist hist;             /* of the calls in ns: exact extremes, percentiles within 2 %     */
+    uint64_t  calls, sum_ns;    /* sum_ns / calls is the mean                                     */
+    uint64_t  total_ns;         /* recursive calls once                                           */
+    uint64_t  self_ns;          /* without the scopes inside                                      */
+    uint64_t  parts;            /* tallies in it: 1 from perf_tally_of                            */
+    uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
+    uint32_t  most, least;      /* ... and its number; of equal ones the lower                    */
+} perf_tally;
+
+/* Tally of `name` (the host's scope where a device scope has that name too) from all threads, which
+ * may go on; `part` is a number of yours for this process, its rank.  PERF_ENODATA: nothing
+ * recorded, *out is then a part without calls, which counts as one in an imbalance.  PERF_EINVAL:
+ * no name or out; PERF_ENOMEM: *out is empty.                                                    */
+PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out);
+
+/* into += from.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or not a tally; either way
+ * `into` stays as it was.                                                                        */
+PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
+
+/* By how much the part with the most time is beyond the mean of all parts: 0.2 is 20 %; 0 when
+ * there is no time in it.                                                                        */
+PERF_FN double perf_tally_imbalance(const perf_tally *t);
+
+/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
+
+PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
+{
+    return PERF_CAST_(uint64_t, ticks * tick + 0.5);
+}
+
+/* The buckets in ns.  One call each goes to the extremes themselves, which are exact so. */
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *c, double tick)
+{
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, c->min), tick), ns, n, calls = 0, seen = 0;
+    uint64_t max = perf_tally_ns_(PERF_CAST_(double, c->max), tick);
+    uint32_t i;
+
+    for (i = 0; i < PERF_CELL_BUCKETS_; i++)
+        calls += c->bucket[i];
+    for (i = 0; i < PERF_CELL_BUCKETS_ && seen < calls; i++) {
+        n = c->bucket[i];
+        if (!n)
+            continue;
+        if (seen == 0) {
+            perf_hist_add_n(h, min, 1);
+            n--;
+        }
+        seen += c->bucket[i];
+        if (seen == calls && n) {
+            perf_hist_add_n(h, max, 1);
+            n--;
+        }
+        ns = perf_tally_ns_(perf_bucket_value_(i), tick);
+        ns = ns < min ? min : ns > max ? max : ns;
+        if (n)
+            perf_hist_add_n(h, ns, n);
+    }
+    h->head.lo = h->head.width[0] = 0;  /* they depend on the order of records    */
+}
+
+PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)
+{
+    perf_registry_ *r = perf_registry_read_();
+    perf_row_       row;
+    perf_sum_      *sum;
+    double          tick;
+    uint32_t        id, count, best = 0, kind, length;
+
+    if (out)
+        memset(out, 0, sizeof *out);
+    if (!name || !out)
+        return PERF_EINVAL;
+    if (!*name)
+        name = "(empty)";                       /* as it was recorded                             */
+    length = perf_name_length_(name);
+    sum = PERF_CAST_(perf_sum_ *, PERF_MALLOC(sizeof *sum));
+    if (!sum)
+        return PERF_ENOMEM;
+    out->parts = 1;
+    out->most = out->least = part;
+    if (r)
+        perf_sources_collect_(r);
+    count = r ? PERF_ACQ_(&r->count) : 0;
+    for (id = 1; id < count; id++) {
+        perf_name_ *n = PERF_ACQ_(&r->names)[id];
+        kind = n->kind;
+        if (PERF_KIND_POINT_(kind) || n->length != length || memcmp(n->site.name, name, length))
+            continue;
+        if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
+            perf_row_fill_(&row, r, id, sum);
+            best = row.count ? id : best;
+        }
+    }
+    if (best) {
+        perf_row_fill_(&row, r, best, sum);
+        tick = perf_scope_tick_ns_(r);
+        perf_tally_hist_(&out->hist, sum, tick);
+        out->calls = row.count;
+        out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
+        out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);
+        out->self_ns = perf_tally_ns_(PERF_CAST_(double, row.self), tick);
+        out->most_ns = out->least_ns = out->total_ns;
+    }
+    PERF_FREE(sum);
+    return best ? PERF_OK : PERF_ENODATA;
+}
+
+PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from)
+{
+    uint64_t    most = ~UINT64_C(0);
+    perf_status status;
+
+    if (!into || !from || into == from || from->hist.head.highest || into->hist.head.highest)
+        return PERF_EINVAL;
+    if (!from->parts)
+        return PERF_OK;
+    if (from->calls > most - into->calls || from->sum_ns > most - into->sum_ns ||
+        from->total_ns > most - into->total_ns || from->self_ns > most - into->self_ns ||
+        from->parts > most - into->parts)
+        return PERF_ERANGE;
+    status = perf_hist_merge(&into->hist, &from->hist);
+    if (status != PERF_OK)
+        return status;
+    if (!into->parts || from->most_ns > into->most_ns ||
+        (from->most_ns == into->most_ns && from->most < into->most)) {
+        into->most_ns = from->most_ns;
+        into->most = from->most;
+    }
+    if (!into->parts || from->least_ns < into->least_ns ||
+        (from->least_ns == into->least_ns && from->least < into->least)) {
+        into->least_ns = from->least_ns;
+        into->least = from->least;
+    }
+    into->calls += from->calls;
+    into->sum_ns += from->sum_ns;
+    into->total_ns += from->total_ns;
+    into->self_ns += from->self_ns;
+    into->parts += from->parts;
+    return PERF_OK;
+}
+
+PERF_FN double perf_tally_imbalance(const perf_tally *t)
+{
+    if (!t || !t->total_ns)
+        return 0.0;
+    return PERF_CAST_(double, t->most_ns) * PERF_CAST_(double, t->parts) /
+               PERF_CAST_(double, t->total_ns) - 1.0;
+}
+
+#if PERF_DISABLE
+#define perf_tally_of(n, p, out) PERF_OFF_CODE_((perf_tally_of)(n, p, out))
+#endif
+
+PERF_END_DECLS
+
+#endif /* PERF_TALLY_H */
