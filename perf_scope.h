@@ -187,7 +187,7 @@ PERF_FN void perf_thread_name(const char *name);
  *   PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_, perf_calibration_,
  *   perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_, perf_opened_,
  *   perf_bucket_add_, perf_event_hot_, perf_ring_take_, perf_entry_, PERF_LOSSES_, PERF_LOSS_*_,
- *   PERF_MODE_, PERF_OFF_, PERF_OFF_CODE_                                                        */
+ *   PERF_OFF_, PERF_OFF_CODE_                                                        */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
