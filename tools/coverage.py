@@ -28,7 +28,7 @@ SCRIPTS = {"harness", "at exit", "modules", "core gcc", "fake driver gcc", "unlo
            "quickstart, planted defects", "c gpu_stream, simulated driver", "ranges gcc"}
 # The same programs with other switches, or under a tool that cannot count; signals: a handler that interrupts
 # code compiled with -O0 in the middle of an addition.
-LEFT_OUT = ("signals", "tsan", "valgrind", "disturbed", "sanitized", "hot path", "ten thousand ranks")
+LEFT_OUT = ("signals", "tsan", "valgrind", "sanitized", "hot path", "ten thousand ranks")
 
 
 def command(*words, **options):
