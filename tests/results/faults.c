@@ -233,7 +233,7 @@ static void files(void)
     merged.path = part;
     whole(part, perf_trace_save_perfetto(part), 0, "perf_trace_save_perfetto");
     (void)perf_trace_merge(path, &merged, 1, NULL);
-    if (perf_trace_stream(path, NULL) == PERF_OK) {
+    if (perf_trace_stream(path) == PERF_OK) {
         scopes();
         (void)perf_trace_stream_end();
     }
