@@ -112,7 +112,7 @@ typedef struct perf_fiber {
     uint64_t               calls, left;
     uint32_t               number;
 } perf_fiber;
-PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
+PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);   /* see above                  */
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
 PERF_FN void perf_thread_name(const char *name);
