@@ -17,13 +17,13 @@
  *   perf_clock.h    what time is it?
  *   perf_scope.h    what is timed?  scopes, laps, spans, counters: all that a marking file needs
  *   perf_record.h   what was recorded?  clock, names, threads, switches
- *   perf_report.h   where does the time go?  table, call tree, memory phases, trace
+ *   perf_report.h   where does the time go?  table, call tree, trace
  *   perf_bench.h    how long, and which is faster?  the loops
  *   perf_loop.h     how do the loops decide?  their engine; variants, schedules
  *
  * Not behind this door, include them when you need them: perf_cuda.h (comes along in a CUDA or HIP
- * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_tally.h, perf_results.h,
- * perf_export.h.
+ * file), perf_gpu_bench.h, perf_kernel.h, perf_nvtx.h, perf_trace.h, perf_memory.h, perf_tally.h,
+ * perf_diagnosis.h, perf_results.h, perf_export.h.
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H
 #define PERF_H

@@ -27,7 +27,7 @@
 #define PERF_DISABLE 0          /* 1: every scope, timer and PERF_ macro compiles to nothing      */
 #endif
 #ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
-#if !defined(__TINYC__)
+#if !defined(__TINYC__) && !defined(__Aro__)
 #define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
 #define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
 #else
@@ -111,7 +111,8 @@ PERF_BEGIN_DECLS
     X(PERF_ELIMIT,    "a fixed limit of this library was reached")                                \
     X(PERF_ENOGPU,    "no GPU: no driver, no device, or no context current in this thread")       \
     X(PERF_EGPU,      "the GPU's driver reported an error: see perf_gpu_error_text()")            \
-    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")
+    X(PERF_ESTREAM,   "nothing ran on the timed stream: was it launched on another one?")         \
+    X(PERF_EFAILED,   "the benchmark says that it failed: perf_bench_fail()")
 
 #define PERF_STATUS_ENUM_(name, text) name,
 /* The result of a call that can fail; PERF_OK is 0. */
@@ -349,7 +350,7 @@ PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 /* Square root of x, correctly rounded on x86-64 and AArch64; NaN below 0.  Any thread. */
 PERF_FN double perf_sqrt(double x)
 {
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__)
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
     double r;
     __asm__("sqrtsd %1, %0" : "=x"(r) : "x"(x));    /* __builtin_sqrt would call libm at -O0      */
     return r;

@@ -169,9 +169,9 @@ PERF_FN const char *perf_result_text(perf_result *r);
         }                                                                                         \
     } while (0)
 #endif
-#elif defined(__GNUC__) && defined(__cplusplus)
+#elif defined(__cplusplus)
 #define PERF_KEEP_(x) __asm__ __volatile__("" : : "g,x"(x))
-#elif defined(__GNUC__)
+#else
 #define PERF_KEEP_(x)                                                                             \
     do {                                                                                          \
         if (__builtin_classify_type(x) == 5) {  /* a pointer, or an array */ \
@@ -182,9 +182,6 @@ PERF_FN const char *perf_result_text(perf_result *r);
             __asm__ __volatile__("" : : "g,x"(x));                                                \
         }                                                                                         \
     } while (0)
-#else
-#define PERF_KEEP_(x) perf_keep_at_(&(x))       /* other compilers: x must be a variable          */
-PERF_FN void perf_keep_at_(const volatile void *p);
 #endif
 #ifndef __cplusplus
 #define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
@@ -214,9 +211,9 @@ PERF_FN void perf_clobber(void);
  *
  * Two that share state (they walk the same memory, one behind the other) differ in turns though
  * they are equal alone, and no statistics of the turns can tell.  So a decision is held against a
- * control: the faster one runs alone for a while, then they take turns again.  If that would change
- * the answer, or if the second of a pair is faster whichever it is, the verdict is withheld and so
- * it says.  Cure: opts.before sets the state up anew before each slice.                          */
+ * control: the faster one runs alone for a while, then they take turns again.  If that changes the
+ * ratio, or if the second of a pair is faster whichever it is, all is measured anew, and in the end
+ * withheld.  Cure: opts.before sets the state up anew before each slice.                         */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
@@ -248,7 +245,7 @@ typedef struct perf_ab_result {
     perf_decides decides;               /* which clock the verdict rests on                       */
     const char  *why;                   /* one static sentence about that, never NULL             */
     double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
-    int          control_rounds;        /* leads until they agreed, 5 at most                     */
+    int          control_rounds;        /* leads, all together                                    */
     int          control_failed;        /* 1: the verdict was withheld because of it              */
     double       alone_ratio;           /* the ratio with what the faster one takes when it runs  */
                                         /* alone, in the control; 0: not run                      */
@@ -324,24 +321,16 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
 /* >>internal: what perf_loop.h may use -----------------------------------------------------------
  *   perf_loop_engine_       the functions of one kind of loop; a loop calls them through a pointer
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
- *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race           */
+ *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race          */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if !PERF_TCC_
     __asm__ __volatile__("" : : : "memory");
 #endif
 }
-
-#if !defined(__GNUC__) && !defined(__TINYC__)
-PERF_FN void perf_keep_at_(const volatile void *p)
-{
-    static const volatile void *volatile sink;
-    sink = p;
-}
-#endif
 
 PERF_FN perf_bench_opts perf_bench_opts_default(void)
 {
@@ -421,7 +410,7 @@ PERF_INLINE_FN_ int perf_loop_goes_on_(int64_t *left)
 #else
 #define PERF_LOOP_GOES_ON_(left) (--(left) >= 0)
 #endif
-#if defined(__GNUC__) && !PERF_TCC_
+#if !PERF_TCC_
 #define PERF_LOOP_KNOWN_(x)                                                                       \
     do {                                                                                          \
         if (!(x))                                                                                 \

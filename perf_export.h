@@ -22,8 +22,6 @@ PERF_BEGIN_DECLS
 
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
-    PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
-    PERF_EXPORT_PYPERF,         /* python -m pyperf stats, compare_to                             */
     PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too     */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
@@ -34,17 +32,17 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first four write what perf_results_save writes, the last
+/* To a file, whole or not at all.  The first two write what perf_results_save writes, the last
  * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first four to an open stream, which stays open; PERF_EINVAL for the last two. */
+/* The first two to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
-/* "google", "go", ...; NULL for any other number, so that a loop over the names ends by itself. */
+/* "google", "openmetrics", ...; NULL for any other number, so that a loop over the names ends. */
 PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
@@ -58,8 +56,8 @@ typedef struct perf_arm_ {
     const perf_saved_  *loop;
     const perf_summary *time;
     int                 arm;
-    uint64_t            batch, iterations;
-    double              first_ns, bytes, items;
+    uint64_t            batch;
+    double              bytes, items;
 } perf_arm_;
 
 PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
@@ -75,15 +73,11 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
         a->suffix = a->arm ? "/candidate" : "/baseline";
         a->time = perf_saved_summary_(l, a->arm);
         a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
-        a->first_ns = a->arm ? l->ab->first_candidate_ns : l->ab->first_baseline_ns;
-        a->iterations = a->batch * a->time->count;
     } else if (a->arm) {
         return 0;
     } else {
         a->time = perf_saved_summary_(l, 0);
         a->batch = l->bench->batch;
-        a->iterations = l->bench->iterations;
-        a->first_ns = l->bench->first_ns;
         a->bytes = l->bench->opts.bytes;
         a->items = l->bench->opts.items;
     }
@@ -98,15 +92,6 @@ PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const ch
     perf_put_json_(o, a->name);
     o->len--;                                   /* over the closing quote                         */
     perf_say_(o, "%s%s'", a->suffix, more);
-}
-
-/* The next arm with values, from *k on, which moves behind it; 0: there are no more. */
-PERF_COLD_FN_ int perf_arm_next_(const perf_saving_ *s, size_t *k, perf_arm_ *a)
-{
-    while (*k < 2 * s->loops)
-        if (perf_arm_of_(s, (*k)++, a))
-            return 1;
-    return 0;
 }
 
 /* ---- Google Benchmark ---- */
@@ -186,148 +171,6 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
             perf_put_google_entry_(o, &a, family, 0, aggregate[i], value[i]);
         }
         family++;
-    }
-    perf_put_(o, "]}\n");
-}
-
-/* ---- Go benchmark text ---- */
-
-/* Length of the white space of Unicode at s beyond ASCII's; 0: none. */
-PERF_COLD_FN_ int perf_wide_space_(const char *s)
-{
-    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0),
-                  c = PERF_CAST_(unsigned char, b ? s[2] : 0);
-
-    if (a == 0xc2 && (b == 0x85 || b == 0xa0))
-        return 2;
-    if (a == 0xe2 && b == 0x80)
-        return (c >= 0x80 && c <= 0x8a) || c == 0xa8 || c == 0xa9 || c == 0xaf ? 3 : 0;
-    return (a == 0xe1 && b == 0x9a && c == 0x80) || (a == 0xe3 && b == 0x80 && c == 0x80) ||
-           (a == 0xe2 && b == 0x81 && c == 0x9f) ? 3 : 0;
-}
-
-/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks, no control characters, no lower case first. */
-PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
-{
-    const char *s;
-    int         n;
-
-    perf_put_(o, "Benchmark");
-    for (s = a->name; *s; s += n) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        n = perf_utf8_(s);
-        if (n == 0) {
-            perf_put_(o, "\xef\xbf\xbd");
-            n = 1;
-        } else if (c <= 0x20 || c == 0x7f || perf_wide_space_(s)) {
-            perf_put_char_(o, '_');
-        } else if (s == a->name && c >= 'a' && c <= 'z') {
-            perf_put_char_(o, PERF_CAST_(char, c - 32));
-        } else {
-            int i;
-            for (i = 0; i < n; i++)
-                perf_put_char_(o, s[i]);
-        }
-    }
-    perf_put_(o, a->suffix);
-}
-
-/* A line "key: value" of the head; the value must not end it early. */
-PERF_COLD_FN_ void perf_put_go_line_(perf_out_ *o, const char *key, const char *value)
-{
-    perf_put_(o, key);
-    for (; *value; value++)
-        perf_put_char_(o, PERF_CAST_(unsigned char, *value) < 0x20 ? ' ' : *value);
-    perf_put_char_(o, '\n');
-}
-
-PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, i;
-
-#if defined(__linux__)
-    perf_put_go_line_(o, "goos: ", "linux");
-#elif defined(_WIN32)
-    perf_put_go_line_(o, "goos: ", "windows");
-#elif defined(__APPLE__)
-    perf_put_go_line_(o, "goos: ", "darwin");
-#endif
-#if defined(__x86_64__) || defined(_M_X64)
-    perf_put_go_line_(o, "goarch: ", "amd64");
-#elif defined(__aarch64__)
-    perf_put_go_line_(o, "goarch: ", "arm64");
-#endif
-    perf_put_go_line_(o, "cpu: ", s->run.cpu);
-    for (k = 0; perf_arm_next_(s, &k, &a);)
-        for (i = 0; i < a.loop->n; i++) {
-            double ns = perf_saved_value_(a.loop, a.arm, i);
-            if (!perf_saved_whole_(a.loop, i))
-                continue;
-            perf_put_go_name_(o, &a);
-            perf_say_(o, "\t%u\t%r ns/op", a.batch, ns);
-            if (a.bytes > 0.0)
-                perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
-            if (a.items > 0.0)
-                perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
-            perf_put_char_(o, '\n');
-        }
-}
-
-/* ---- pyperf ---- */
-
-/* Behind `key`, a JSON string in one line without blanks at its ends: pyperf takes nothing else. */
-PERF_COLD_FN_ void perf_put_line_json_(perf_out_ *o, const char *key, const char *s,
-                                       const char *suffix)
-{
-    const char *end = s + strlen(s);
-
-    while (*s && PERF_CAST_(unsigned char, *s) <= 0x20)
-        s++;
-    while (end > s && PERF_CAST_(unsigned char, end[-1]) <= 0x20)
-        end--;
-    perf_say_(o, "%s'%s", key, s == end ? "(unnamed)" : "");
-    while (s < end) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
-        int           n = perf_utf8_(s);
-        if (n == 0 || c < 0x20 || c == 0x7f) {
-            perf_put_(o, n == 0 ? "\\ufffd" : " ");
-            s++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            perf_put_char_(o, '\\');
-        while (n--)
-            perf_put_char_(o, *s++);
-    }
-    perf_say_(o, "%s'", suffix);
-}
-
-PERF_COLD_FN_ void perf_put_pyperf_(perf_out_ *o, const void *saving)
-{
-    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
-    perf_arm_ a;
-    size_t    k, some = 0;
-
-    perf_put_(o, "{\"version\":\"1.0\",\"metadata\":{\"unit\":\"second\"");
-    perf_put_line_json_(o, ",\"hostname\":", s->run.machine, "");
-    perf_put_line_json_(o, ",\"cpu_model_name\":", s->run.cpu, "");
-    perf_put_line_json_(o, ",\"platform\":", s->run.os, "");
-    perf_put_line_json_(o, ",\"compiler\":", s->run.compiler, "");
-    perf_put_line_json_(o, ",\"build\":", s->run.build, "");
-    if (s->run.cores)
-        perf_say_(o, ",'cpu_count':%i", s->run.cores);
-    perf_put_(o, "},\n\"benchmarks\":[");
-    for (k = 0; perf_arm_next_(s, &k, &a);) {
-        perf_put_(o, some++ ? "," : "");
-        perf_put_line_json_(o, "\n {\"metadata\":{\"name\":", a.name, a.suffix);
-        perf_say_(o, ",'loops':%u},'runs':[{'metadata':{'date':'", a.batch);
-        perf_put_date_(o, s->run.time_s, "\"}");
-        if (a.first_ns > 0.0)
-            perf_say_(o, ",'warmups':[[1,%r]]", a.first_ns * 1e-9);
-        perf_put_samples_(o, ",'values':", a.loop, a.arm, 1e-9);
-        perf_put_(o, "}]}");
     }
     perf_put_(o, "]}\n");
 }
@@ -458,8 +301,8 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
         perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
     }
-    for (k = some = 0; perf_arm_next_(s, &k, &a);) {
-        if (perf_named_before_(s, &a))
+    for (k = some = 0; k < 2 * s->loops; k++) {
+        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, &a))
             continue;
         if (!some++)
             perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",
@@ -477,6 +320,7 @@ typedef struct perf_flame_ {
     perf_tree_ *tree;
     double      tick;
     const char *title;
+    char        diagnosis[2048];        /* of perf_diagnosis.h; "" without                        */
 } perf_flame_;
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
@@ -543,12 +387,19 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
     uint32_t     i;
 
-    perf_file_put_(f, "<!doctype html><meta charset=utf-8><title>flame graph</title><style>"
-                      "body{font:12px sans-serif;margin:8px}#g{position:relative}"
-                      "#g div{position:absolute;height:17px;line-height:17px;overflow:hidden;"
-                      "white-space:nowrap;box-sizing:border-box;border:1px solid #fff;"
-                      "padding:0 3px;cursor:pointer}</style><h3 id=h></h3><div id=g></div>"
-                      "<script>\nconst title=");
+    perf_file_put_(f, "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
+                      "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
+                      ":root{color-scheme:light dark}body{font:13px sans-serif;margin:8px}"
+                      "#g{position:relative;margin-top:6px}#g div{position:absolute;height:21px;"
+                      "line-height:20px;overflow:hidden;white-space:nowrap;box-sizing:border-box;"
+                      "border:1px solid Canvas;padding:0 3px;cursor:pointer;color:#000}"
+                      "#d,pre{white-space:pre-wrap;overflow-wrap:anywhere;margin:4px 0}"
+                      "#g .dim{opacity:.25}input{font:inherit;max-width:60%}</style><h3 id=h></h3>"
+                      "<input id=q type=search placeholder='search names' aria-label=search> "
+                      "<button id=r>all</button><div id=d></div><pre id=b></pre>"
+                      "<div id=g></div><p>A box is a scope, below it what it called; its width is "
+                      "its share of the time, its colour its name. Tap for figures and to zoom; "
+                      "the boxes above lead back.</p><script>\nconst title=");
     perf_flame_text_(f, w->title);
     /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
     perf_file_put_(f, ";\nconst node=[[0,\"all\",");
@@ -572,27 +423,35 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         perf_file_number_(f, node[i].calls);
         perf_file_put_(f, "]");
     }
+    perf_file_put_(f, "];\nconst diagnosis=");
+    perf_flame_text_(f, w->diagnosis);
     perf_file_put_(f,
-                   "];\nconst kids=node.map(()=>[]);"
-                   "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
-                   "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
-                   "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
-                   "const g=document.getElementById('g');"
-                   "document.getElementById('h').textContent=title;\n"
-                   "function color(s){let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%360;"
-                   "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'}\n"
-                   "function box(i,x,w,y){if(w<0.05)return;"
-                   "const d=document.createElement('div'),n=node[i];"
-                   "d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*18+'px';"
-                   "d.style.background=color(n[1]);d.textContent=n[1];"
-                   "d.title=n[1]+'\\n'+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
-                   "(100*n[2]/(node[0][2]||1)).toFixed(2)+' % of all';"
-                   "d.onclick=()=>show(i);g.appendChild(d);top_=Math.max(top_,y+1);"
-                   "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
-                   "let top_=0;function show(i){g.replaceChildren();top_=0;const up=[];"
-                   "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
-                   "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
-                   "box(i,0,100,up.length);g.style.height=top_*18+'px'}\nshow(0);\n</script>\n");
+        ";\nconst $=i=>document.getElementById(i),kids=node.map(()=>[]),all=node[0][2]||1;"
+        "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"
+        "const time=n=>n<1e3?n+' ns':n<1e6?(n/1e3).toPrecision(3)+' us':"
+        "n<1e9?(n/1e6).toPrecision(3)+' ms':(n/1e9).toPrecision(3)+' s';\n"
+        "const part=n=>(100*n/all).toFixed(1)+' %';let depth=0,at=0;"
+        "$('h').textContent=title;$('b').textContent=diagnosis;\n"
+        "const color=s=>{let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%3600;"
+        "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'};\n"
+        "const words=n=>n[1]+': '+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
+        "part(n[2])+' of all, '+time(Math.round(n[2]/(n[4]||1)))+' a call';\n"
+        "function box(i,x,w,y){if(w<0.05)return;const d=document.createElement('div'),n=node[i],"
+        "q=$('q').value.toLowerCase();d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*22+'px';"
+        "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[4]+"
+        "'x';d.title=words(n);if(q&&!n[1].toLowerCase().includes(q))d.className='dim';"
+        "d.onclick=()=>{$('d').textContent=words(n);show(i)};$('g').appendChild(d);"
+        "depth=Math.max(depth,y+1);\n"
+        "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
+        "function show(i){at=i;$('g').replaceChildren();depth=0;const up=[];"
+        "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
+        "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
+        "box(i,0,100,up.length);$('g').style.height=depth*22+'px'}\n"
+        "$('q').oninput=()=>{show(at);const q=$('q').value.toLowerCase();let s=0;"
+        "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][2];"
+        "else kids[i].forEach(add)};add(0);"
+        "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
+        "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
     perf_file_flush_(f);
 }
 
@@ -603,6 +462,10 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     perf_status     status;
 
     memset(&w, 0, sizeof w);
+    if (r && PERF_ACQ_(&r->put_diagnosis)) {
+        perf_out_ o = perf_out_open_(w.diagnosis, sizeof w.diagnosis);
+        r->put_diagnosis(&o, 0);
+    }
     w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
     if (!r)
         return PERF_ENOMEM;
@@ -630,8 +493,6 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
 {
     static const perf_export_row_ row[] = {
         {"google", perf_put_google_, PERF_NULL_},
-        {"go", perf_put_go_, PERF_NULL_},
-        {"pyperf", perf_put_pyperf_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"folded", PERF_NULL_, perf_folded_go_},
         {"flame", PERF_NULL_, perf_flame_go_},

@@ -208,7 +208,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  *   perf_hist_cell_                                     what a counter holds
  *   perf_hist_index_, perf_hist_lower_, perf_top_bit_   counter of a value, values of a counter
  *   perf_hist_place_, perf_hist_bump_, PERF_HIST_MOST_  counter of any value; adds, 0: no room
- *   perf_hist_touched_, perf_hist_occupied_             where to look, the next counter not zero
+ *   perf_hist_occupied_                                 the next counter that is not zero
  *   perf_hist_extremes_, perf_hist_unit_                integers, 0: no value; the unit, never 0
  *   perf_hist_middle_, perf_hist_up_to_                 of a bucket; how many values up to one
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
@@ -224,23 +224,23 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  * counters (0.1 %: 69 KB in place of 86).  Both are equal from 2^K up, except for a constant.
  * The counters of a narrow range begin with the bucket of its lowest value.                      */
 
-#if defined(__GNUC__) && !defined(__TINYC__)
-#define PERF_RELAXED_ADD_(p, v)   __atomic_fetch_add((p), (v), __ATOMIC_RELAXED)
-#define PERF_HIDE_(x)             __asm__("" : "+r"(x))  /* the compiler forgets its value */
-#else                               /* no threads promised there                                  */
-#define PERF_RELAXED_ADD_(p, v)   ((*(p) += (v)) - (v))
-#define PERF_HIDE_(x)             ((void)0)
-#endif
-
-/* Kept out of every caller of a record.  gcc -O0 would emit it in every file that includes us, and
- * at -O0 nothing is inlined anyway.                                                              */
-#if defined(__OPTIMIZE__)
-#define PERF_HIST_SLOW_ static PERF_ATTR_((__noinline__))
+#if defined(__GNUC__) && !PERF_TCC_
+#define PERF_HIDE_(x) __asm__("" : "+r"(x))         /* the compiler forgets its value             */
 #else
-#define PERF_HIST_SLOW_ PERF_FN
+#define PERF_HIDE_(x) ((void)0)
 #endif
 
-/* What an inlined record needs of the fixed form, as constants. */
+/* *p += n; its value before. */
+#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
+#define PERF_ATOMIC_ADD_(T, p, n) atomicAdd(PERF_PTR_(T *, p), (n))
+#elif defined(__GNUC__) && !PERF_TCC_
+#define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
+#else                               /* no threads promised there                                  */
+#define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
+#endif
+
+/* What an inlined record needs: the double of a value, and constants of the fixed form. */
+#define PERF_HIST_TOP_(v)  perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v)))
 #define PERF_HIST_SHIFT_ (52 - PERF_HIST_BITS_)
 #define PERF_HIST_BIAS_  (UINT64_C(1023) << PERF_HIST_BITS_)
 #define PERF_HIST_HIGHEST_ ((UINT64_C(1) << PERF_HIST_OCTAVES_) - 1)
@@ -287,14 +287,14 @@ PERF_HD_FN unsigned perf_top_bit_(uint64_t v)
 {
 #if defined(__CUDA_ARCH__)
     return PERF_CAST_(unsigned, 63 - __clzll(PERF_CAST_(long long, v)));
-#elif defined(__GNUC__) && !defined(__TINYC__)
+#elif defined(__GNUC__) && !PERF_TCC_
     return 63u ^ PERF_CAST_(unsigned, __builtin_clzll(v));
 #else
-    unsigned extra = v >> 53 ? 11 : 0;      /* the conversion is exact below 2^53                 */
+    unsigned n = 0;
 
-    v >>= extra;
-    return PERF_CAST_(unsigned, perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v))) >> 52) -
-           1023 + extra;
+    while (v >>= 1)
+        n++;
+    return n;
 #endif
 }
 
@@ -388,7 +388,6 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
 {
     const perf_hist_head_ *d = perf_hist_peek_(h);
     uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
-    size_t                 end;
 
     if (lo < s->lowest)
         lo = s->lowest;
@@ -398,8 +397,7 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     if (lo > hi)
         return 0;
     *first = PERF_CAST_(size_t, perf_hist_index_(s, lo));
-    end = PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
-    return end <= s->counters ? end : s->counters;
+    return PERF_CAST_(size_t, perf_hist_index_(s, hi)) + 1;
 }
 
 PERF_FN double perf_hist_unit_(const perf_hist *h)
@@ -517,32 +515,26 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
         return none;
     width = d->width[s.form];
     top = s.highest < UINT64_MAX >> 11 ? s.highest : UINT64_MAX >> 11;      /* exact as a double  */
-    if (d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
-        (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo)))
-        return none;
-    return PERF_CAST_(perf_hist *, mem);
+    return d->width[(s.form + 1) % 3] || d->width[(s.form + 2) % 3] ||
+           (width && (d->lo < perf_hist_least_(&s) || d->lo > top || width - 1 > top - d->lo))
+               ? none : PERF_CAST_(perf_hist *, mem);
 }
 
 /* ---- histogram: record ---- */
 
 PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
 {
-    if (*width == 0) {
-        *lo = v;
-        *width = 1;
-    } else if (v < *lo) {
-        *width += *lo - v;
-        *lo = v;
-    } else if (v - *lo >= *width) {
-        *width = v - *lo + 1;
-    }
+    uint64_t end = *width && *lo + *width > v ? *lo + *width : v + 1;
+
+    *lo = *width && *lo < v ? *lo : v;
+    *width = end - *lo;
 }
 
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
 PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
 {
-#if defined(__GNUC__) && defined(__x86_64__) && !defined(__TINYC__) && !PERF_TSAN_
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_ && !PERF_TSAN_
     __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
 #else
     PERF_SET_(p, PERF_GET_(p) + n);
@@ -612,16 +604,10 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
     return room;
 }
 
-/* Bits of the double of v, which has passed a window. */
-PERF_FN uint64_t perf_hist_double_(uint64_t v)
-{
-    return perf_bits_(PERF_CAST_(double, PERF_CAST_(int64_t, v)));
-}
-
 /* A record that the window of caller-owned 64-bit counters admits. */
 PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
 {
-    uint64_t top = perf_hist_double_(v) >> d->shift;
+    uint64_t top = PERF_HIST_TOP_(v) >> d->shift;
 
     perf_hist_raise_(&d->sums[top & 3], v);
     top -= d->bias;
@@ -631,7 +617,7 @@ PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
 
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
  * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
-PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
+PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
@@ -657,7 +643,7 @@ PERF_HIST_SLOW_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64
 }
 
 /* A record of perf_hist_add into another form. */
-PERF_HIST_SLOW_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
+PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
 
@@ -682,7 +668,7 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
         perf_hist_put_other_(h, ns);
         return;
     }
-    top = perf_hist_double_(ns) >> PERF_HIST_SHIFT_;
+    top = PERF_HIST_TOP_(ns) >> PERF_HIST_SHIFT_;
     PERF_HIDE_(top);
     perf_hist_raise_(&d->sums[top & 3], ns);
     perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + (top - PERF_HIST_BIAS_), 1);
@@ -710,7 +696,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
         perf_hist_put_(h, value, 1, 0);
         return;
     }
-    top = (perf_hist_double_(value) >> d->shift) - d->bias;
+    top = (PERF_HIST_TOP_(value) >> d->shift) - d->bias;
     PERF_HIDE_(top);
     c = PERF_PTR_(uint32_t *, d + 1) + top;
     n = *c + 1;
@@ -723,11 +709,7 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
 
 PERF_HD_FN void perf_shared_add_(uint64_t *p, uint64_t n)
 {
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    atomicAdd(PERF_PTR_(unsigned long long *, p), n);
-#else
-    (void)PERF_RELAXED_ADD_(p, n);
-#endif
+    (void)PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
 PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
@@ -735,7 +717,7 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
     if (v > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), v);
-#elif defined(__GNUC__) && !defined(__TINYC__)
+#elif defined(__GNUC__) && !PERF_TCC_
     uint64_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);
 
     while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, __ATOMIC_RELAXED,
@@ -744,15 +726,6 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
 #else
     if (v > *p)
         *p = v;
-#endif
-}
-
-PERF_HD_FN uint32_t perf_shared_add32_(uint32_t *p, uint32_t n)
-{
-#if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
-    return atomicAdd(p, n);
-#else
-    return PERF_RELAXED_ADD_(p, n);
 #endif
 }
 
@@ -772,8 +745,8 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     place = perf_hist_place_(&s, ns);
     if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
         c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
-        if (perf_shared_add32_(c32, 1) >= PERF_HIST_FULL_) {
-            (void)perf_shared_add32_(c32, UINT32_MAX);      /* take it back                       */
+        if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
+            (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
             perf_shared_add_(&d->lost, 1);
         }
         return;
@@ -1045,7 +1018,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
     perf_hist_shape_ s;
-    double           n, mean, low, high, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
+    double           n, mean, s1 = 0.0, s2 = 0.0, within = 0.0, var, limit;
     uint64_t         min, max;
 
     n = PERF_CAST_(double, perf_hist_count(h));
@@ -1064,13 +1037,8 @@ PERF_FN double perf_hist_std(const perf_hist *h)
             within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
     }
     var = s2 - s1 * s1 / n - within;
-    if (var < 0.0)
-        var = 0.0;
-    low = mean - PERF_CAST_(double, min);
-    high = PERF_CAST_(double, max) - mean;
-    limit = low * high * n;                                 /* Bhatia and Davis                   */
-    if (var > limit)
-        var = limit;
+    limit = (mean - PERF_CAST_(double, min)) * (PERF_CAST_(double, max) - mean) * n;
+    var = var < 0.0 ? 0.0 : var > limit ? limit : var;      /* Bhatia and Davis                   */
     return perf_sqrt(var / (n - 1.0)) * perf_hist_unit_(h);
 }
 
@@ -1147,7 +1115,6 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     perf_hist_scan_ s;
     perf_status     status = PERF_OK;
     uint64_t        below, under;
-    double          unit;
     size_t          i, k = 0;
 
     if (!h || (n && (!q || !out)))
@@ -1155,7 +1122,6 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     perf_hist_scan_blocks_(h, &s);
     under = perf_hist_peek_(h)->under;
     below = under;
-    unit = perf_hist_peek_(h)->unit;
     for (i = 0; i < n; i++) {
         uint64_t rank, width, lower;
         size_t   j;
@@ -1192,8 +1158,8 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
         out[i] = PERF_CAST_(double, lower) + 0.5 * PERF_CAST_(double, width - 1);
         out[i] = out[i] < s.min ? s.min : out[i] > s.max ? s.max : out[i];
     }
-    for (i = 0; unit > 0.0 && i < n; i++)
-        out[i] *= out[i] < 0.0 ? 1.0 : unit;
+    for (i = 0; i < n; i++)
+        out[i] *= out[i] < 0.0 ? 1.0 : s.shape.unit;
     return status == PERF_OK && s.total == 0 ? PERF_ENODATA : status;
 }
 
@@ -1209,7 +1175,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *h, double q)
 PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
 {
     perf_hist_shape_ s = perf_hist_shape_of_(h);
-    size_t           first, end, i;
+    size_t           first, i;
     uint64_t         min, max;
 
     if (!perf_hist_extremes_(h, &min, &max) || v < min)
@@ -1218,11 +1184,9 @@ PERF_FN uint64_t perf_hist_up_to_(const perf_hist *h, uint64_t v)
         return perf_hist_count(h);
     if (v < s.lowest)
         return perf_hist_under(h);
-    end = perf_hist_touched_(h, &s, &first);
+    (void)perf_hist_touched_(h, &s, &first);
     i = PERF_CAST_(size_t, perf_hist_index_(&s, v)) + 1;
-    if (i > end)
-        i = end;
-    return perf_hist_under(h) + (i > first ? perf_hist_sum_cells_(h, &s, first, i - first) : 0);
+    return perf_hist_under(h) + perf_hist_sum_cells_(h, &s, first, i - first);
 }
 
 PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
@@ -1234,9 +1198,8 @@ PERF_FN uint64_t perf_hist_rank(const perf_hist *h, double value)
     x = value / perf_hist_unit_(h);
     if (perf_hist_peek_(h)->unit > 0.0)
         x *= 1.0 + 4.5e-16;                     /* 0.3 / 0.1 is 3                                 */
-    if (x < 0.0)
-        return 0;
-    return perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
+    return x < 0.0 ? 0
+           : perf_hist_up_to_(h, x < 9.2e18 ? PERF_CAST_(uint64_t, x) : PERF_HIST_MOST_);
 }
 
 /* ---- histogram: combine ---- */
@@ -1352,22 +1315,19 @@ PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_bucket b = PERF_ZERO;
-    uint64_t         first[2] = {0, 0}, last[2] = {0, 0};
+    perf_hist_bucket first = PERF_ZERO, last = PERF_ZERO;
 
     d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
     while (perf_hist_next(h, &b)) {
-        if (b.below == 0) {
-            first[0] = b.lower;
-            first[1] = b.upper;
-        }
-        last[0] = b.lower;
-        last[1] = b.upper;
+        if (b.below == 0)
+            first = b;
+        last = b;
     }
     d->not_min = d->max = 0;
     if (b.below == 0)
         return;
-    d->not_min = ~(min < first[0] ? first[0] : min > first[1] ? first[1] : min);
-    d->max = max < last[0] ? last[0] : max > last[1] ? last[1] : max;
+    d->not_min = ~(min < first.lower ? first.lower : min > first.upper ? first.upper : min);
+    d->max = max < last.lower ? last.lower : max > last.upper ? last.upper : max;
     if (b.below == 1)
         d->not_min = ~d->max;                   /* one value has no two extremes                  */
 }
@@ -1391,8 +1351,7 @@ PERF_FN void perf_hist_reset(perf_hist *h)
         return;
     s = perf_hist_shape_of_(h);
     end = perf_hist_touched_(h, &s, &first);
-    if (first < end)
-        memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
+    memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
     perf_hist_found_(d, &s);
 }
 

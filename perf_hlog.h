@@ -4,7 +4,7 @@
  *     static perf_hist   latency;
  *     perf_hlog_interval second = PERF_ZERO;
  *     second.length_seconds = 1.0;
- *     if (perf_hlog_text(line, sizeof line, &latency, &second, 0) < sizeof line)
+ *     if (perf_hlog_text(line, sizeof line, &latency, &second) < sizeof line)
  *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
  * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out; steps, percentile levels.
@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
 /* Writers return the number of characters that the whole text has, without the final NUL, as
  * snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
  * perf_hlog_text, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.
- * No writer emits an exponent, "nan" or "inf".                                                   */
+ * No writer emits "nan" or "inf", and a line of a log no exponent.                               */
 
 /* >>hlog: HdrHistogram interval logs (.hlog), also the way to save and send a histogram -------- */
 
@@ -50,15 +50,15 @@ typedef struct perf_hlog_interval {
     "#[Histogram log format version 1.3]\n"                                                       \
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
 
-/* One line with all values of h, V2 encoding.  digits 1, 2, 3 or 4 keep 4, 7, 10 or 14 bits; 0: as
- * many as h needs, so that reading it into its own form gives its counters back.  A histogram of
- * as many bits or more is written as HdrHistogram would have recorded it, a coarser one at the
- * midpoints of its buckets.  Values outside the range are written at the extremes; the unit is the
- * ratio.
- * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or
- * a number in iv that is not finite or beyond 1e15.                                              */
+/* One line with all values of h, V2 encoding, at 1, 2, 3 or 4 digits: the fewest that keep all
+ * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
+ * bits first makes a coarser one).  4, 7, 10 or 14 bits are written as HdrHistogram would have
+ * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
+ * the extremes; the unit is the ratio.
+ * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or a number
+ * in iv that is not finite or beyond 1e15.                                                       */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits);
+                              const perf_hlog_interval *iv);
 
 /* Walks through a log in memory (`text` need not end with NUL, and is not copied):
  *     perf_hlog_reader r = PERF_ZERO;  r.text = text;  r.size = size;
@@ -159,47 +159,52 @@ typedef struct perf_zip_ {
 PERF_FN uint32_t perf_adler32_(uint32_t adler, const unsigned char *p, size_t n)
 {
     uint32_t a = adler & 65535, b = adler >> 16;
+    size_t   part;
 
-    while (n) {
-        size_t part = n < 5552 ? n : 5552;
-        n -= part;
-        for (; part >= 4; part -= 4, p += 4) {
-            b += 4 * a + 4u * p[0] + 3u * p[1] + 2u * p[2] + p[3];
-            a += PERF_CAST_(uint32_t, p[0]) + p[1] + p[2] + p[3];
-        }
-        while (part--) {
-            a += *p++;
+    for (; n; n -= part, p += part, a %= 65521, b %= 65521) {
+        const unsigned char *end = p + (part = n < 5552 ? n : 5552), *q = p;
+        while (q < end) {
+            a += *q++;
             b += a;
         }
-        a %= 65521;
-        b %= 65521;
     }
     return b << 16 | a;
 }
 
-/* Three bytes as four characters of base64. */
-PERF_FN void perf_base64_(char *out, const unsigned char *p)
+/* The bits of v at `at` and below as four characters of base64. */
+PERF_FN void perf_base64_(char *out, uint64_t v, int at)
 {
     static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    uint32_t          v = PERF_CAST_(uint32_t, p[0]) << 16 | PERF_CAST_(uint32_t, p[1]) << 8 | p[2];
 
-    out[0] = digit[v >> 18];
-    out[1] = digit[v >> 12 & 63];
-    out[2] = digit[v >> 6 & 63];
-    out[3] = digit[v & 63];
+    out[0] = digit[v >> at & 63];
+    out[1] = digit[v >> (at - 6) & 63];
+    out[2] = digit[v >> (at - 12) & 63];
+    out[3] = digit[v >> (at - 18) & 63];
 }
 
-/* The block's bytes become text, but for one or two that wait for the next. */
+/* Eight bytes, the first highest: one load where the compiler sees it. */
+PERF_FN uint64_t perf_zip_load_(const unsigned char *p)
+{
+    return PERF_CAST_(uint64_t, p[0]) << 56 | PERF_CAST_(uint64_t, p[1]) << 48 |
+           PERF_CAST_(uint64_t, p[2]) << 40 | PERF_CAST_(uint64_t, p[3]) << 32 |
+           PERF_CAST_(uint64_t, p[4]) << 24 | PERF_CAST_(uint64_t, p[5]) << 16 |
+           PERF_CAST_(uint64_t, p[6]) << 8 | p[7];
+}
+
+/* The block's bytes become text, but for up to five that wait for the next. */
 PERF_FN void perf_zip_text_(perf_zip_ *z)
 {
-    size_t i = 0, n = z->packed / 3;
+    size_t i, n = z->packed / 6;
 
-    if (z->at + 4 * n < z->cap)
-        for (; i < n; i++)
-            perf_base64_(z->out + z->at + 4 * i, z->block + 3 * i);
-    z->at += 4 * n;
-    z->packed %= 3;
-    memmove(z->block, z->block + 3 * n, z->packed);
+    if (z->at + 8 * n < z->cap)
+        for (i = 0; i < n; i++) {
+            uint64_t v = perf_zip_load_(z->block + 6 * i);
+            perf_base64_(z->out + z->at + 8 * i, v, 58);
+            perf_base64_(z->out + z->at + 8 * i + 4, v, 34);
+        }
+    z->at += 8 * n;
+    z->packed %= 6;
+    memmove(z->block, z->block + 6 * n, z->packed);
 }
 
 /* At most 32 bits, the lowest first. */
@@ -382,16 +387,22 @@ PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int
 {
     size_t   plain = 7, i;
     unsigned symbol;
+    uint64_t a = z->adler & 65535, b = z->adler >> 16;      /* the checksum: 2^13 bytes fit       */
 
-    z->adler = perf_adler32_(z->adler, p, n);
     if (n <= 64) {
+        z->adler = perf_adler32_(z->adler, p, n);
         perf_zip_short_(z, p, n, last);
         return;
     }
     memset(z->frequency, 0, sizeof z->frequency);
     z->frequency[PERF_ZIP_END_] = 1;
-    for (i = 0; i < n; i++)
-        z->frequency[p[i]]++;
+    for (i = 0; i < n; i++) {
+        symbol = p[i];
+        z->frequency[symbol]++;
+        a += symbol;
+        b += a;
+    }
+    z->adler = PERF_CAST_(uint32_t, b % 65521 << 16 | a % 65521);
     for (z->used = 0, symbol = 0; symbol < PERF_ZIP_SYMBOLS_; symbol++) {
         z->symbol[z->used] = PERF_CAST_(uint16_t, symbol);
         z->used += z->frequency[symbol] != 0;
@@ -430,9 +441,10 @@ PERF_FN unsigned char *perf_zip_number_(unsigned char *p, uint64_t v)
     int i;
 
     if (PERF_LIKELY_(v < 1u << 14)) {           /* one byte or two is random: so, no branch       */
-        p[0] = PERF_CAST_(unsigned char, (v & 127) | (v > 127 ? 128u : 0u));
+        unsigned two = v > 127;
+        p[0] = PERF_CAST_(unsigned char, (v | two << 7) & 255);
         p[1] = PERF_CAST_(unsigned char, v >> 7);
-        return p + 1 + (v > 127);
+        return p + 1 + two;
     }
     for (i = 0; i < 8 && v >> 7; i++, v >>= 7)
         *p++ = PERF_CAST_(unsigned char, (v & 127) | 128);
@@ -456,74 +468,57 @@ PERF_FN void perf_hlog_put_(perf_zip_ *z, uint64_t *next, uint64_t index, uint64
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* Counters [i, end), whose buckets are HdrHistogram's from number i + skip on. */
+/* Counters [i, end), whose buckets are HdrHistogram's, after one that is not empty. */
 PERF_FN void perf_hlog_cells_(perf_zip_ *z, const perf_hist *h, const perf_hist_shape_ *s, size_t i,
-                              size_t end, uint64_t skip, uint64_t *next)
+                              size_t end)
 {
-    unsigned char *p;
+    unsigned char *p = z->content + z->n;
     uint64_t       n;
-    size_t         at;
+    size_t         at, stop;
 
-    i = perf_hist_occupied_(h, s, i, end);
-    if (i == end)
-        return;
-    perf_hlog_put_(z, next, i + skip, perf_hist_cell_(h, s, i));
-    for (p = z->content + z->n, i++; i < end;) {
-        if (PERF_UNLIKELY_(p > z->content + sizeof z->content - 18)) {
-            z->n = PERF_CAST_(size_t, p - z->content);
+    while (i < end) {
+        z->n = PERF_CAST_(size_t, p - z->content);
+        if (z->n > sizeof z->content - 20)
             perf_zip_flush_(z, 0);
-            p = z->content;
-        }
-        n = perf_hist_cell_(h, s, i);
-        if (n == 0) {
+        p = z->content + z->n;
+        stop = i + (sizeof z->content - z->n) / 10;         /* none takes more than ten bytes     */
+        for (stop = stop < end ? stop : end; i < stop;) {
+            n = perf_hist_cell_(h, s, i);
+            if (n) {
+                p = perf_zip_number_(p, 2 * n);
+                i++;
+                continue;
+            }
             at = i;
             i = perf_hist_occupied_(h, s, i, end);
             if (i < end)
                 p = perf_zip_number_(p, i - at == 1 ? 0 : 2 * (i - at) - 1);
-        } else {
-            p = perf_zip_number_(p, 2 * n);
-            i++;
         }
     }
     z->n = PERF_CAST_(size_t, p - z->content);
 }
 
-/* All counts.  Our buckets are those of HdrHistogram when the bits agree; else several of ours
- * share one of theirs and are added up.                                                          */
+/* All counts, at the midpoints of our buckets where theirs are finer.  When the bits agree buckets
+ * are equal: from the first that has no gap after it they go on in one run.                      */
 PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 {
-    perf_hist_shape_       s = perf_hist_shape_of_(h), to = s;
-    const perf_hist_head_ *d = perf_hist_peek_(h);
-    perf_hist_bucket       b = PERF_ZERO;
-    uint64_t               next = 0, index = 0, held = 0, at, v, width;
-    size_t                 i, end, low = s.compact ? 0 : PERF_CAST_(size_t, bits) << bits;
+    perf_hist_shape_ s = perf_hist_shape_of_(h), to = s;
+    perf_hist_bucket b = PERF_ZERO;
+    uint64_t         next = 0, at, v, run = s.bits != bits || perf_hist_over(h) ? UINT64_MAX
+                                            : s.compact ? 0 : 1u << bits;
 
     to.bits = bits;
     to.compact = 1;
     to.first = 0;
-    if (s.bits == bits && d->over == 0 && (s.first == 0 || d->under == 0)) {
-        end = perf_hist_touched_(h, &s, &i);
-        if (d->under)
-            perf_hlog_put_(z, &next, 0, d->under);
-        for (; i < low && i < end; i++)         /* below 2^K the fixed form has gaps              */
-            if (perf_hist_cell_(h, &s, i))
-                perf_hlog_put_(z, &next, perf_hist_lower_(&s, i, &width),
-                               perf_hist_cell_(h, &s, i));
-        perf_hlog_cells_(z, h, &s, i, end, s.first - low + (low ? UINT64_C(1) << bits : 0), &next);
-    } else {
-        while (perf_hist_next(h, &b)) {
-            v = b.lower > s.highest ? b.upper   /* outside the range: at the extremes             */
-                : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
-            at = v ? perf_hist_index_(&to, v) : 0;
-            if (at != index && held) {
-                perf_hlog_put_(z, &next, index, held);
-                held = 0;
-            }
-            index = at;
-            held += b.count;
+    while (perf_hist_next(h, &b)) {
+        v = b.lower > s.highest ? b.upper       /* outside the range: at the extremes             */
+            : b.lower < s.lowest ? b.lower : b.lower + (b.upper - b.lower) / 2;
+        at = v ? perf_hist_index_(&to, v) : 0;
+        perf_hlog_put_(z, &next, at, b.count);
+        if (at >= run && b.lower >= s.lowest) {
+            perf_hlog_cells_(z, h, &s, b.next_ - 1, b.end_ - 1);
+            return;
         }
-        if (held)
-            perf_hlog_put_(z, &next, index, held);
     }
     if (next == 0)                              /* HdrHistogram_c wants one count even so         */
         perf_hlog_put_(z, &next, 0, 0);
@@ -548,23 +543,19 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
     perf_zip_short_(z, front, sizeof front, 0);
 }
 
-/* Printed without an exponent; not NaN. */
-PERF_FN int perf_hlog_seconds_ok_(double x)
-{
-    return x < 1e15 && x > -1e15;
-}
-
 /* The start of the line up to the histogram.  0: a number that no reader would take. */
 PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
 {
     double max = perf_hist_max(h) / (iv->max_unit > 0.0 ? iv->max_unit : 1e6);
+    double number[3];
     size_t i, n;
 
-    if (max < 0.0)
-        max = 0.0;
-    if (!perf_hlog_seconds_ok_(iv->start_seconds) || !perf_hlog_seconds_ok_(iv->length_seconds) ||
-        !perf_hlog_seconds_ok_(max))
-        return 0;
+    number[0] = iv->start_seconds;
+    number[1] = iv->length_seconds;
+    number[2] = max < 0.0 ? 0.0 : max;
+    for (i = 0; i < 3; i++)                     /* else it would need an exponent; or is NaN      */
+        if (!(number[i] < 1e15 && number[i] > -1e15))
+            return 0;
     if (iv->tag) {
         perf_put_(o, "Tag=");
         n = iv->tag_size ? iv->tag_size : strlen(iv->tag);
@@ -574,25 +565,24 @@ PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_
         }
         perf_put_char_(o, ',');
     }
-    perf_putf_(o, "%.3f,%.3f,%.3f,", iv->start_seconds, iv->length_seconds, max);
+    perf_putf_(o, "%.3f,%.3f,%.3f,", number[0], number[1], number[2]);
     return 1;
 }
 
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
-                               const perf_hlog_interval *iv, int digits)
+                              const perf_hlog_interval *iv)
 {
     static const unsigned char bits_of_digits[5] = {0, 4, 7, 10, 14};
     perf_out_ o = perf_out_open_(out, cap);
     perf_zip_ z;
-    size_t    head, line;
-    uint64_t  front;
-    int       i;
+    size_t    head, line, n;
+    uint64_t  packed;
+    int       i, digits = 1;
 
-    if (!h || !iv || digits < 0 || digits > 4)
+    if (!h || !iv)
         return 0;
-    if (digits == 0)
-        for (digits = 1; bits_of_digits[digits] < perf_hist_shape_of_(h).bits; digits++)
-            continue;
+    while (bits_of_digits[digits] < perf_hist_shape_of_(h).bits)
+        digits++;
     if (!perf_hlog_fields_(&o, h, iv)) {
         (void)perf_out_open_(out, cap);
         return 0;
@@ -615,22 +605,19 @@ PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
     for (i = 24; i >= 0; i -= 8)
         perf_zip_bits_(&z, z.adler >> i & 255, 8);
     perf_zip_text_(&z);
-    line = z.at + (z.packed ? 4 : 0) + 1;
+    line = z.at + (z.packed + 2) / 3 * 4 + 1;
     if (line >= o.cap) {
         (void)perf_out_open_(out, cap);
         return line;
     }
-    front = UINT64_C(0x1c849314) << 32 | ((z.at - head - 12) / 4 * 3 + z.packed + 1);   /* V2     */
-    z.block[z.packed] = z.block[z.packed + 1] = 0;
-    if (z.packed) {
-        perf_base64_(out + z.at, z.block);
-        memset(out + z.at + z.packed + 1, '=', 3 - z.packed);
-    }
-    for (i = 0; i < 8; i++)
-        z.block[i] = PERF_CAST_(unsigned char, front >> (56 - 8 * i) & 255);
-    z.block[8] = 0x78;
-    for (i = 0; i < 3; i++)
-        perf_base64_(out + head + 4 * i, z.block + 3 * i);
+    memset(z.block + z.packed, 0, 3);
+    for (n = 0; n < z.packed; n += 3)
+        perf_base64_(out + z.at + n / 3 * 4, perf_zip_load_(z.block + n), 58);
+    memset(out + line - 1 - (n - z.packed), '=', n - z.packed);
+    packed = (z.at - head - 12) / 4 * 3 + z.packed + 1;         /* after the eight bytes          */
+    for (i = 0; i < 2; i++)
+        perf_base64_(out + head + 4 * i, UINT64_C(0x1c849314) << 32 | packed, 58 - 24 * i);
+    perf_base64_(out + head + 8, packed << 8 | 0x78, 18);
     out[line - 1] = '\n';
     out[line] = '\0';
     return line;
@@ -989,6 +976,7 @@ typedef struct perf_hlog_target_ {
     perf_hist_shape_ from;          /* the line's: its bits                                       */
     unsigned         unit;          /* log2 of the line's smallest value                          */
     int              minus;
+    uint64_t         direct;        /* buckets 1 to direct are the counters of these numbers      */
     uint64_t         steps, done;   /* buckets to add or take back at most, and so far            */
     uint64_t         count, sum;
     uint64_t         first, last;   /* occupied buckets of the line, valid when count > 0         */
@@ -1008,20 +996,20 @@ PERF_FN uint64_t perf_hlog_lower_(const perf_hlog_target_ *t, uint64_t index, ui
  * which a counter has no room ends the steps: the others are only counted.                       */
 PERF_FN int perf_hlog_take_(perf_hlog_target_ *t, uint64_t index, uint64_t n)
 {
-    uint64_t v, width;
+    uint64_t v, width, place;
 
     if (n >> 63 || (t->count + n) >> 63)
         return 0;
     v = perf_hlog_lower_(t, index, &width);
     v += width / 2;                             /* where HdrHistogram takes the bucket to be      */
     if (t->done < t->steps) {
-        if (perf_hist_bump_(t->into, &t->shape, perf_hist_place_(&t->shape, v), n, t->minus))
+        place = index - 1 < t->direct ? index : perf_hist_place_(&t->shape, v);
+        if (perf_hist_bump_(t->into, &t->shape, place, n, t->minus))
             t->done++;
         else
             t->steps = t->done;
     }
-    if (t->count == 0)
-        t->first = index;
+    t->first = t->count ? t->first : index;
     t->last = index;
     t->count += n;
     t->sum += v * n;
@@ -1041,18 +1029,8 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
         --*left;
         v |= PERF_CAST_(uint64_t, shift < 56 ? byte & 127 : byte) << shift;
     }
-    *x = PERF_CAST_(int64_t, v >> 1);
-    if (v & 1)
-        *x = -1 - *x;
+    *x = PERF_CAST_(int64_t, v >> 1 ^ (0 - (v & 1)));
     return 1;
-}
-
-/* How many counts HdrHistogram keeps for these settings. */
-PERF_FN uint64_t perf_hlog_length_(unsigned bits, unsigned unit, uint64_t highest)
-{
-    unsigned top = perf_top_bit_(highest);
-
-    return (UINT64_C(2) + (top > bits + unit ? top - bits - unit : 0)) << bits;
 }
 
 /* All of the payload has been read but for 40 bytes: old versions of HdrHistogram_c counted the
@@ -1138,6 +1116,7 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     static const uint32_t      plain[3] = {UINT32_C(0x1c849308), UINT32_C(0x1c849301),
                                            UINT32_C(0x1c849303)};
     uint64_t cookie, left = UINT64_MAX, digits, lowest, highest;
+    unsigned top;
     int      word, fits = 1, whole;
 
     if (version < 0)
@@ -1163,7 +1142,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     t->unit = perf_top_bit_(lowest);
     if (t->unit + t->from.bits > 60)
         return PERF_EFORMAT;
-    t->length = perf_hlog_length_(t->from.bits, t->unit, highest);
+    top = perf_top_bit_(highest) - t->unit;     /* at least 1                                     */
+    t->length = (UINT64_C(2) + (top > t->from.bits ? top - t->from.bits : 0)) << t->from.bits;
     iv->version = version;
     iv->digits = PERF_CAST_(int, digits);
     if (t->into && (t->shape.bits > t->from.bits ||
@@ -1172,6 +1152,8 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
         fits = 0;
         t->steps = 0;
     }
+    t->direct = t->shape.compact && t->shape.first == 0 && t->shape.bits == t->from.bits &&
+                t->unit == 0 ? t->shape.counters - 1 : 0;
     whole = version == 2 ? perf_hlog_numbers_(s, t, left) : perf_hlog_words_(s, t, left, word);
     if (whole && s->read == s->written)         /* reads the checksum as well                     */
         (void)perf_inflate_more_(s);
@@ -1324,12 +1306,11 @@ PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_
     if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
         return 0;
     upper = b->next_ ? b->upper : 0;
-    b->lower = b->next_ ? upper + 1 : 0;
-    b->upper = first < PERF_HIST_MOST_ - upper ? upper + first : PERF_HIST_MOST_;
-    to = PERF_CAST_(double, upper) * times;
-    if (times > 1.0 && b->next_)
-        b->upper = !(to < 9.2e18) ? PERF_HIST_MOST_
-                   : to < PERF_CAST_(double, upper) + 1.0 ? upper + 1 : PERF_CAST_(uint64_t, to);
+    to = PERF_CAST_(double, upper);
+    to = times > 1.0 && b->next_ ? to * times : to + PERF_CAST_(double, first);
+    b->lower = upper + (b->next_ != 0);
+    b->upper = to < 9.2e18 ? PERF_CAST_(uint64_t, to) : PERF_HIST_MOST_;
+    b->upper = b->upper > upper ? b->upper : upper + 1;
     b->next_ = 1;
     b->below += b->count;
     b->count = perf_hist_up_to_(h, b->upper) - b->below;
@@ -1359,30 +1340,14 @@ PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int ste
 
 /* ---- text ---- */
 
-/* x >= 0 in plain decimal digits, of which 15 count; `decimals` of them after the point. */
-PERF_FN void perf_put_plain_(perf_out_ *o, double x, int decimals)
-{
-    int zeros = 0;
-
-    if (x < 1e15) {
-        perf_put_fixed_(o, x, decimals);
-        return;
-    }
-    for (; x >= 1e15; zeros++)
-        x /= 10.0;
-    perf_put_u64_(o, PERF_CAST_(uint64_t, x + 0.5));
-    while (zeros-- > 0)
-        perf_put_char_(o, '0');
-}
-
-/* The same, right-justified in `width` columns. */
+/* A number, right-justified in `width` columns. */
 PERF_FN void perf_put_column_(perf_out_ *o, double x, int decimals, size_t width)
 {
     perf_out_ count = PERF_ZERO;
 
-    for (perf_put_plain_(&count, x, decimals); count.len < width; count.len++)
+    for (perf_put_fixed_(&count, x, decimals); count.len < width; count.len++)
         perf_put_char_(o, ' ');
-    perf_put_plain_(o, x, decimals);
+    perf_put_fixed_(o, x, decimals);
 }
 
 /* ---- text: exponential buckets ----
@@ -1467,22 +1432,17 @@ PERF_FN void perf_put_signed_(perf_out_ *o, const char *text, int64_t x)
     perf_put_u64_(o, x < 0 ? 0 - PERF_CAST_(uint64_t, x) : PERF_CAST_(uint64_t, x));
 }
 
-/* A number with some six significant digits or more, small ones too; 0 for no data. */
+/* A number with nine significant digits or more, small ones too; 0 for no data. */
 PERF_FN void perf_put_value_(perf_out_ *o, const char *text, double x)
 {
-    int zeros = 0;
+    uint64_t e = 0;
 
     perf_put_(o, text);
-    if (x >= 0.001 || !(x > 0.0)) {
-        perf_put_plain_(o, x > 0.0 ? x : 0.0, x > 0.0 ? 9 : 0);
-        return;
-    }
-    for (; x < 0.1 && zeros < 120; zeros++)
+    for (x = x > 0.0 ? x : 0.0; x > 0.0 && x < 1.0; e++)
         x *= 10.0;
-    perf_put_(o, "0.");
-    while (zeros-- > 0)
-        perf_put_char_(o, '0');
-    perf_put_u64_(o, PERF_CAST_(uint64_t, x * 1e9));
+    perf_put_fixed_(o, x, x > 0.0 ? 9 : 0);
+    if (e)
+        perf_put_count_(o, "e-", e);
 }
 
 PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, const char *name,
@@ -1515,32 +1475,18 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
     return o.len;
 }
 
-PERF_FN int perf_metric_name_ok_(const char *s)
-{
-    const char *p = s;
-
-    if (!s || !*s || (*s >= '0' && *s <= '9'))
-        return 0;
-    for (; *p; p++)
-        if (!((*p >= 'a' && *p <= 'z') || (*p >= 'A' && *p <= 'Z') || (*p >= '0' && *p <= '9') ||
-              *p == '_' || *p == ':'))
-            return 0;
-    return 1;
-}
-
 PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
                                           const char *name)
 {
+    static const char letters[] =
+        "0123456789:ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz";
     perf_out_ o = perf_out_open_(out, cap);
     perf_exp_ e = perf_exp_of_(h, 8);           /* the finest that Prometheus takes               */
     int       i;
 
-    if (!perf_metric_name_ok_(name))
+    if (!name || *name <= '9' || name[strspn(name, letters)])
         return 0;
-    perf_put_(&o, "# TYPE ");
-    perf_put_(&o, name);
-    perf_put_(&o, " histogram\n");
-    perf_put_(&o, name);
+    perf_putf_(&o, "# TYPE %s histogram\n%s", name, name);
     perf_put_count_(&o, " {count:", perf_hist_count(h));
     perf_put_value_(&o, ",sum:", perf_hist_sum(h));
     perf_put_signed_(&o, ",schema:", e.scale);

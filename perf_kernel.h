@@ -145,7 +145,7 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
  *                               no memory.  It holds 2^32 cycles (two seconds); a warp that lives
  *                               longer is counted as wrapped unless it calls sum.store() meanwhile
  * PERF_KERNEL_HIST(hist);       adds this block's cycles, of lane 0, to a histogram in device
- *                               memory (any form, see perf_hist_init); not under NVRTC and hipRTC */
+ *                               memory (any form: perf_hist_init); not in NVRTC and hipRTC       */
 #if PERF_DISABLE
 #define PERF_KERNEL_SCOPE(sink, id)          PERF_CAST_(void, sizeof(sink))
 #define PERF_KERNEL_INSTANT(sink, id, value) PERF_CAST_(void, sizeof(sink))

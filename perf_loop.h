@@ -88,6 +88,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
+ *   perf_loop_stop_         no more slices, and why; returns 0
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
@@ -180,8 +181,8 @@ typedef struct perf_loop_state_ {
     double           round_ns;          /* the last round, with what is not timed                 */
     uint64_t         round_began;
     int              control_pairs, control_at, control_rounds, fastest;
-    int              leads, restarts;   /* leads: since the pairs began, or began anew            */
-    int              anew;              /* 1: they begin anew after the lead under way            */
+    int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
+                                        /* anew 1: they do so after the lead under way            */
     int              kept_by;           /* see perf_loop_by_                                      */
     int              hurry;             /* 1: no time to find a batch; the first round tells      */
     int              warming, last;     /* warming: this slice is not filed; the arm that ran     */
@@ -204,7 +205,7 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 {
     int yes = 1;
 
-#if defined(__GNUC__) && !defined(__TINYC__)
+#if !PERF_TCC_
     __asm__("" : "+r"(yes));
 #endif
     return yes;
@@ -1042,12 +1043,12 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_CONTROL_LONG_    0.5       /* all may take half of the time of the first decision    */
 #define PERF_CONTROL_LEAST_NS_ 2e9      /* or this long, for a quick loop                         */
 #define PERF_CONTROL_ROUNDS_  8.0       /* rounds that a control takes, about                     */
-#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes two leads        */
+#define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes one more lead    */
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
 #define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: a clock, the   */
-#define PERF_ORDER_SMALL_     0.004     /* place of the code; twice that between two of them      */
+                                        /* place of the code                                      */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_ALONE_FASTER_    1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
@@ -1114,13 +1115,14 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     return c;
 }
 
-/* 1 when two medians differ by more than noise makes them, and by more than a trifle. */
-PERF_COLD_FN_ int perf_duel_differ_(perf_centre_ a, perf_centre_ b)
+/* 1 when two medians differ by more than noise makes them, and by more than a trifle; where many
+ * variants are looked at, by more than noise makes one of them.                                  */
+PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b)
 {
     double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
+    double sure = PERF_CONTROL_SURE_ * PERF_CONTROL_SURE_ + 2.0 * perf_log(s->variants - 1.0);
 
-    return gap > PERF_CONTROL_SMALL_ &&
-           gap > PERF_CONTROL_SURE_ * perf_sqrt(a.error * a.error + b.error * b.error);
+    return gap > PERF_CONTROL_SMALL_ && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
 /* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
@@ -1129,7 +1131,7 @@ PERF_COLD_FN_ int perf_duel_differ_(perf_centre_ a, perf_centre_ b)
  * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
-    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), gap;
+    double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule));
     perf_centre_ c[2];
     size_t       k;
     int          i;
@@ -1141,10 +1143,9 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
         if (k < 2)
             return 0;
         c[i] = perf_duel_centre_(s->logs, k);
+        c[i].error = 2.0 * c[i].spread / PERF_CONTROL_SURE_;
     }
-    gap = c[0].at < c[1].at ? c[1].at - c[0].at : c[0].at - c[1].at;
-    return gap > 2.0 * (c[0].spread + c[1].spread) && gap > PERF_ORDER_SMALL_ &&
-           (c[0].at < t) != (c[1].at < t);
+    return perf_duel_differ_(s, c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
 }
 
 /* 1 when the ratio of some variant was another one in the first half of the pairs. */
@@ -1155,7 +1156,7 @@ PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s)
 
     for (i = 1; i < s->variants; i++) {
         k = perf_duel_logs_(s, 0, i, -1);
-        drifts |= k >= 8 && perf_duel_differ_(perf_duel_centre_(s->logs, k / 2),
+        drifts |= k >= 8 && perf_duel_differ_(s, perf_duel_centre_(s->logs, k / 2),
                                               perf_duel_centre_(s->logs + k / 2, k - k / 2));
     }
     return drifts;
@@ -1331,13 +1332,11 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
  *   alike      their median is off by at most half of what decides, and known as well as that
  * Either ends the control if the two ratios do not differ.  If they differ, the variants share
- * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.  The same
- * if bets on signs were won by two groups of pairs far apart, as when each walks ahead for a while:
- * what decides is then less than two standard errors of the pairs in turns.
- * A large difference, and one that was found in pairs taken anew, needs two leads that agree.  In
- * the end the control is against an answer if the ratios still differ, or in pairs taken anew lie on
- * two sides of the threshold, unless all control pairs since the beginning confirmed it.
- * 1: the control is over.                                                                        */
+ * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.
+ * One lead has to agree; one more where pairs were taken anew, where the variants differ by 10 %,
+ * and where they differ by half.  In the end the control is against an answer if the ratios still
+ * differ, or in pairs taken anew lie on two sides of the threshold, unless all control pairs since
+ * the beginning confirmed it.  1: the control is over.                                           */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
     double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
@@ -1345,7 +1344,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
     uint64_t     now = perf_now();
     perf_centre_ turns, all, last;
     size_t       k, m = s->again_count, new_at = m - PERF_CAST_(size_t, s->control_at);
-    int          i, over = 1, anew = 0, need = s->restarts ? 2 : 1, differ, groups, confirmed, aside;
+    int          i, over = 1, anew = 0, need = 0, more, differ, confirmed, aside;
 
     s->control_rounds++;
     s->leads++;
@@ -1359,24 +1358,23 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         s->entry[i].control_ratio = perf_exp(all.at);
         far_off = turns.at < t ? t - turns.at : turns.at - t;
         gap = turns.at < all.at ? all.at - turns.at : turns.at - all.at;
-        differ = perf_duel_differ_(turns, all);
-        groups = !s->opts.before && 2.0 * turns.error > far_off &&
-                 (!s->typical || s->arm[i].seq[perf_loop_by_(s)].decision != PERF_INCONCLUSIVE);
-        anew |= differ || groups || perf_duel_differ_(turns, last);
+        differ = perf_duel_differ_(s, turns, all);
+        anew |= differ || perf_duel_differ_(s, turns, last);
         confirmed = (turns.at < t ? t - all.at : all.at - t) > 2.0 * all.error;
         over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
         aside = s->restarts && (all.at < t) != (turns.at < t);
-        s->arm[i].against = (differ || groups || aside) && s->arm[i].sides > 2;
-        if (turns.at > PERF_CONTROL_LARGE_ || turns.at < -PERF_CONTROL_LARGE_)
-            need = 2;
+        s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
+        gap = turns.at < 0.0 ? -turns.at : turns.at;
+        more = (gap > PERF_CONTROL_LARGE_) + (gap > 4.0 * PERF_CONTROL_LARGE_);
+        need = more > need ? more : need;
     }
     if (anew && perf_duel_may_restart_(s, now)) {
         perf_duel_restart_(s);
         return 0;
     }
-    return (over && s->leads >= need) || s->leads >= PERF_CONTROL_LEADS_ ||
+    return (over && s->leads > need + (s->restarts > 0)) || s->leads >= PERF_CONTROL_LEADS_ ||
            perf_timer_since_(s->timer.began, now) > s->control_end;
 }
 
@@ -1414,7 +1412,7 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
         else
             s->ended = "opts.max_seconds ended it within the control: more of it, or "
                        "opts.control = -1";
-        return 1;
+        return s->phase == PERF_LOOP_CONTROL_;
     }
     if (s->control_at < s->control_pairs)
         return 0;
@@ -1688,18 +1686,11 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     return r;
 }
 
-/* All zero after a failure, and for an arm that did not run as the other one was forced. */
-PERF_COLD_FN_ perf_summary perf_duel_summary_(const perf_loop_state_ *s, int i, const double *x)
-{
-    perf_summary none = PERF_ZERO;
-
-    return s->status == PERF_OK && s->arm[i].count ? perf_summarize(x, s->arm[i].count) : none;
-}
-
 PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64_t left)
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
+    size_t           n[2] = {0, 0};             /* none after a failure, or where not run         */
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -1708,6 +1699,8 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
         return r;
     }
     both = perf_duel_found_(s, left);
+    n[0] = both.rounds ? s->arm[0].count : 0;
+    n[1] = both.rounds ? s->arm[1].count : 0;
     r.verdict = s->entry[1].verdict;
     r.first_baseline_ns = s->arm[0].first_ns;
     r.first_candidate_ns = s->arm[1].first_ns;
@@ -1723,11 +1716,11 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
     r.control_ratio = s->entry[1].control_ratio;
     r.control_rounds = both.control_rounds;
     r.forced = both.forced;
-    r.baseline = perf_duel_summary_(s, 0, s->arm[0].ns);
-    r.candidate = perf_duel_summary_(s, 1, s->arm[1].ns);
+    r.baseline = perf_summarize(s->arm[0].ns, n[0]);
+    r.candidate = perf_summarize(s->arm[1].ns, n[1]);
     if (s->timer.clocks > 1) {
-        r.baseline_cpu = perf_duel_summary_(s, 0, s->arm[0].cpu);
-        r.candidate_cpu = perf_duel_summary_(s, 1, s->arm[1].cpu);
+        r.baseline_cpu = perf_summarize(s->arm[0].cpu, n[0]);
+        r.candidate_cpu = perf_summarize(s->arm[1].cpu, n[1]);
     }
     r.control_failed = both.rounds && s->arm[1].against;
     r.alone_ratio = s->alone_ratio;

@@ -16,8 +16,8 @@
  * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
  * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
- * options.  Registers with gcc, clang, tcc and mingw in C and C++ (constructor functions); not with
- * MSVC in C.  Benchmarks in a shared object are not seen by the main() of the executable.
+ * options.  Registers by constructor functions: those of a shared object are not seen by the main()
+ * of the executable.
  * Sections (search for ">>"):  cases  complexity  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
@@ -54,6 +54,12 @@ PERF_BEGIN_DECLS
 
 /* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
+
+/* The body is wrong: in a benchmark, before, within or after its loop, which then ends.  Its result
+ * is PERF_EFAILED without a time, why (kept, not copied; NULL: nothing to say) stands below its
+ * row, the others run, and the program ends with status 2.
+ *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
 
 /* >>complexity -------------------------------------------------------------------------------- */
 
@@ -103,56 +109,41 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     *at = c;
 }
 
-PERF_END_DECLS
-#if defined(__cplusplus)
-namespace perf {
-struct case_add_ {
-    explicit case_add_(perf_case_ *c)
-    {
-        perf_case_add_(c);
-    }
-};
-} /* namespace perf */
-#define PERF_CASE_ADD_(name)                                                                      \
-    static ::perf::case_add_ PERF_CAT_(perf_case_add_, name)(&PERF_CAT_(perf_case_, name));
-#else
-#define PERF_CASE_ADD_(name)                                                                      \
-    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
-    {                                                                                             \
-        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
-    }
-#endif
-PERF_BEGIN_DECLS
-
 #define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
     static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
     static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__, plain, \
                                                      sized,      threaded, low,    high};         \
-    PERF_CASE_ADD_(name)                                                                          \
+    PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
+    {                                                                                             \
+        perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
+    }                                                                                             \
     static void PERF_CAT_(perf_case_run_, name) parameters
 
-#if !PERF_DISABLE
 PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
 {
     return b && PERF_LOOP_KIND_(b->state) == 1 ? b->state
                                                : PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
 }
-#endif
 
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items)
 {
-#if PERF_DISABLE
-    (void)b;
-    (void)bytes;
-    (void)items;
-#else
     perf_loop_state_ *s = perf_bench_state_of_(b);
 
     if (!s)
         return;
     s->opts.bytes = perf_or_default_(bytes, 1e-30, 1e30, 0.0);
     s->opts.items = perf_or_default_(items, 1e-30, 1e30, 0.0);
-#endif
+}
+
+PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
+{
+    perf_loop_state_ *s = perf_bench_state_of_(b);
+
+    if (!s || PERF_ACQ_(&s->loop.done))
+        return;
+    (void)perf_loop_stop_(s, PERF_EFAILED);
+    s->loop.note = why;
+    b->left = 0;
 }
 
 PERF_FN double perf_growth_(int k, double n)
@@ -272,14 +263,8 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 #define PERF_PTHREAD_ 0
 #endif
 
-#if PERF_LP64_UNIX_
-extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
-#else
-#define perf_isatty_(fd) 0
-#endif
-
 #define PERF_MAIN_FILTERS_ 64
-#define PERF_MAIN_SIZES_   64
+#define PERF_MAIN_SIZES_   13
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
@@ -290,11 +275,8 @@ typedef struct perf_main_ {
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, bad;
     double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
-    double      sizes[PERF_MAIN_SIZES_];
-    size_t      size_count;
     FILE       *out;            /* the table; standard output unless the results go there         */
-    size_t      todo, done, failed;
-    int         terminal;
+    size_t      todo, failed;
     uint32_t    process;
     perf_rule   rule;           /* of --compare                                                   */
 } perf_main_;
@@ -310,11 +292,10 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --budget SECONDS   for one measurement at most; default 1\n"
         "  --min-time SECONDS for one measurement at least; default 0\n"
         "  --shuffle          in each round another order, by chance\n"
-        "  --sizes N,N,...    these sizes instead of those of PERF_BENCH_N\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, pyperf or openmetrics; of the\n"
+        "  --format F         json, google or openmetrics; of the\n"
         "                     trace, to a file, also folded or flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
@@ -343,22 +324,6 @@ PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end, double m
     if (!*end || !(x > 0.0) || x > most)
         return 0.0;
     return whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x ? 0.0 : x;
-}
-
-PERF_COLD_FN_ void perf_main_sizes_(perf_main_ *m, const char *value)
-{
-    const char *s = value, *end;
-
-    for (m->size_count = 0;; s = end + 1) {
-        double x = perf_main_number_(s, &end, 1e15, 1);
-        if (!(x > 0.0) || m->size_count >= PERF_MAIN_SIZES_ || (*end && *end != ',')) {
-            perf_main_wrong_(m, "--sizes needs whole numbers like 64,256,1024, not", value);
-            return;
-        }
-        m->sizes[m->size_count++] = x;
-        if (!*end)
-            return;
-    }
 }
 
 /* 1: the name contains the text, or matches the POSIX regular expression, which is what any
@@ -444,9 +409,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                 perf_main_wrong_(m, number[k].wants, v);
             return;
         }
-    if ((v = perf_main_value_("--sizes", argc, argv, i)) != PERF_NULL_) {
-        perf_main_sizes_(m, v);
-    } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
+    if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
         perf_main_wrong_(m, "unknown option", argv[*i]);
     } else if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(v, "") < 0) {
         perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
@@ -491,7 +454,8 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
     static const struct {
         const char *path, *what;
         char        off;
-    } file[] = {{"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
+    } file[] = {{"/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", "governor", 0},
+                {"/sys/devices/system/cpu/intel_pstate/no_turbo", "turbo", '1'},
                 {"/sys/devices/system/cpu/cpufreq/boost", "turbo", '0'},
                 {"/proc/sys/kernel/randomize_va_space", "ASLR", '0'}};
     perf_results_opts none = PERF_ZERO;
@@ -502,14 +466,10 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 
     perf_say_(o, "%i x ", r.cores > 0 ? r.cores : 1);
     perf_put_cut_(o, r.cpu, 40);
-    if (perf_first_line_("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor", line,
-                         sizeof line)) {
-        perf_put_(o, ", governor ");
-        perf_put_cut_(o, line, 20);
-    }
-    for (i = 0; i < 3; i++)
+    for (i = 0; i < 4; i++)
         if (perf_first_line_(file[i].path, line, sizeof line))
-            perf_say_(o, ", %s %s", file[i].what, *line == file[i].off ? "off" : "on");
+            perf_putf_(o, ", %s %.20s", file[i].what,
+                       !file[i].off ? line : *line == file[i].off ? "off" : "on");
     if (r.hypervisor)
         perf_put_(o, ", virtual machine");
     if (perf_first_line_("/proc/loadavg", line, sizeof line) && perf_skip_number_(line, &load)) {
@@ -528,65 +488,22 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 
 /* ---- the table ---- */
 
-PERF_COLD_FN_ void perf_main_print_(perf_main_ *m, const perf_out_ *o)
+/* As in the report, without its margin. */
+PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
+                                  const perf_loop_state_ *s)
 {
-    (void)fwrite(o->p, 1, o->len < o->cap ? o->len : o->cap - 1, m->out);
-}
+    char       text[4096];
+    perf_loop_ l = PERF_ZERO;
+    perf_out_  o = perf_out_open_(l.name, sizeof l.name);
 
-/* What is measured now; NULL: clears that line. */
-PERF_COLD_FN_ void perf_main_progress_(perf_main_ *m, const char *name)
-{
-    if (!m->terminal)
-        return;
-    if (name)
-        (void)fprintf(stderr, "\r\033[K[%lu/%lu] %s", PERF_CAST_(unsigned long, m->done + 1),
-                      PERF_CAST_(unsigned long, m->todo), name);
-    else
-        (void)fputs("\r\033[K", stderr);
-    (void)fflush(stderr);
-}
-
-PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r)
-{
-    char                text[2048], cell[96];
-    const perf_summary *t = perf_result_main_(r);
-    perf_out_           o = perf_out_open_(text, sizeof text);
-    perf_out_           c = perf_out_open_(cell, sizeof cell);
-
-    perf_main_progress_(m, PERF_CAST_(const char *, PERF_NULL_));
-    perf_put_name_(&o, name, 32);
-    if (!r->time.count) {
-        perf_say_(&o, "  not measured: %s\n", perf_status_text(r->status));
-        perf_main_print_(m, &o);
-        m->failed++;
-        return;
-    }
-    perf_putf_(&c, "%g", t->p50);
-    perf_put_(&c, " [");
-    if (perf_is_finite_(t->p50_low) && perf_is_finite_(t->p50_high)) {
-        perf_putf_(&c, "%g", t->p50_low);
-        perf_put_(&c, ", ");
-        perf_putf_(&c, "%g", t->p50_high);
-    } else {
-        perf_put_(&c, "too few slices");
-    }
-    perf_put_(&c, "]");
-    perf_put_cell_(&o, cell, 32);
-    perf_put_tail_cell_(&o, t->p95, t->p95_high);
-    perf_put_tail_cell_(&o, t->p99, t->p99_high);
-    perf_putf_(&o, "%10g", r->first_ns);
-    if (r->opts.bytes > 0.0)
-        perf_putf_(&o, "%9.3f GB/s", r->opts.bytes / t->p50);
-    if (r->opts.items > 0.0)
-        perf_putf_(&o, "%9.3f M items/s", r->opts.items / t->p50 * 1e3);
-    if (r->cpu.count) {
-        perf_put_(&o, "\n    ");
-        perf_put_decides_(&o, r->decides, r->why,
-                          r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
-    }
-    perf_put_(&o, "\n");
-    perf_put_warnings_(&o, r->warnings);
-    perf_main_print_(m, &o);
+    perf_put_(&o, name);
+    l.result = r;
+    l.note = s ? s->loop.note : PERF_CAST_(const char *, PERF_NULL_);
+    l.kind = l.done = 1;
+    o = perf_out_open_(text, sizeof text);
+    perf_put_loop_(&o, &l);
+    (void)fputs(text + 2, m->out);
+    m->failed += !r->time.count;
     (void)fflush(m->out);
 }
 
@@ -604,12 +521,10 @@ PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
-#if !PERF_DISABLE
     const perf_loop_state_ *s = perf_bench_state_of_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
-#endif
     b.left = -1;                                /* the body counted in its own copy               */
     return perf_bench_end(&b);
 }
@@ -626,7 +541,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     else
         c->sized(b, n);
     r = perf_main_end_(b);
-    perf_main_row_(m, name, &r);
+    perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
     return r;
 }
 
@@ -638,10 +553,6 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
     size_t factor, count;
 
-    if (c->sized && m->size_count) {
-        memcpy(n, m->sizes, m->size_count * sizeof *n);
-        return m->size_count;
-    }
     n[0] = c->threaded ? m->threads : 0.0;
     if (c->plain || n[0] > 0.0)
         return 1;
@@ -662,7 +573,6 @@ PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const doub
                                      const double *ns, size_t count)
 {
     perf_complexity fit = perf_complexity_fit(n, ns, count);
-    uint64_t        percent = PERF_CAST_(uint64_t, fit.error * 100.0 + 0.5);
     char            text[200];
     perf_out_       o = perf_out_open_(text, sizeof text);
 
@@ -674,11 +584,11 @@ PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const doub
     else if (fit.error >= 1.0)
         perf_put_(&o, ": the sizes lie within a factor of 8");
     else if (fit.name == fit.closest)
-        perf_say_(&o, ", off by %u %s", percent, "%");
+        perf_putf_(&o, ", off by %.0f %%", 100.0 * fit.error);
     else
-        perf_say_(&o, "; the closest, %s, is off by %u %s", fit.closest, percent, "%");
+        perf_putf_(&o, "; the closest, %s, is off by %.0f %%", fit.closest, 100.0 * fit.error);
     perf_put_(&o, "\n");
-    perf_main_print_(m, &o);
+    (void)fputs(text, m->out);
 }
 
 typedef struct perf_crew_ {
@@ -754,9 +664,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     if (PERF_ACQ_(&crew->go) == 2u)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
-#if !PERF_DISABLE
     h->state = perf_bench_state_of_(&b);
-#endif
     crew->c->threaded(b, h->number, crew->threads);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
@@ -808,11 +716,11 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
         r = perf_crew_merge_(name, h, threads);
-        perf_main_row_(m, name, &r);
+        perf_main_row_(m, name, &r, PERF_CAST_(perf_loop_state_ *, PERF_NULL_));
         for (i = 0; i < threads && threads > 1; i++) {
             perf_out_ p = perf_out_open_(one, sizeof one);
             perf_say_(&p, "  thread %z", i);
-            perf_main_row_(m, one, &h[i].result);
+            perf_main_row_(m, one, &h[i].result, h[i].state);
         }
     } else {
         (void)fprintf(m->out, "%s  not measured: no threads to be had (older C libraries: link "
@@ -828,14 +736,13 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
     size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
     char   name[160];
 
-    for (i = 0; i < count; i++, m->done++) {
+    for (i = 0; i < count; i++) {
         perf_out_   o = perf_out_open_(name, sizeof name);
         perf_result r;
         number = PERF_CAST_(size_t, n[i]);
         perf_put_(&o, c->name);
         if (!c->plain)
             perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
-        perf_main_progress_(m, name);
         if (c->threaded) {
             perf_main_crew_(m, c, name, number);
             continue;
@@ -991,7 +898,6 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         (void)fprintf(stderr, "%s: %s\n", m.program, perf_status_text(PERF_EDISABLED));
         return 2;
     }
-    m.terminal = perf_isatty_(2);
     if (!m.no_env) {
         perf_env_text_(&o);
         (void)fprintf(m.out, "environment: %s\n", text);

@@ -6,7 +6,8 @@
  * That is all: perf.h brings this file, and every PERF_SCOPE of every file, C, C++, CUDA or Cython,
  * is a range from then on; the other files need not even find the headers of NVTX.  Nothing is
  * linked (glibc before 2.34 needs -ldl).  While no profiler is attached a scope costs what it costs
- * without this file, to the instruction (tests/nvtx/idle.sh).
+ * in any program that reports, to the instruction (tests/nvtx/idle.sh): this file counts as one
+ * that reads, also where nobody else asks for a report.
  *     PERF_SCOPE, PERF_WAIT        push and pop; payload: calls of that name before, in this thread
  *     perf_async_begin, _end       start and end, across threads; payload: the id of the span
  *     PERF_COUNT, PERF_LAP         a mark with the value, with the length of the phase in ns
@@ -413,7 +414,7 @@ static const perf_sink_ perf_nvtx_sink_ = {
 /* 3: has found no tool, for good. */
 PERF_FN perf_status perf_nvtx_start(void)
 {
-    perf_registry_ *r = perf_registry_get_();
+    perf_registry_ *r = perf_registry_read_();
 
     if (!r)
         return PERF_ENOMEM;

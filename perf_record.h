@@ -234,6 +234,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
     struct perf_mark_ *next;
     perf_name_        *name;
     uint64_t           ns, resident, peak, heap, minor, major, cpu_ns, read_blocks, written_blocks;
+    uint64_t           age_ns;  /* of the process; 0: not known                                   */
     uint64_t           io[4];   /* bytes read, bytes written, calls of each                       */
 } perf_mark_;
 
@@ -309,6 +310,8 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
     return now;
 }
 
+struct perf_out_;
+
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
 typedef struct perf_registry_ {
     uint32_t        size, abi;
@@ -344,6 +347,8 @@ typedef struct perf_registry_ {
     const perf_sink_ *sink;
     void           *gpu;        /* what perf_cuda.h keeps                                         */
     struct perf_source_ *sources;       /* who else has durations to tell                         */
+    void (*put_marks)(struct perf_out_ *, struct perf_registry_ *);     /* of perf_memory.h       */
+    void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
 } perf_registry_;
@@ -2099,7 +2104,6 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 
 /* ---- sources ---- */
 
-struct perf_out_;
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.

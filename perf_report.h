@@ -1,4 +1,4 @@
-/* perf_report.h - reads what was recorded: table, call tree, memory phases, Chrome trace.
+/* perf_report.h - reads what was recorded: table, call tree, Chrome trace.
  *
  *     perf_report();                           // the table, on stderr
  *
@@ -16,7 +16,7 @@
 /* >>config ------------------------------------------------------------------------------------ */
 
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
-#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (or tree, csv, json) in the environment prints   */
+#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in its environment: */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
 
 PERF_BEGIN_DECLS
@@ -39,14 +39,16 @@ typedef enum perf_view {
     PERF_VIEW_TABLE,
     PERF_VIEW_TREE,             /* who called whom, in all of the run                             */
     PERF_VIEW_CSV,              /* all scopes, times in ns; the header line names the columns     */
-    PERF_VIEW_JSON              /* the same and the clock; NaN never occurs                       */
+    PERF_VIEW_JSON,             /* the same and the clock; NaN never occurs                       */
+    PERF_VIEW_DIAGNOSIS         /* five lines: what bounds the work; see perf_diagnosis.h         */
 } perf_view;
 
 typedef struct perf_report_opts {   /* zero = default                                             */
     perf_sort sort;             /* 0 -> PERF_SORT_SELF                                            */
     int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all  */
     perf_view view;             /* 0 -> PERF_VIEW_TABLE                                           */
-} perf_report_opts;
+    int       width;            /* columns, from 60 on; 0 -> those of the terminal or of COLUMNS, */
+} perf_report_opts;             /* as many as there are elsewhere; negative: as many as there are */
 
 PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
 PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
@@ -58,18 +60,14 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
-/* The same to any stream; opts NULL means defaults. */
+/* The same to any stream; opts NULL means defaults.  On a terminal columns of a table are left out
+ * until it fits, long lines are broken, and a bar shows the share, in colour unless NO_COLOR is
+ * set.  All of it is ASCII, but for names.                                                       */
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
  * snprintf does: cut off if it is not below cap; buf NULL with cap 0 asks for the length.        */
 PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts);
-
-/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
- * the processor, blocks from and to disks, bytes and calls of read and write (pipes and files in
- * memory too) since the mark before, as a table of the report.  Reads /proc: some 40 us and 4 of
- * the read calls.  PERF_ENODATA where the system does not tell.                                  */
-PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* >>trace -------------------------------------------------------------------------------------
  * Each thread keeps its last PERF_TRACE_EVENTS scopes.                                           */
@@ -86,9 +84,12 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
+ *   perf_fit_, perf_isatty_  which cells of a table there is room for; 1: a terminal
  *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
+ *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
+ *   perf_tree_path_  the node of a cell
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
@@ -96,7 +97,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
  *   perf_loop_  a finished or running loop
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_decides_, perf_put_tail_cell_, perf_put_warnings_  pieces of a loop's lines        */
+ *   perf_put_loop_          the lines of one loop                                              */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -432,8 +433,6 @@ typedef struct perf_snapshot_ {
     double           tick, self;        /* ns a tick; ticks of self time of all scopes            */
     perf_losses_     losses;
     perf_spent_      spent;     /* since the start or the last reset; ns 0: not known             */
-    perf_mark_     **mark;      /* oldest first                                                   */
-    size_t           marks;
     struct perf_tree_ *tree;
     perf_bound_        bound;
 } perf_snapshot_;
@@ -452,17 +451,67 @@ PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
     return r && r->clock ? 1.0 : perf_tick_ns_();
 }
 
-PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, const perf_row_ *row, const perf_snapshot_ *s)
+enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };       /* what a screen can show: perf_out_.style        */
+
+/* Lets rows of a table fit the screen.  columns: the widths of the cells of a perf_putf_, the name
+ * first, "28 10 10b 10a" for instance; cells with a letter are left out, `a` first, and one with
+ * `*` behind it where there are no bars.  Returns the width of the name, 20 at least, where that
+ * fits.  o->skip = 0 ends it.                                                                    */
+PERF_COLD_FN_ int perf_fit_(perf_out_ *o, const char *columns)
 {
-    double x[PERF_COLUMNS_];
+    int         width, used, name = 0, i;
+    char        turn = '`';
+    const char *s;
+
+    do {
+        o->skip = 0;
+        for (s = columns, i = used = 0; *s; i++) {
+            for (width = 0; *s >= '0' && *s <= '9'; s++)
+                width = 10 * width + (*s - '0');
+            if ((*s >= 'a' && *s <= turn) || (*s && s[1] == '*' && !(o->style & PERF_BARS_)))
+                o->skip |= 1u << i;
+            else
+                used += width;
+            name = i ? name : width;
+            s += strcspn(s, " ");
+            s += *s == ' ';
+        }
+    } while (o->width && used > o->width + name - 20 && turn++ < 'z');
+    if (o->width && used > o->width)
+        name -= used - o->width;
+    return name < 8 ? 8 : name;
+}
+
+/* A bar of nine columns. */
+PERF_COLD_FN_ const char *perf_bar_(const perf_out_ *o, char *text, double share)
+{
+    perf_out_ t = perf_out_open_(text, 32);
+    int       i;
+
+    perf_put_(&t, o->style & PERF_COLOR_ ? "\033[36m" : "");
+    for (i = 1; i < 10; i++)
+        perf_put_char_(&t, i <= share * 9 + 0.5 ? '#' : ' ');
+    perf_put_(&t, o->style & PERF_COLOR_ ? "\033[0m" : "");
+    return text;
+}
+
+PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
+                                 const perf_snapshot_ *s)
+{
+    double   x[PERF_COLUMNS_], share = PERF_CAST_(double, row->self) / s->self;
+    char     bar[32];
+    uint32_t skip = o->skip;
 
     perf_row_numbers_(row, s->tick, x);
-    perf_putf_(o, "%-28s%10.0f%10g", row->name, PERF_CAST_(double, row->count), x[0]);
+    perf_putf_(o, "%-*s%10.0f%10g", name, row->name, PERF_CAST_(double, row->count), x[0]);
+    o->skip = skip >> 3;
     if (PERF_KIND_HOST_(row->kind))
-        perf_putf_(o, "%10g%7.1f %%", x[1], PERF_CAST_(double, row->self) / s->self * 100);
+        perf_putf_(o, "%10g%7.1f %%%10s", x[1], share * 100, perf_bar_(o, bar, share));
     else
-        perf_putf_(o, "%10s         ", perf_kind_text_(row->kind));
+        perf_putf_(o, "%10s%9s%10s", perf_kind_text_(row->kind), "", "");
+    o->skip = skip >> 6;
     perf_putf_(o, "%10g%10g%10g%10g%10g\n", x[2], x[4], x[5], x[6], x[7]);
+    o->skip = skip;
 }
 
 /* What is missing, and what is not as asked. */
@@ -498,7 +547,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
 
 PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 {
-    int    title = 0;
+    int    title = 0, name = o->width && o->width < 76 ? o->width - 48 : 28;
     size_t i;
 
     for (i = 0; i < s->rows; i++) {
@@ -507,9 +556,9 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
         if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
-            perf_put_(o, "counter                      updates      last      mean       min"
-                         "       max\n");
-        perf_putf_(o, "%-28s%8.0f", row->name, n);
+            perf_putf_(o, "%-*s%8s%10s%10s%10s%10s\n", name, "counter", "updates", "last", "mean",
+                       "min", "max");
+        perf_putf_(o, "%-*s%8.0f", name, row->name, n);
         if (row->kind == PERF_KIND_COUNT_)
             perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last, row->values / n, row->least,
                        row->most);
@@ -615,8 +664,6 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
                                                   : "): host-bound\n");
 }
 
-static void perf_put_marks_(perf_out_ *o, perf_mark_ *const *m, size_t n) PERF_ATTR_((__nothrow__));
-
 /* Whether the process was running: times of scopes are the wall's.  Blanks at the end, so that a
  * text has the length that was asked for a moment ago.                                           */
 PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
@@ -628,13 +675,14 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
         return;
     perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g), taken away %.0f times",
                cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches));
-    while (o->len < end)
+    while (o->len < end && !o->width)
         perf_put_char_(o, ' ');
     perf_put_(o, "\n");
 }
 
 PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
+    int    name = perf_fit_(o, "28 10 10 10 9 10e* 10c 10b 10d 10a 10f");
     size_t i, shown = 0, left = 0;
     double wait = 0, sync = 0;
 
@@ -651,10 +699,11 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
             continue;
         }
         if (!shown++)
-            perf_put_(o, "scope                            calls     total      self    share"
-                         "      mean       p50       p95       p99       max\n");
-        perf_put_row_(o, row, s);
+            perf_putf_(o, "%-*s%10s%10s%10s%9s%10s%10s%10s%10s%10s%10s\n", name, "scope", "calls",
+                       "total", "self", "share", "", "mean", "p50", "p95", "p99", "max");
+        perf_put_row_(o, name, row, s);
     }
+    o->skip = 0;
     if (left)
         perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
     if (wait > 0)
@@ -664,7 +713,8 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
                    sync / s->self * 100);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
-    perf_put_marks_(o, s->mark, s->marks);
+    if (PERF_ACQ_(&s->registry->put_marks))
+        s->registry->put_marks(o, s->registry);
 }
 
 /* ---- report: tree ---- */
@@ -950,13 +1000,15 @@ PERF_FN void perf_tree_free_(perf_tree_ *tree)
 PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
 {
     uint32_t i;
-    int      rows = 0;
+    int      rows = 0, narrow = o->width && o->width < 90, indent;
+    int      room = o->width ? o->width - (narrow ? 42 : 55) : 40 + 2 * 128;
     double   all;
 
     if (!s->tree || !s->tree->calls)
         return;
     all = PERF_CAST_(double, s->tree->node[0].total) + 1e-9;
-    perf_put_(o, "of total   of parent      total       self     calls  scope\n");
+    perf_putf_(o, "of total%s      total       self     calls  scope\n",
+               narrow ? "" : "   of parent");
     for (i = 1; i < s->tree->count; i++) {      /* stored in the order they are shown             */
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
@@ -964,11 +1016,16 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         around = around < total ? total : around;               /* the caller is still open       */
         if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
             break;
-        perf_putf_(o, "%6.1f %%%10.1f %% %10g %10g%10.0f  %-*s%.40s\n", total / all * 100,
-                   total / (around + 1e-9) * 100, total * s->tick,
-                   PERF_CAST_(double, n->self) * s->tick, PERF_CAST_(double, n->calls),
-                   PERF_CAST_(int, 2 * n->depth - 2), "",
-                   PERF_ACQ_(&s->registry->names)[n->name]->site.name);
+        indent = PERF_CAST_(int, 2 * n->depth - 2);
+        indent = indent > room - 12 ? room - 12 : indent;
+        perf_putf_(o, "%6.1f %%", total / all * 100);
+        if (!narrow)
+            perf_putf_(o, "%10.1f %%", total / (around + 1e-9) * 100);
+        perf_putf_(o, " %10g %10g%10.0f  %-*s", total * s->tick,
+                   PERF_CAST_(double, n->self) * s->tick, PERF_CAST_(double, n->calls), indent, "");
+        (void)perf_put_cut_(o, PERF_ACQ_(&s->registry->names)[n->name]->site.name,
+                            o->width ? PERF_CAST_(size_t, room - indent) : 40);
+        perf_put_char_(o, '\n');
     }
 }
 
@@ -1070,146 +1127,14 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         }
         perf_put_(o, json ? "}" : "\n");
     }
-    if (json)
-        perf_put_(o, "\n]}\n");
-}
-
-/* ---- report: memory ---- */
-
-#if defined(__linux__) && PERF_LP64_UNIX_
-struct perf_heap_ {             /* struct mallinfo2                                               */
-    size_t arena, chunks, fast, mapped_chunks, mapped, highest, fast_bytes, used, free, top;
-};
-extern long perf_sysconf_(int) __asm__(PERF_SYM_("sysconf"));
-#if !PERF_TCC_
-extern struct perf_heap_ perf_mallinfo2_(void) __asm__(PERF_SYM_("mallinfo2"))
-    PERF_ATTR_((__weak__));
-#endif
-
-/* The first numbers in a file of /proc, at most `room`, 0 where there are fewer. */
-PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
-{
-    char   text[128];
-    FILE  *f = fopen(path, "r");
-    size_t n = f ? fread(text, 1, sizeof text, f) : 0, i;
-    int    at = 0, inside = 0;
-
-    if (f)
-        (void)fclose(f);
-    memset(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    for (i = 0; i < n && at < room; i++) {
-        if (text[i] >= '0' && text[i] <= '9') {
-            number[at] = number[at] * 10 + PERF_CAST_(uint64_t, text[i] - '0');
-            inside = 1;
-        } else if (inside) {
-            at++;
-            inside = 0;
-        }
-    }
-}
-
-PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
-{
-    struct perf_usage_ u;
-    uint64_t           pages[2];                /* size, resident                                 */
-
-    memset(&u, 0, sizeof u);
-    perf_proc_read_("/proc/self/statm", pages, 2);
-    m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
-    if (perf_getrusage_(0, &u) || !m->resident)
-        return PERF_ENODATA;
-    perf_proc_read_("/proc/self/io", m->io, 4); /* missing in some containers: zeros              */
-    m->ns = perf_now();
-    m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
-    if (m->peak < m->resident)
-        m->peak = m->resident;
-    m->minor = PERF_CAST_(uint64_t, u.minflt);
-    m->major = PERF_CAST_(uint64_t, u.majflt);
-    m->cpu_ns = perf_usage_ns_(&u);
-    m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
-    m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
-#if !PERF_TCC_
-    if (perf_mallinfo2_ != PERF_NULL_) {
-        struct perf_heap_ h = perf_mallinfo2_();
-        m->heap = h.used + h.mapped;
-    }
-#endif
-    return PERF_OK;
-}
-#else
-PERF_FN perf_status perf_mark_read_(perf_mark_ *m)
-{
-    (void)m;
-    return PERF_ENODATA;
-}
-#endif
-
-PERF_FN perf_status perf_memory_mark(const char *phase)
-{
-    perf_registry_ *r = perf_registry_read_();
-    perf_site_      site = PERF_ZERO;
-    perf_mark_      now, *m;
-    perf_status     status;
-
-    memset(&now, 0, sizeof now);
-    status = perf_mark_read_(&now);
-    if (status != PERF_OK)
-        return status;
-    if (!r || !perf_lock_(r))
-        return PERF_ENOMEM;
-    site.name = phase;
-    now.name = perf_name_intern_(r, &site);
-    m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;
-    if (m) {
-        *m = now;
-        m->next = r->marks;
-        PERF_REL_(&r->marks, m);
-    }
-    perf_unlock_(r);
-    return m ? PERF_OK : PERF_ENOMEM;
-}
-
-/* The marks so far, oldest first; *n of them.  PERF_FREE the result. */
-PERF_COLD_FN_ perf_mark_ **perf_marks_(perf_registry_ *r, size_t *n)
-{
-    perf_mark_ *newest = PERF_ACQ_(&r->marks), *m, **mark;
-    size_t      i = 0;
-
-    for (m = newest; m; m = m->next)
-        i++;
-    mark = PERF_CAST_(perf_mark_ **, PERF_MALLOC((i + 1) * sizeof *mark));
-    *n = mark ? i : 0;
-    for (m = newest; mark && m; m = m->next)
-        mark[--i] = m;
-    return mark;
-}
-
-PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_mark_ *const *mark, size_t n)
-{
-    perf_mark_ none;
-    size_t     i;
-    int        k;
-
-    memset(&none, 0, sizeof none);
-    if (n)
-        perf_put_(o, "memory phase                   time       cpu   resident     change"
-                     "       peak       heap   faults   major   read blk  write blk       read"
-                     "    calls    written    calls\n");
-    for (i = 0; i < n; i++) {
-        const perf_mark_ *m = mark[i], *b = i ? mark[i - 1] : &none;
-        perf_putf_(o, "%-25s%10g%10g%11e%11e%11e%11e", m->name->site.name,
-                   PERF_CAST_(double, i ? m->ns - b->ns : 0),
-                   PERF_CAST_(double, m->cpu_ns - b->cpu_ns), PERF_CAST_(double, m->resident),
-                   PERF_CAST_(double, m->resident) - PERF_CAST_(double, b->resident),
-                   PERF_CAST_(double, m->peak), PERF_CAST_(double, m->heap));
-        perf_putf_(o, "%9.0f%8.0f%11.0f%11.0f", PERF_CAST_(double, m->minor - b->minor),
-                   PERF_CAST_(double, m->major - b->major),
-                   PERF_CAST_(double, m->read_blocks - b->read_blocks),
-                   PERF_CAST_(double, m->written_blocks - b->written_blocks));
-        for (k = 0; k < 2; k++)
-            perf_putf_(o, "%11e%9.0f", PERF_CAST_(double, m->io[k] - b->io[k]),
-                       PERF_CAST_(double, m->io[2 + k] - b->io[2 + k]));
+    if (json) {
         perf_put_char_(o, '\n');
+        perf_put_char_(o, ']');
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
+            perf_put_(o, ",\n\"diagnosis\":");
+            s->registry->put_diagnosis(o, 1);
+        }
+        perf_put_(o, "}\n");
     }
 }
 
@@ -1251,7 +1176,7 @@ PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
     perf_out_ t = perf_out_open_(text, sizeof text);
 
     perf_putf_(&t, "%s%g", perf_is_finite_(high) ? "" : "~", ns);
-    perf_put_cell_(o, text, 10);
+    perf_putf_(o, "%10s", text);
 }
 
 PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
@@ -1259,13 +1184,16 @@ PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char
 {
     char      label[140];
     perf_out_ t = perf_out_open_(label, sizeof label);
+    int       width = o->width ? o->width : 98;
 
     perf_putf_(&t, "%s%s", name, arm);
-    perf_putf_(o, "  %-30s", label);
+    perf_putf_(o, "  %-*s", width < 66 ? width - 36 : 30, label);
     perf_put_estimate_(o, s, 34);
-    perf_put_tail_cell_(o, s->p95, s->p95_high);
-    perf_put_tail_cell_(o, s->p99, s->p99_high);
-    perf_putf_(o, "%10g\n", first_ns);
+    if (width > 75)
+        perf_put_tail_cell_(o, s->p95, s->p95_high);
+    if (width > 85)
+        perf_put_tail_cell_(o, s->p99, s->p99_high);
+    perf_putf_(o, width > 95 ? "%10g\n" : "\n", first_ns);
 }
 
 /* Each warning between `lead` and `end`. */
@@ -1459,8 +1387,11 @@ PERF_FN void perf_report_results_(perf_out_ *o)
 
     if (!r || !PERF_ACQ_(&r->results))
         return;
-    perf_put_(o, "\n  benchmark                                median [95 % interval]");
-    perf_put_(o, "       p95       p99     first\n");
+    perf_putf_(o, "\n  %-*s%34s%s\n", o->width && o->width < 66 ? o->width - 36 : 30, "benchmark",
+               "median [95 % interval]", o->width && o->width < 76   ? ""
+                                         : o->width && o->width < 86 ? "       p95"
+                                         : o->width && o->width < 96 ? "       p95       p99"
+                                                      : "       p95       p99     first");
     first = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&r->results));
     for (l = first; l; l = l->next)
         n++;
@@ -1498,10 +1429,49 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
 
     if (opts)
         o = *opts;
+    if (o.width > 0 && o.width < 60)
+        o.width = 60;
     if (o.rows == 0)
         o.rows = o.view == PERF_VIEW_TABLE || o.view == PERF_VIEW_TREE ? 50 : -1;
     return o;
 }
+
+#if PERF_POSIX_FILES_
+extern int perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
+extern int perf_isatty_(int) __asm__(PERF_SYM_("isatty"));
+extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
+#if defined(__linux__) && !defined(__mips__) && !defined(__powerpc__) && !defined(__sparc__)
+#define PERF_TIOCGWINSZ_ 0x5413ul
+#else
+#define PERF_TIOCGWINSZ_ 0x40087468ul
+#endif
+#else
+#define perf_isatty_(fd) 0
+#endif
+
+#if PERF_POSIX_FILES_
+/* Columns and style of the screen that `file` is. */
+PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
+{
+    unsigned short size[4] = {0, 0, 0, 0};      /* rows, columns, and both in pixels              */
+    const char    *text = perf_getenv_("COLUMNS");
+    int            fd = perf_fileno_(file);
+
+    for (; !o->width && text && *text >= '0' && *text <= '9' && size[1] < 1000; text++)
+        size[1] = PERF_CAST_(unsigned short, 10 * size[1] + (*text - '0'));
+    if (perf_isatty_(fd)) {
+        if (!size[1] && !o->width && (perf_ioctl_(fd, PERF_TIOCGWINSZ_, size) || !size[1]))
+            size[1] = 80;
+        text = perf_getenv_("NO_COLOR");
+        o->style = PERF_BARS_ | (text && *text ? 0 : PERF_COLOR_);
+        text = perf_getenv_("TERM");
+        if (!text || !strcmp(text, "dumb"))
+            o->style = PERF_BARS_;
+    }
+    if (!o->width && size[1])
+        o->width = size[1] < 60 ? 60 : size[1];
+}
+#endif
 
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
@@ -1521,7 +1491,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             perf_unlock_(s.registry);
         }
         s.spent = perf_spent_since_(&s.spent);
-        s.mark = perf_marks_(s.registry, &s.marks);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
         perf_bound_fill_(&s.bound, s.registry);
         if (s.opts.view == PERF_VIEW_TREE) {
@@ -1540,7 +1509,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
 {
     PERF_FREE(s->row);
-    PERF_FREE(s->mark);
     perf_tree_free_(s->tree);
 }
 
@@ -1550,6 +1518,14 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 
     if (s->opts.view == PERF_VIEW_CSV || s->opts.view == PERF_VIEW_JSON) {
         perf_put_data_(o, s, s->opts.view == PERF_VIEW_JSON);
+        return;
+    }
+    if (s->opts.view == PERF_VIEW_DIAGNOSIS) {
+        if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis))
+            s->registry->put_diagnosis(o, 0);
+        else
+            perf_put_(o, "diagnosis: one file has to define PERF_DIAGNOSIS 1 and include "
+                         "perf_diagnosis.h\n");
         return;
     }
     perf_put_clock_(o, &s->clock);
@@ -1573,9 +1549,32 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
     perf_snapshot_ s = perf_snapshot_take_(opts);
     perf_out_      o = perf_out_open_(buf, cap);
 
+    o.width = s.opts.width > 0 ? s.opts.width : 0;
     perf_snapshot_put_(&o, &s);
     perf_snapshot_free_(&s);
     return o.len;
+}
+
+/* Breaks lines that are wider than the screen at a blank. */
+PERF_COLD_FN_ void perf_write_lines_(FILE *file, const char *p, int width)
+{
+    const char *s, *blank = p;
+    int         column = 0, n;
+
+    for (s = p; *s; s += n) {
+        n = perf_utf8_(s);
+        column += *s == '\033' ? s[3] == 'm' ? -3 : -4 : PERF_CAST_(int, perf_columns_(s, n));
+        n += !n;
+        if (*s == '\n' || *s == ' ')
+            blank = s;
+        column = *s == '\n' ? 0 : column;
+        if (column > width && blank > p && *blank == ' ' && *s != ' ') {
+            (void)fprintf(file, "%.*s\n    ", PERF_CAST_(int, blank - p), p);
+            column = 4 + PERF_CAST_(int, s - blank);
+            p = blank + 1;
+        }
+    }
+    (void)fputs(p, file);
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
@@ -1587,6 +1586,13 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (!file)
         return PERF_EINVAL;
     s = perf_snapshot_take_(opts);
+    o.width = s.opts.width > 0 ? s.opts.width : 0;
+#if PERF_POSIX_FILES_
+    if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
+        perf_screen_of_(&o, file);
+#endif
+    again.width = o.width;
+    again.style = o.style;
     perf_snapshot_put_(&o, &s);
     again.cap = o.len + 4096;                   /* slack: benches of other threads may finish     */
     again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
@@ -1594,8 +1600,12 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
         perf_snapshot_put_(&again, &s);
         if (again.len >= again.cap)
             again.len = again.cap - 1;
-        status = fwrite(again.p, 1, again.len, file) == again.len ? PERF_OK : PERF_EIO;
-        if (fflush(file))
+        status = PERF_OK;
+        if (again.width)
+            perf_write_lines_(file, again.p, again.width);
+        else if (fwrite(again.p, 1, again.len, file) != again.len)
+            status = PERF_EIO;
+        if (fflush(file) || ferror(file))
             status = PERF_EIO;
     }
     PERF_FREE(again.p);
@@ -1706,16 +1716,36 @@ typedef struct perf_json_ {
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
-/* A record up to its time: head, name, place in the source.  Returns its length. */
-PERF_COLD_FN_ size_t perf_json_head_(char *p, const char *head, const perf_site_ *site)
+/* A record up to its time: head, name, place in the source, remarks in e from index `at` on (e
+ * NULL: none), as far as there is room.  Returns its length.                                     */
+PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
+                                     const perf_site_ *site, const perf_events_ *e, uint64_t at)
 {
-    perf_out_ o = perf_out_open_(p, PERF_FILE_RECORD_);
+    perf_out_  o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
+    perf_seen_ m;
+    uint32_t   n;
+    int        args = site->file != PERF_NULL_;
 
     perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
-    if (site->file)
-        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f}", site->file,
+    if (args)
+        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f", site->file,
                    1.0 * (site->line & 0xffffff));
-    perf_put_(&o, ",\"ts\":");
+    for (; e && o.len < 2 * PERF_FILE_RECORD_; at += n) {
+        n = perf_remark_read_(&e->event[at], e->count - at, &m);
+        if (!n)
+            break;
+        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
+            continue;
+        perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
+                   PERF_ACQ_(&j->registry->names)[m.name]->site.name);
+        if (m.kind == PERF_REMARK_IS_TEXT_)
+            perf_put_json_(&o, m.text);
+        else if (perf_is_finite_(m.value))
+            perf_put_fixed_(&o, m.value, 6);
+        else
+            perf_put_(&o, "null");
+    }
+    perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
     return o.len;
 }
 
@@ -1739,21 +1769,22 @@ PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
 }
 
 /* The other kinds: counters, instants, spans that may overlap. */
-PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_site_ *site,
+PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
                                     const char *where)
 {
     perf_file_ *f = &j->file;
-    perf_site_  bare = *site;
+    perf_site_ *site = &PERF_ACQ_(&j->registry->names)[z->name]->site, bare = *site;
     uint64_t    start = perf_epoch_ns_(&j->epoch, z->start);
     double      value = perf_from_bits_(z->extra);
     int         half = 0;
 
     bare.file = PERF_NULL_;                     /* an end's; a counter's args are its value       */
     do {
-        f->p += perf_json_head_(f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
+        f->p += perf_json_head_(j, f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
                                       : z->kind == PERF_KIND_COUNT_ ? "C"
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
-                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site);
+                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site,
+                                z->kind == PERF_KIND_INSTANT_ ? e : PERF_NULL_, z->remarks);
         f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
                                              : start);
         if (z->kind == PERF_KIND_ASYNC_) {
@@ -1795,15 +1826,16 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
         if (f->p > f->limit)
             perf_file_flush_(f);
         if (!PERF_KIND_SLICE_(z.kind)) {
-            perf_json_other_(j, &z, &PERF_ACQ_(&j->registry->names)[z.name]->site, where);
+            perf_json_other_(j, &z, e, where);
             continue;
         }
         prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
-        if (z.name < j->names && *prefix) {
+        if (z.name < j->names && *prefix && z.remarks == i) {
             memcpy(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
-            f->p += perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site);
+            f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
+                                    z.remarks);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
         f->p = perf_json_time_(j, f->p, start);
@@ -1824,7 +1856,8 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
     for (id = 1; id < j->names; id++) {
         char  *to = j->prefix + PERF_CAST_(size_t, id) * PERF_PREFIX_;
-        size_t n = perf_json_head_(f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site);
+        size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
+                                   PERF_NULL_, 0);
         to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
         memcpy(to + 1, f->p, PERF_PREFIX_ - 1);
     }
@@ -1872,7 +1905,8 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
         o.view = !strcmp(report, "tree")   ? PERF_VIEW_TREE
                  : !strcmp(report, "csv")  ? PERF_VIEW_CSV
                  : !strcmp(report, "json") ? PERF_VIEW_JSON
-                                           : PERF_VIEW_TABLE;
+                 : !strcmp(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS
+                                                : PERF_VIEW_TABLE;
         (void)perf_report_to(stderr, &o);
     }
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)
@@ -1881,7 +1915,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
 #endif
 
 #if PERF_DISABLE
-#define perf_memory_mark(p)   PERF_OFF_CODE_((perf_memory_mark)(p))
 #define perf_report()         PERF_OFF_CODE_((perf_report)())
 #define perf_report_to(...)   PERF_OFF_CODE_((perf_report_to)(__VA_ARGS__))
 #define perf_trace_save(path) PERF_OFF_CODE_((perf_trace_save)(path))

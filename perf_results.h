@@ -143,7 +143,7 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   PERF_SANITIZED_        1: compiled with a sanitizer
  *   perf_saving_, perf_saved_, perf_saved_scope_  what there is to write; pointers into the core,
  *                          which finished loops never leave
- *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_, perf_put_samples_  a loop's arm by
+ *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
  *                          the clock that decides; 0 for a value that is none
  *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
  *                          take the registry's lock for a moment; status as perf_results_save  */

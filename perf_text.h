@@ -20,7 +20,7 @@ PERF_BEGIN_DECLS
  *   perf_out_, perf_out_open_  where text goes: never past its room, always terminated
  *   perf_put_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, a character, numbers
  *   perf_putf_, perf_putv_  all of them by a format, see below
- *   perf_utf8_  length of the UTF-8 character at s; 0: it is not one
+ *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
  *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned, in so many columns */
@@ -29,6 +29,9 @@ typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
     size_t len;         /* characters asked for so far, also past the end                         */
     size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
+    int    width;       /* columns of the screen; 0: as many as there are                         */
+    int    style;       /* what it can show, see perf_report.h                                    */
+    uint32_t skip;      /* bit i: cell i of a perf_putf_ is left out, with the text behind it     */
 } perf_out_;
 
 /* Writes a format.  Its letters are those of printf, so that compilers check the arguments, but not
@@ -275,6 +278,8 @@ PERF_FN void perf_put_csv_(perf_out_ *o, const char *s)
 
 PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
 {
+    uint32_t skip = o->skip << 1, skipped = 0;
+
     for (; *format; format++) {
         char        text[48];
         perf_out_   cell = perf_out_open_(text, sizeof text);
@@ -282,7 +287,8 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         int         left, width = 0, digits = -1;
 
         if (*format != '%' || *++format == '%') {
-            perf_put_char_(o, *format);
+            if (!skipped || *format == '\n')
+                perf_put_char_(o, *format);
             continue;
         }
         left = *format == '-';
@@ -303,6 +309,10 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
             perf_put_fixed_(&cell, va_arg(*a, double), digits);
         else
             perf_put_scaled_(&cell, va_arg(*a, double), *format == 'e');
+        skip >>= width != 0;
+        skipped = width ? skip & 1 : 0;
+        if (skipped)
+            continue;
         if (left)
             perf_put_name_(o, s, PERF_CAST_(size_t, width));
         else if (*format == 's' && digits == 0)

@@ -45,7 +45,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * "(perf.h writes the trace)".  A thread that waits for long is written by the next one that works.
  * A forked child goes on in a file of its own, "run.pftrace.PID", when it first has something to
  * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does
- * both calls; %p in it becomes the number of the process.                                        */
+ * both calls.                                                                                    */
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The
  * first scope inside one that is open at a write may be moved by a ns for each scope around it.
@@ -62,25 +62,8 @@ PERF_FN perf_status perf_trace_stream_flush(void);
 PERF_FN perf_status perf_trace_stream_end(void);
 
 /* >>merge: traces of several processes in one file ----------------------------------------------
- * Processes of one machine share a clock: their times fit as they are.  For another machine,
- * measure how far its clock is off with messages there and back:
- *
- *     perf_clock_sync s = PERF_ZERO;
- *     for (...) {
- *         sent = perf_now();  ask the other for its perf_now(), `there`;
- *         perf_clock_sync_add(&s, sent, there, perf_now());
- *     }                                            // s.offset_ns, right within s.bound_ns       */
-typedef struct perf_clock_sync {        /* begins all zero                                        */
-    uint64_t messages;
-    int64_t  offset_ns;         /* add it to times of the other to have them in ours              */
-    int64_t  bound_ns;          /* the true offset is at most so far away: half the fastest turn  */
-} perf_clock_sync;
-
-/* One message: perf_now() here before and after, and there in between.  The fastest one counts.
- * PERF_EINVAL: no s, or back before sent.                                                        */
-PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
-                                        uint64_t back);
-
+ * Processes of one machine share a clock: their times fit as they are.  For another machine say how
+ * far its clock is off, measured with messages there and back (examples/mpi/perf_mpi.h).         */
 typedef struct perf_trace_part {        /* zero = default, but for the path                       */
     const char *path;           /* a trace that perf.h wrote; also one cut off by a kill          */
     const char *name;           /* what viewers call its process: "rank 3"; NULL: as it is        */
@@ -118,6 +101,15 @@ PERF_FN char *perf_field_(char *p, uint32_t number, uint64_t v)
     return perf_varint_(perf_varint_(p, number << 3), v);
 }
 
+/* A field that holds the 64 bits of a double. */
+PERF_FN char *perf_field_double_(char *p, uint32_t number, uint64_t bits)
+{
+    p = perf_varint_(p, number << 3 | 1);
+    for (number = 0; number < 8; number++)
+        *p++ = PERF_CAST_(char, bits >> 8 * number & 255);
+    return p;
+}
+
 /* A field that holds bytes: text, or another message. */
 PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, size_t n)
 {
@@ -128,7 +120,7 @@ PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, siz
 
 /* A moment at which a scope begins (name) or ends (0). */
 typedef struct perf_edge_ {
-    uint64_t ticks;
+    uint64_t ticks, remarks;    /* remarks: index of the first, all ones: none                    */
     uint32_t name, depth;
 } perf_edge_;
 
@@ -184,14 +176,13 @@ PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 }
 
 /* A packet of the trace.  shape: field numbers, each with what it holds: ( a message ), # the next
- * number of v, % the next as a double's 64 bits, $ the text (nothing, should it be NULL).  @ stands
- * for two fields: file and line of a SourceLocation.                                             */
+ * number of v, $ the text (nothing, should it be NULL).  @ are two fields: file and line.        */
 PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *v, const char *text,
                                 const perf_site_ *place)
 {
     char     path[PERF_NAME_MAX_ + 1];
     char    *p, *begin[5];
-    uint32_t number = 1, depth = 0, i;
+    uint32_t number = 1, depth = 0;
 
     if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
@@ -203,11 +194,6 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
         }
         if (*shape == '#') {
             p = perf_field_(p, number, *v++);
-        } else if (*shape == '%') {
-            p = perf_varint_(p, number << 3 | 1);
-            for (i = 0; i < 8; i++)
-                *p++ = PERF_CAST_(char, *v >> 8 * i & 255);
-            v++;
         } else if (*shape == '(') {
             p = begin[++depth] = perf_varint_(p, number << 3 | 2) + 2;
         } else if (*shape == ')') {
@@ -263,40 +249,88 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
     perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* An event with a time of its own, on any track: counters, instants, ends of spans (NULL). */
-PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t ns, uint64_t uuid, uint64_t type,
-                                  const perf_site_ *site, uint64_t value_bits)
+/* A begin (type 1), end (2; name 0) or instant (3), with its remarks in e from index `at` on (e
+ * NULL: none).  uuid 0: on the track of the sequence, by its clock and numbers.  A counter (4) has
+ * the bits of its value in `at`.                                                                 */
+PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
+                                  uint64_t time, uint64_t sequence, const perf_events_ *e,
+                                  uint64_t at)
 {
-    const uint64_t value[] = {type, uuid, value_bits, ns, 3, 1}, other[] = {type, uuid, ns, 3, 1};
+    const perf_site_ *site = name ? &PERF_ACQ_(&w->registry->names)[name]->site : PERF_NULL_;
+    char              text[PERF_NAME_MAX_ + 1], *p = w->file.p, *packet, *event, *inner;
+    perf_seen_        m;
+    uint32_t          n;
 
-    if (type == 4)                              /* of a counter                                   */
-        perf_pf_put_(w, "11(9#11#44%)8#58#10#", value, PERF_NULL_, PERF_NULL_);
-    else
-        perf_pf_put_(w, site && site->file ? "11(9#11#23$33(@))8#58#10#" : "11(9#11#23$)8#58#10#",
-                     other, site ? site->name : PERF_NULL_, site);
+    if (p > w->file.limit) {
+        perf_file_flush_(&w->file);
+        p = w->file.p;
+    }
+    *p++ = 0x0a;
+    packet = p += 2;
+    p = perf_field_(p, 8, time);
+    p = perf_field_(p, 10, sequence);
+    if (uuid)
+        p = perf_field_(p, 58, 3);
+    event = p = perf_varint_(p, 11 << 3 | 2) + 2;
+    p = perf_field_(p, 9, type);
+    if (uuid)
+        p = perf_field_(p, 11, uuid);
+    if (type == 4)
+        p = perf_field_double_(p, 44, at);
+    if (site && uuid)
+        p = perf_field_bytes_(p, 23, text, perf_pf_text_(text, site->name));
+    else if (site)
+        p = perf_field_(p, 10, name);
+    if (site && site->file && uuid) {
+        inner = p = perf_varint_(p, 33 << 3 | 2) + 2;
+        p = perf_field_bytes_(p, 2, text, perf_pf_text_(text, site->file));
+        p = perf_field_(p, 4, site->line & 0xffffff);
+        perf_pf_close_(inner, p);
+    } else if (site && site->file) {
+        p = perf_field_(p, 34, name);
+    }
+    for (; e; at += n) {
+        n = perf_remark_read_(&e->event[at], e->count - at, &m);
+        if (!n)
+            break;
+        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
+            continue;
+        inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
+        p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
+                              PERF_ACQ_(&w->registry->names)[m.name]->site.name));
+        if (m.kind == PERF_REMARK_IS_TEXT_)
+            p = perf_field_bytes_(p, 6, text, perf_pf_text_(text, m.text));
+        else
+            p = perf_field_double_(p, 5, perf_bits_(m.value));
+        perf_pf_close_(inner, p);
+    }
+    perf_pf_close_(event, p);
+    perf_pf_close_(packet, p);
+    w->file.p = p;
 }
 
 /* Whatever is no scope.  `known`: its track has been described. */
-PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, uint64_t thread_uuid, int known)
+PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_events_ *e,
+                                  int known)
 {
-    const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[z->name]->site;
-    uint64_t          start = perf_epoch_ns_(&w->epoch, z->start);
-    uint64_t          uuid = w->process << 32 | UINT64_C(1) << 31 |
-                    PERF_CAST_(uint64_t, z->name) << 8;
+    const char *name = PERF_ACQ_(&w->registry->names)[z->name]->site.name;
+    uint64_t    ns = perf_epoch_ns_(&w->epoch, z->start);
+    uint64_t    uuid = w->process << 32 | UINT64_C(1) << 31 | PERF_CAST_(uint64_t, z->name) << 8;
 
     if (z->kind == PERF_KIND_INSTANT_) {
-        perf_pf_event_(w, start, thread_uuid, 3, site, 0);
+        perf_pf_event_(w, 3, z->name, w->process << 32 | e->number, ns, 1, e, z->remarks);
         return;
     }
     if (z->kind == PERF_KIND_ASYNC_)
         uuid += z->extra & 255;
     if (z->kind == PERF_KIND_ASYNC_ || !known)
-        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, site->name, 0);
+        perf_pf_track_(w, uuid, z->kind == PERF_KIND_COUNT_ ? 1 : 2, name, 0);
     if (z->kind == PERF_KIND_COUNT_) {
-        perf_pf_event_(w, start, uuid, 4, PERF_NULL_, z->extra);
+        perf_pf_event_(w, 4, 0, uuid, ns, 1, PERF_NULL_, z->extra);
     } else {
-        perf_pf_event_(w, start, uuid, 1, site, 0);
-        perf_pf_event_(w, perf_epoch_ns_(&w->epoch, z->start + z->length), uuid, 2, PERF_NULL_, 0);
+        perf_pf_event_(w, 1, z->name, uuid, ns, 1, PERF_NULL_, 0);
+        perf_pf_event_(w, 2, 0, uuid, perf_epoch_ns_(&w->epoch, z->start + z->length), 1,
+                       PERF_NULL_, 0);
     }
 }
 
@@ -338,7 +372,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
         if (!PERF_KIND_SLICE_(z.kind)) {
-            perf_pf_other_(w, &z, w->process << 32 | e->number, used[z.name]);
+            perf_pf_other_(w, &z, e, used[z.name]);
             used[z.name] = 1;
             continue;
         }
@@ -350,6 +384,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
         out->ticks = z.start + z.length;
         out->name = 0;
         stack[top].ticks = z.start;
+        stack[top].remarks = z.remarks == i ? ~UINT64_C(0) : z.remarks;
         stack[top].name = z.name;
         stack[top++].depth = z.depth;
         used[z.name] = 1;
@@ -360,7 +395,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 }
 
 /* When a scope begins in the file whose first children are there already. */
-PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t uuid)
+PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
     uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
     uint32_t k, both;
@@ -371,8 +406,8 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_edge_ *edge, uint64_t u
             if (at <= edge->ticks && perf_epoch_ns_(&w->epoch, at) + k - 1 > ns)
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
-    perf_pf_event_(w, ns, uuid, edge->name ? 1 : 2,
-                   edge->name ? &PERF_ACQ_(&w->registry->names)[edge->name]->site : PERF_NULL_, 0);
+    perf_pf_event_(w, edge->name ? 1 : 2, edge->name, w->process << 32 | e->number, ns, 1,
+                   edge->name && edge->remarks < e->count ? e : PERF_NULL_, edge->remarks);
 }
 
 /* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
@@ -409,7 +444,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
         end = w->room + 3 * n;
         edge = perf_edges_(w, e);
         while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
-            perf_pf_late_(w, edge++, uuid);     /* scopes that were open at the write before      */
+            perf_pf_late_(w, e, edge++);        /* scopes that were open at the write before      */
         last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
         if (edge < end)
             perf_pf_sequence_(w, sequence, uuid, last);
@@ -424,6 +459,11 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
                 tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
+            if (edge->name && edge->remarks < e->count) {
+                perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->remarks);
+                last = ns;
+                continue;
+            }
             p = f->p;
             *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11     */
             length = p++;
@@ -847,7 +887,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         if (status == PERF_OK)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
-            perf_stream_fail_(s, PERF_EIO);             /* nobody writes through what is freed here */
+            perf_stream_fail_(s, PERF_EIO);     /* nobody writes through what is freed here       */
         perf_stream_free_(s);
     }
     perf_unlock_(r);
@@ -868,23 +908,9 @@ PERF_FN perf_status perf_trace_stream_end(void)
 PERF_ATTR_((__constructor__, __used__)) static void perf_stream_at_start_(void)
 {
     const char *path = perf_getenv_("PERF_TRACE_STREAM");
-    const char *at = path ? strstr(path, "%p") : PERF_NULL_;
-    char        with[1024];
-    perf_out_   o = PERF_ZERO;
 
-    if (!path || !*path)
-        return;
-    o.p = with;
-    o.cap = sizeof with;
-    for (; *path; path++)
-        if (path == at) {
-            perf_put_u64_(&o, perf_process_id_());
-            path++;
-        } else {
-            perf_put_char_(&o, *path);
-        }
-    if (o.len >= o.cap || perf_trace_stream(with) != PERF_OK)
-        (void)fprintf(stderr, "perf.h: cannot write %s\n", with);
+    if (path && *path && perf_trace_stream(path) != PERF_OK)
+        (void)fprintf(stderr, "perf.h: cannot write %s\n", path);
 }
 
 PERF_ATTR_((__destructor__, __used__)) static void perf_stream_at_exit_(void)
@@ -897,21 +923,6 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_stream_at_exit_(void)
 #endif
 
 /* ---- merge ---- */
-
-PERF_FN perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
-                                        uint64_t back)
-{
-    int64_t bound;
-
-    if (!s || back < sent)
-        return PERF_EINVAL;
-    bound = PERF_CAST_(int64_t, (back - sent) / 2 + 1);     /* + 1: halves are rounded            */
-    if (!s->messages++ || bound < s->bound_ns) {
-        s->bound_ns = bound;
-        s->offset_ns = PERF_CAST_(int64_t, sent + (back - sent) / 2 - there);
-    }
-    return PERF_OK;
-}
 
 #define PERF_MERGE_PACKET_ 65536u       /* longest record of a trace of ours, and more            */
 #define PERF_MERGE_FREE_   (1u << 22)   /* above the process numbers of Linux                     */
@@ -1153,19 +1164,6 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
     return to;
 }
 
-/* Into the file, whose buffer may be smaller. */
-PERF_COLD_FN_ void perf_merge_raw_(perf_merge_ *m, const char *from, const char *to)
-{
-    while (from < to) {
-        size_t k = to - from < 2048 ? PERF_CAST_(size_t, to - from) : 2048;
-        if (m->file.p > m->file.limit)
-            perf_file_flush_(&m->file);
-        memcpy(m->file.p, from, k);
-        m->file.p += k;
-        from += k;
-    }
-}
-
 PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
 {
     const char *p, *q, *end;
@@ -1197,11 +1195,9 @@ PERF_COLD_FN_ void perf_merge_pf_(perf_merge_ *m)
         if (m->status != PERF_OK)
             return;
         m->begin += k + PERF_CAST_(size_t, n);
-        if (m->file.p > m->file.limit)
-            perf_file_flush_(&m->file);
-        *m->file.p++ = 0x0a;
-        m->file.p = perf_varint_(m->file.p, PERF_CAST_(uint64_t, to - m->text));
-        perf_merge_raw_(m, m->text, to);
+        if (m->file.limit - m->file.p < to - m->text)
+            perf_file_flush_(&m->file);         /* its buffer is larger than any packet           */
+        m->file.p = perf_field_bytes_(m->file.p, 1, m->text, PERF_CAST_(size_t, to - m->text));
     }
 }
 

@@ -64,9 +64,9 @@ int main(int argc, char **argv)
     for (i = 0; i < N; i++)
         perf_hist_add(h, v[i]);
     LEAST("six", 1, perf_hist_quantiles(h, q, 6, out));
-    LEAST("encode", 1, perf_hlog_text(text, sizeof text, h, &iv, 3));
+    LEAST("encode", 1, perf_hlog_text(text, sizeof text, h, &iv));
     f = fopen(argv[2], "wb");
-    n = perf_hlog_text(text, sizeof text, h, &iv, 3);
+    n = perf_hlog_text(text, sizeof text, h, &iv);
     fwrite(text, 1, n, f);
     fclose(f);
     for (i = 0; i < 6; i++)

@@ -86,13 +86,13 @@ int main(int argc, char **argv)
     while ((1u << levels) < ranks)
         levels++;
     leaf(&level_tally[0], 0);
-    saved_leaf = perf_hlog_text(NULL, 0, &level_tally[0].hist, &no_interval, 0);
+    saved_leaf = perf_hlog_text(NULL, 0, &level_tally[0].hist, &no_interval);
     total_ns = 0;
     if (tree(0, ranks, 0))
         return 1;
     elapsed = (double)(perf_now() - start);
     sum = &level_tally[0];
-    saved_root = perf_hlog_text(NULL, 0, &sum->hist, &no_interval, 0);
+    saved_root = perf_hlog_text(NULL, 0, &sum->hist, &no_interval);
     s = perf_summarize(merge_ns, (size_t)merges);
     message = latency_ns + (double)sizeof(perf_tally) / bytes_per_ns;
 

@@ -19,9 +19,10 @@ rm -rf "$out/perfh-$version"
 tar xzf "$archive" -C "$out"
 cp -r "$root/packaging/debian" "$out/perfh-$version/debian"
 cd "$out/perfh-$version"
+# 0upstream1: a package of Debian itself, -1, would replace this one.
 date=$(date -u -R -d "@$(stat -c %Y LICENSE)")      # the release's, so that builds repeat
 cat >debian/changelog <<END
-perfh ($version-1) unstable; urgency=medium
+perfh ($version-0upstream1) unstable; urgency=medium
 
   * Release $version: see CHANGELOG.md.
 

@@ -9,7 +9,21 @@ import sys
 
 from libc.stdint cimport uint32_t
 from perfh.perf cimport *
+from perfh.perf_memory cimport perf_memory_mark
 from perfh._results import Interval, Result, Summary, Verdict
+
+
+cdef extern from *:
+    """
+    /* A block is opened by one thread only, also where Python has no lock around everything. */
+    #if defined(_MSC_VER)
+    #include <intrin.h>
+    #define perfh_swap(flag, value) ((int)_InterlockedExchange8(flag, value))
+    #else
+    #define perfh_swap(flag, value) ((int)__atomic_exchange_n(flag, value, __ATOMIC_ACQ_REL))
+    #endif
+    """
+    int perfh_swap(char *flag, char value) noexcept nogil       # what it was before
 
 
 class Error(RuntimeError):
@@ -41,7 +55,8 @@ cdef object function_name(object function):
 cdef class Scope:
     """What scope(name) returns: enter it, or call it with the function to decorate."""
     cdef bytes name
-    cdef bint open, wait
+    cdef bint wait
+    cdef char open
     cdef perf_scope s
 
     def __cinit__(self, name, bint wait):
@@ -54,16 +69,15 @@ cdef class Scope:
     def __enter__(self):
         if self.name is None:
             raise TypeError("a block needs a name: with perfh.scope(\"load\")")
-        if self.open:
+        if perfh_swap(&self.open, 1):
             raise RuntimeError("this scope is already open: make one for each block")
-        self.open = True
         self.s = self.begin()
         return self
 
     def __exit__(self, kind, value, traceback):
-        if self.open:
-            self.open = False
-            perf_scope_end(&self.s)
+        cdef perf_scope s = self.s              # before another thread may open it
+        if perfh_swap(&self.open, 0):
+            perf_scope_end(&s)
         return False
 
     def __call__(self, function):
@@ -106,7 +120,7 @@ cdef class Span:
     """What span(name) returns: enter it, or call it with the coroutine function to decorate."""
     cdef bytes name
     cdef perf_async a
-    cdef bint open
+    cdef char open
 
     def __cinit__(self, name):
         self.name = None if name is None else text(name)
@@ -114,16 +128,15 @@ cdef class Span:
     def __enter__(self):
         if self.name is None:
             raise TypeError("a block needs a name: with perfh.span(\"request\")")
-        if self.open:
+        if perfh_swap(&self.open, 1):
             raise RuntimeError("this span is already open: make one for each block")
-        self.open = True
         self.a = perf_async_begin(self.name, 0)
         return self
 
     def end(self):
-        if self.open:
-            self.open = False
-            perf_async_end(&self.a)
+        cdef perf_async a = self.a
+        if perfh_swap(&self.open, 0):
+            perf_async_end(&a)
 
     def __exit__(self, kind, value, traceback):
         self.end()
@@ -203,6 +216,8 @@ def trace_save(path):
     cdef bytes name = os.fsencode(path)
     cdef const char *at = name
     cdef perf_status status
+    if b"\0" in name:
+        raise ValueError("embedded null byte")
     with nogil:
         status = perf_trace_save(at)
     check(status)

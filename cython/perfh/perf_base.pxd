@@ -25,6 +25,7 @@ cdef extern from "perf_base.h" nogil:
         PERF_ENOGPU
         PERF_EGPU
         PERF_ESTREAM
+        PERF_EFAILED
 
     const char *perf_status_text(perf_status s) noexcept
     double perf_sqrt(double x) noexcept

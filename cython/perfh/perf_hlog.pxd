@@ -19,7 +19,7 @@ cdef extern from "perf_hlog.h" nogil:
         size_t offset
 
     size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
-            const perf_hlog_interval *iv, int digits) noexcept
+            const perf_hlog_interval *iv) noexcept
 
     ctypedef struct perf_hlog_reader:
         const char *text

@@ -27,16 +27,17 @@ cdef extern from "perf_report.h" nogil:
         PERF_VIEW_TREE
         PERF_VIEW_CSV
         PERF_VIEW_JSON
+        PERF_VIEW_DIAGNOSIS
 
     ctypedef struct perf_report_opts:
         perf_sort sort
         int rows
         perf_view view
+        int width
 
     perf_report_opts perf_report_opts_default() noexcept
     perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts) noexcept
     perf_status perf_report() noexcept
     perf_status perf_report_to(FILE *file, const perf_report_opts *opts) noexcept
     size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *opts) noexcept
-    perf_status perf_memory_mark(const char *phase) noexcept
     perf_status perf_trace_save(const char *path) noexcept

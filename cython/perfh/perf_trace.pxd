@@ -1,6 +1,6 @@
 # perf_trace.h for Cython 0.29 and 3, C and C++.  Written by cython/generate.py: do not edit.
 # What each name means stands beside it in perf_trace.h; cython/README.md shows the use.
-from libc.stdint cimport int64_t, uint64_t
+from libc.stdint cimport int64_t
 from perfh.perf cimport *
 from perfh.perf_base cimport *
 from perfh.perf_bench cimport *
@@ -21,14 +21,6 @@ cdef extern from "perf_trace.h" nogil:
     perf_status perf_trace_stream(const char *path) noexcept
     perf_status perf_trace_stream_flush() noexcept
     perf_status perf_trace_stream_end() noexcept
-
-    ctypedef struct perf_clock_sync:
-        uint64_t messages
-        int64_t offset_ns
-        int64_t bound_ns
-
-    perf_status perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there,
-            uint64_t back) noexcept
 
     ctypedef struct perf_trace_part:
         const char *path

@@ -8,6 +8,7 @@
  * memory shows it in the resident column; page faults say when it was first touched.
  * Exit status: 1 when the file cannot be written.                                                */
 #include "perf.h"
+#include "perf_memory.h"
 
 #include <stdlib.h>
 

@@ -51,6 +51,24 @@ static inline void perf_mpi_add_tally(void *from, void *into, int *n, MPI_Dataty
         (void)perf_tally_merge((perf_tally *)into + i, (const perf_tally *)from + i);
 }
 
+/* How far the clock of another process is off; begins all zero. */
+typedef struct perf_clock_sync {
+    uint64_t messages;
+    int64_t  offset_ns;         /* add it to times of the other to have them in ours              */
+    int64_t  bound_ns;          /* the true offset is at most so far away: half the fastest turn  */
+} perf_clock_sync;
+
+/* One message: perf_now() here before and after, and there in between.  The fastest one counts. */
+static inline void perf_clock_sync_add(perf_clock_sync *s, uint64_t sent, uint64_t there, uint64_t back)
+{
+    int64_t bound = (int64_t)((back - sent) / 2 + 1);       /* + 1: halves are rounded             */
+
+    if (back >= sent && (!s->messages++ || bound < s->bound_ns)) {
+        s->bound_ns = bound;
+        s->offset_ns = (int64_t)(sent + (back - sent) / 2 - there);
+    }
+}
+
 /* How far the clock of each rank is from that of rank 0, into sync[0 .. ranks) of rank 0 (else NULL
  * will do): `turns` messages there and back, the fastest counts.  Ranks one after the other, some
  * us a turn; the others wait.                                                                    */
@@ -70,7 +88,7 @@ static inline void perf_mpi_clocks(perf_clock_sync *sync, int turns, MPI_Comm co
             sent = perf_now();
             MPI_Send(&there, 1, MPI_UNSIGNED_LONG_LONG, other, 0, comm);
             MPI_Recv(&there, 1, MPI_UNSIGNED_LONG_LONG, other, 0, comm, MPI_STATUS_IGNORE);
-            (void)perf_clock_sync_add(&sync[other], sent, there, perf_now());
+            perf_clock_sync_add(&sync[other], sent, there, perf_now());
         }
         for (i = 0; i < turns && rank == other; i++) {
             MPI_Recv(&there, 1, MPI_UNSIGNED_LONG_LONG, 0, 0, comm, MPI_STATUS_IGNORE);

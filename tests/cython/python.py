@@ -229,6 +229,7 @@ with contextlib.redirect_stderr(io.StringIO()) as err:
     perfh.report()
 assert "Class.method" in err.getvalue() and "clock" in err.getvalue()
 raises(ValueError, lambda: perfh.report(view="nonsense"))
+raises(ValueError, lambda: perfh.trace_save("trace\0.json"), "null byte")
 
 import perfh._python as module  # noqa: E402
 folder = pathlib.Path(perfh.__file__).parent

@@ -63,12 +63,14 @@ static void known_log(const char *folder, const char *name, int version, int lin
 /* Written and read back: the same counters, for every precision. */
 static void round_trip(void)
 {
-    static const int digit_bits[4] = {0, 4, 7, 10};
+    static const int digit_bits[5] = {0, 4, 7, 10, 14};
     rng r = {121};
-    int digits, bits, kind;
+    int digits, bits, kind, coarser;
 
-    for (digits = 1; digits <= 3; digits++) {
+    for (coarser = 0; coarser <= 1; coarser++) {
         for (bits = 0; bits <= 12; bits++) {
+            for (digits = 1; digit_bits[digits] < (bits ? bits : 7);)
+                digits++;
             for (kind = 0; kind < 3; kind++) {
                 perf_hist_opts     o = PERF_ZERO, p = PERF_ZERO;
                 size_t             size, need, i, n = kind == 2 ? 200000 : 5000;
@@ -79,7 +81,7 @@ static void round_trip(void)
                 o.bits = bits;
                 o.counter_bytes = 8;
                 p = o;
-                p.bits = digit_bits[digits];
+                p.bits = coarser ? digit_bits[digits] - 1 : digit_bits[digits];
                 size = bits ? perf_hist_bytes(&o) : sizeof(perf_hist);
                 mem = calloc(1, size);
                 h = bits ? perf_hist_init(mem, size, &o) : perf_hist_attach(mem, size);
@@ -90,9 +92,9 @@ static void round_trip(void)
                 iv.start_seconds = 12.5;
                 iv.length_seconds = 1.25;
                 iv.tag = kind ? "a b,c" : NULL;
-                need = perf_hlog_text(NULL, 0, h, &iv, digits);
-                CHECK(perf_hlog_text(text, need, h, &iv, digits) == need && !*text, "one short");
-                CHECK(perf_hlog_text(text, need + 1, h, &iv, digits) == need, "fits");
+                need = perf_hlog_text(NULL, 0, h, &iv);
+                CHECK(perf_hlog_text(text, need, h, &iv) == need && !*text, "one short");
+                CHECK(perf_hlog_text(text, need + 1, h, &iv) == need, "fits");
                 CHECK(strlen(text) == need && text[need - 1] == '\n', "length %zu", need);
 
                 size = perf_hist_bytes(&p);
@@ -117,15 +119,14 @@ static void round_trip(void)
             }
         }
     }
-    CHECK(perf_hlog_text(text, sizeof text, NULL, NULL, 3) == 0, "NULL");
+    CHECK(perf_hlog_text(text, sizeof text, NULL, NULL) == 0, "NULL");
     perf_hist_reset(&one);
     {
         perf_hlog_interval iv = PERF_ZERO;
         perf_hlog_reader   rd = PERF_ZERO;
-        CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 5) == 0, "5 digits");
         rd.size = PERF_CAST_(size_t, snprintf(text, sizeof text, "#[StartTime: %.3f (seconds since epoch)]\n%s",
                                               1441812279.474, PERF_HLOG_HEADER));
-        rd.size += perf_hlog_text(text + rd.size, sizeof text - rd.size, &one, &iv, 3);
+        rd.size += perf_hlog_text(text + rd.size, sizeof text - rd.size, &one, &iv);
         rd.text = text;
         CHECK(perf_hlog_next(&rd, &iv, &total) == PERF_OK && iv.count == 0, "empty histogram");
         CHECK(rd.start_seconds > 1441812279.473 && rd.start_seconds < 1441812279.475, "start");
@@ -450,7 +451,7 @@ static void saved(void)
         perf_hist_add_n(h, 700, k % 2 ? 100000 : UINT64_C(1) << 60);
         iv.max_unit = 1e12;
         rd.text = text;
-        rd.size = perf_hlog_text(text, sizeof text, h, &iv, 0);
+        rd.size = perf_hlog_text(text, sizeof text, h, &iv);
         CHECK(rd.size && perf_hlog_next(&rd, &got, g) == PERF_OK, "form %d", k);
         CHECK(perf_hist_count(g) == perf_hist_count(h) && perf_hist_over(g) == perf_hist_over(h) &&
                   perf_hist_under(g) == perf_hist_under(h), "form %d: outside", k);
@@ -460,7 +461,7 @@ static void saved(void)
         CHECK(near(got.ratio, o.unit > 0.0 ? o.unit : 1.0, 1e-15), "ratio");
         iv = got;
         iv.max_unit = 1e12;
-        CHECK(perf_hlog_text(text, sizeof text, g, &iv, 0) > 0, "form %d: again", k);
+        CHECK(perf_hlog_text(text, sizeof text, g, &iv) > 0, "form %d: again", k);
         free(h);
         free(g);
     }
@@ -482,14 +483,14 @@ static void small_range(void)
     o.highest = 100;
     h = make(&o);
     r.text = text;
-    r.size = perf_hlog_text(text, sizeof text, g, &iv, 0);
+    r.size = perf_hlog_text(text, sizeof text, g, &iv);
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && perf_hist_count(h) == 2 && perf_hist_over(h) == 1,
           "%lu, %lu over", perf_hist_count(h), perf_hist_over(h));
     perf_hist_reset(g);                         /* each counter has room, the total has not         */
     perf_hist_add_n(g, 70, UINT64_MAX / 4 + 10);
     perf_hist_reset(h);
     perf_hist_add_n(h, 50, UINT64_MAX / 4 + 10);
-    r.size = perf_hlog_text(text, sizeof text, g, &iv, 0);
+    r.size = perf_hlog_text(text, sizeof text, g, &iv);
     r.at = 0;
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_ERANGE && perf_hist_count(h) == UINT64_MAX / 4 + 10 &&
               perf_hist_max(h) == 50.0, "too many together");
@@ -507,12 +508,12 @@ static void plain_numbers(void)
 
     perf_hist_reset(&one);
     iv.start_seconds = PERF_INF_;
-    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0 && !*text, "inf");
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv) == 0 && !*text, "inf");
     iv.start_seconds = 0.0;
     iv.length_seconds = -1e15;
-    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0, "-1e15");
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv) == 0, "-1e15");
     iv.length_seconds = 1.0;
-    n = perf_hlog_text(text, sizeof text, &one, &iv, 2);
+    n = perf_hlog_text(text, sizeof text, &one, &iv);
     r.text = text;
     r.size = n;
     CHECK(perf_hlog_next(&r, &got, NULL) == PERF_OK && got.count == 0, "empty");
@@ -520,7 +521,7 @@ static void plain_numbers(void)
     CHECK(!strncmp(p, "HIST", 4), "as HdrHistogram's lines begin: %s", p);
     perf_hist_add(&one, UINT64_C(1) << 62);
     iv.max_unit = 1e-3;
-    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) == 0, "a maximum of 4.6e21");
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv) == 0, "a maximum of 4.6e21");
 }
 
 /* An empty interval carries one count, a zero: HdrHistogram_c answers -29994 to one without. */
@@ -533,7 +534,7 @@ static void empty(void)
     perf_hist_reset(&one);
     perf_hlog_counts_(&z, &one, 7);
     CHECK(z.n == 1 && z.content[0] == 0, "%zu bytes", z.n);
-    CHECK(perf_hlog_text(text, sizeof text, &one, &iv, 2) < 100, "short");
+    CHECK(perf_hlog_text(text, sizeof text, &one, &iv) < 100, "short");
 }
 
 int main(int argc, char **argv)

@@ -10,10 +10,10 @@ static size_t line_base64(char *out, const unsigned char *raw, size_t n)
     size_t i, k = 0;
 
     for (i = 0; i < n; i += 3, k += 4) {
-        unsigned char three[3] = {raw[i], 0, 0};
-        three[1] = i + 1 < n ? raw[i + 1] : 0;
-        three[2] = i + 2 < n ? raw[i + 2] : 0;
-        perf_base64_(out + k, three);
+        uint64_t v = PERF_CAST_(uint64_t, raw[i]) << 16;
+        v |= i + 1 < n ? PERF_CAST_(uint64_t, raw[i + 1]) << 8 : 0;
+        v |= i + 2 < n ? raw[i + 2] : 0;
+        perf_base64_(out + k, v, 18);
         if (i + 1 >= n)
             out[k + 2] = '=';
         if (i + 2 >= n)

@@ -63,7 +63,7 @@ static int write_all(const char *folder)
         iv.start_seconds = 10.0 * k;
         iv.length_seconds = 10.0;
         iv.tag = tag[k];
-        n = perf_hlog_text(text, sizeof text, h, &iv, 3);
+        n = perf_hlog_text(text, sizeof text, h, &iv);
         save(folder, "ours.hlog", "ab", n);
     }
     for (n = 0; perf_hist_next_level(all, &level, 5);)

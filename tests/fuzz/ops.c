@@ -115,7 +115,7 @@ static void saved(const model *m)
     if (!s.compact)
         o.highest = s.highest, o.lowest = 0, o.unit = 0.0;
     iv.max_unit = 1e12;
-    r.size = perf_hlog_text(text, sizeof text, m->h, &iv, 0);
+    r.size = perf_hlog_text(text, sizeof text, m->h, &iv);
     must(r.size > 0 && r.size < sizeof text);
     r.text = text;
     back = make(&o);

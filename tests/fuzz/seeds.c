@@ -80,7 +80,7 @@ int main(int argc, char **argv)
     }
     for (i = 0; i < 300; i++)
         perf_hist_add(&h, rng_magnitude(&r, 30));
-    n = perf_hlog_text(text, sizeof text, &h, &iv, 2);
+    n = perf_hlog_text(text, sizeof text, &h, &iv);
     line(argv[2], "ours", text, n - 1);
     for (k = 0; k < 8; k++) {                   /* programs for ops.c                              */
         unsigned char program[600];

@@ -4,6 +4,8 @@
 amd.py ON.s BARE.s KERNEL SCOPES LIMIT
     instructions a scope in a loop of SCOPES of them: those of the loop less those of the bare one,
     waits and moves included, on the way of a lane that records
+amd.py ON.s inside KERNEL CLOCK
+    between the last two readings of CLOCK but one, those of the kernel's only scope, there is a load
 """
 import re
 import sys
@@ -56,7 +58,16 @@ def loop(path, kernel):
     return min(len(lines) for lines in code if any("_fma" in line or "_fmac" in line for line in lines))
 
 
-def main(on, bare, kernel, scopes, limit):
+def inside(path, kernel, clock):
+    code = [line for _, lines in blocks(path, kernel) for line in lines]
+    reads = [i for i, line in enumerate(code) if clock in line]
+    between = code[reads[-3]:reads[-2]]         # the last one closes the ring
+    return not any("global_load" in line or "flat_load" in line or "buffer_load" in line for line in between)
+
+
+def main(on, bare, kernel, scopes, limit=None):
+    if bare == "inside":
+        return inside(on, kernel, scopes)
     more = (loop(on, kernel) - loop(bare, kernel)) / int(scopes)
     print(f"{kernel}: {more:.3g} instructions a scope (at most {limit})")
     return not 1 < more <= float(limit)

@@ -44,6 +44,10 @@ reads()
     gfx94* | gfx95*) try "$chip: its XCD" has 'HW_REG_XCC_ID, 0, 4' ;;
     *)               try "$chip: has no XCD" hasnt XCC_ID ;;
     esac
+    clock=$cycles
+    [ "$chip" != gfx1200 ] || clock=HW_REG_SHADER_CYCLES_LO         # one of three that it reads
+    [ "$chip" = gfx1100 ] ||                                        # its two clocks are one
+        try "$chip: what a scope loads" python3 "$root/tests/kernel/amd.py" "$work/kernels.s" inside again $clock
     try "bare assembly for $chip" "$@" -x hip --offload-arch=$chip --cuda-device-only -O2 -nogpulib -DBARE \
         -D__HIP_PLATFORM_AMD__ -I"$root" -S "$root/tests/kernel/kernels.cu" -o "$work/bare.s"
     echo "$chip"

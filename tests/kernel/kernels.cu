@@ -92,6 +92,19 @@ extern "C" __global__ void loop2(perf_kernel_buffer *buffer, float *x, float y, 
     x[threadIdx.x] = v;
 }
 
+/* What is loaded inside is loaded there, though it has been loaded before. */
+extern "C" __global__ void again(perf_kernel_buffer *buffer, float *x, const float *y)
+{
+#if !defined(BARE)
+    perf_kernel_sink s(buffer);
+#endif
+    float before = y[threadIdx.x];
+    {
+        PERF_KERNEL_SCOPE(s, 7);
+        x[threadIdx.x] = before + y[threadIdx.x];
+    }
+}
+
 extern "C" __global__ void moments(perf_kernel_buffer *buffer, float *x)
 {
 #if !defined(BARE)

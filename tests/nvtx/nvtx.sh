@@ -50,6 +50,9 @@ link=$cxx
 try "link" "$link" provider.o main.o other.o -lpthread -ldl -o prog
 try "link, two files that ask" "$link" provider.o twice.o main.o other.o -lpthread -ldl -o prog2
 try "link, nobody asks" "$cxx" main.o other.o -pthread -ldl -o plain
+try "marks.c" "$c" -O2 -I"$root" -c "$here/marks.c" -o marks.o
+try "link, marks alone" "$link" marks.o provider.o -ldl -o marks
+try "link, marks, nobody asks" "$c" marks.o -ldl -o plain-marks
 try "link, roctx" "$cxx" roctx.o main.o other.o -pthread -ldl -o rocprog
 
 # heard KIND LOG COMMAND...
@@ -66,6 +69,15 @@ heard nvtx twice ./prog2 ./module.so
 heard late late ./plain ./late.so
 heard bare bare env NVTX_TOOL=bare ./prog ./module.so
 heard roctx roctx env LD_LIBRARY_PATH=. ./rocprog ./module.so
+
+# Programs that only mark.
+pushes() { awk -F '\t' '$2 == "push" { sub("r:", "", $4); printf "%s ", $4 }' "$1"; }
+try "marks" env NVTX_LOG=marks.log ./marks
+try "all heard: $(pushes marks.log)" [ "$(pushes marks.log)" = 'early middle late ' ]
+if [ "$cc" != nvcc ]; then
+    try "marks, then a module that asks" env NVTX_LOG=then.log ./plain-marks ./late.so
+    try "heard from then on: $(pushes then.log)" [ "$(pushes then.log)" = 'middle late ' ]
+fi
 
 # Nobody listens: nothing is heard, and the program does not notice.
 try "a deaf tool" env NVTX_LOG=deaf NVTX_TOOL=deaf ./prog ./module.so

@@ -2,6 +2,7 @@
 #include "perf.h"
 #include "perf_export.h"
 #include "perf_tally.h"
+#include "perf_memory.h"
 #include "perf_trace.h"
 #include "check.h"
 

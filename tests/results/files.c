@@ -250,13 +250,13 @@ static void devices(void)
     if (access("/proc/self/fd", R_OK) || pipe(end))
         return;
     snprintf(link, sizeof link, "/proc/self/fd/%d", end[1]);
-    CHECK(perf_export_save(link, PERF_EXPORT_GO, NULL) == PERF_OK, "a pipe");
+    CHECK(perf_export_save(link, PERF_EXPORT_GOOGLE, NULL) == PERF_OK, "a pipe");
     n = (long)read(end[0], text, sizeof text);
     CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through a pipe", n);
     (void)remove(in(path, "redirected"));
     fd = open(path, O_RDWR | O_CREAT, 0600);
     snprintf(link, sizeof link, "/dev/fd/%d", fd);
-    CHECK(perf_export_save(link, PERF_EXPORT_GO, NULL) == PERF_OK, "/dev/fd");
+    CHECK(perf_export_save(link, PERF_EXPORT_GOOGLE, NULL) == PERF_OK, "/dev/fd");
     n = (long)read(fd, text, sizeof text);
     CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through /dev/fd", n);
     (void)close(fd);

@@ -134,7 +134,7 @@ run 2 'needs a text or a pattern' --list --filter '['
 # usage
 run 0 '^usage: .*OPTION' --help
 try 'help is standard output' test -s out
-for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= --sizes=0 --sizes=1,,2 \
+for wrong in --nonsense --repeat=0 --repeat=x --repeat=1.5 --budget=-1 --budget= \
              --threads=257 --min-time=0 --format=xml --accept=nonsense --json= --filter= mul; do
     run 2 '^usage: ' "$wrong"
     try "$wrong: nothing on standard output" test ! -s out
@@ -157,7 +157,7 @@ run 0 '^  steps: (O\(n\)|no fit)' --filter steps --budget 0.05     # no fit: oth
 try '9 sizes' test "$(grep -c '^steps/' out)" -eq 9
 run 0 '^mul' --filter mul --budget 5 --min-time 0.1 --json r.json
 try '--min-time' python3 -c 'import json; b = json.load(open("r.json"))["benchmarks"][0]
-assert sum(b["samples"]) * b["batch"] >= 0.08e9, (sum(b["samples"]), b["batch"])'
+assert sum(b["samples"]) * b["batch"] >= 0.04e9, (sum(b["samples"]), b["batch"])'
 for i in 1 2 3 4 5 6 7 8; do
     run 0 '^(mul|ends|from_cxx)' --filter '^(mul|ends|from_cxx)$' --shuffle --budget 0.005 --no-env
     sed -n 's/^\([a-z_]*\) *[0-9.~].*/\1/p' out | tr '\n' ' ' >>orders
@@ -165,9 +165,7 @@ for i in 1 2 3 4 5 6 7 8; do
 done
 try '--shuffle: more than one order' test "$(sort -u orders | wc -l)" -gt 1
 try '--shuffle: each once' test "$(grep -c mul orders)$(grep -c ends orders)$(grep -c from_cxx orders)" = 888
-run 0 '^steps/300 ' --filter steps --sizes 10,300 --budget 0.02
-try '2 sizes, no fit' sh -c 'test "$(grep -c ^steps/ out)" -eq 2 && ! grep -q "steps:" out'
-run 0 '^spin/threads:2 .*GB/s.* items/s' --filter spin --budget 0.05
+run 0 '^    [0-9.]* GB/s.* items/s' --filter spin --budget 0.05
 try 'each thread' test "$(grep -c '^  thread [01] ' out)" -eq 2
 run 0 '^spin/threads:4 ' --filter spin --threads 4 --budget 0.05
 try 'each of 4 threads' test "$(grep -c '^  thread [0-3] ' out)" -eq 4
@@ -199,7 +197,6 @@ for p50 in b["summary"]["p50"], statistics.median(b["samples"]):
 P
 try 'the row and the file: the same clock, the same times' python3 decides.py
 run 0 '^slow .* ~[0-9.]+ [mu]?s +~[0-9.]+ [mu]?s ' --filter slow --budget 0.05      # too few slices
-run 0 'steps: no fit: the sizes lie within a factor of 8' --filter steps --sizes 16,17,18,19,20 --budget 0.02
 
 # files
 run 0 '^mul' --filter 'm.*l' --budget 0.05 --json r.json
@@ -207,8 +204,8 @@ try 'JSON' python3 -c 'import json; d = json.load(open("r.json"));
 assert [b["name"] for b in d["benchmarks"]] == ["mul"] and d["runs"][0]["machine"] == "test", d'
 run 0 '^mul' --filter mul --budget 0.05 --json -
 try 'JSON on standard output, and nothing else' python3 -c 'import json; json.load(open("out"))'
-run 0 '^mul' --filter mul --budget 0.05 --output r.go --format go
-try 'Go text' grep -q '^BenchmarkMul	' r.go
+run 0 '^mul' --filter mul --budget 0.05 --output r.google --format google
+try 'Google Benchmark' grep -q '"run_name":"mul"' r.google
 run 0 '^spin' --filter spin --budget 0.02 --json r.json
 try 'threads in JSON: each, and merged' python3 -c 'import json; d = json.load(open("r.json"))
 b = {b["name"]: len(b["samples"]) for b in d["benchmarks"]}
@@ -227,7 +224,7 @@ fi
 # baselines: the numbers are planted, so that no clock decides
 run 2 'base.json: no such file' --filter mul --budget 0.02 --compare base.json
 run 0 '^mul' --filter mul --budget 0.02 --save base.json
-run 0 'one saved run: 6 are needed' --filter mul --budget 0.02 --compare base.json
+run 0 'baseline: 1 run of this machine' --filter mul --budget 0.02 --compare base.json
 for i in 2 3 4 5 6; do
     run 0 '^mul' --filter mul --budget 0.02 --add base.json
 done
@@ -258,7 +255,7 @@ run 2 'broken.json: malformed or truncated data at byte 26' --filter mul --budge
     --compare broken.json
 run 0 '^mul' --filter mul --budget 0.02 --add broken.json
 try 'a broken file is kept beside the new one' test "$(wc -c <broken.json.damaged)" -eq 27
-run 0 'one saved run: 6 are needed' --filter mul --budget 0.02 --compare broken.json
+run 0 'baseline: 1 run of this machine' --filter mul --budget 0.02 --compare broken.json
 
 # a body that calls exit(): what came before it is in the file; a child that it forks writes nothing
 cat >leaves.c <<'C'
@@ -284,6 +281,24 @@ run 0 'a benchmark called exit' --budget 0.02 --json left.json
 try 'exit() in a body: the file is there' python3 -c 'import json; d = json.load(open("left.json"))
 assert [b["name"] for b in d["benchmarks"]] == ["stays"], d'
 try 'said once' test "$(grep -c 'called exit' err)" -eq 1
+
+# a body that finds itself wrong, before, within, after and in threads: the others run, the status says so
+cat >fails.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+PERF_BENCH(before) { perf_bench_fail(&b, "no input"); while (perf_bench_next(&b)) perf_clobber(); }
+PERF_BENCH(within) { int i = 0; while (perf_bench_next(&b)) if (++i == 900) perf_bench_fail(&b, "sum"); }
+PERF_BENCH(after) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(&b, NULL); }
+PERF_BENCH_THREADS(hand, 2, 2) { while (perf_bench_next(&b)) if (thread) perf_bench_fail(&b, "hand"); }
+PERF_BENCH(well) { while (perf_bench_next(&b)) perf_clobber(); perf_bench_fail(NULL, "nobody"); }
+C
+try 'fails.c compiles' gcc -O2 -Wall -Wextra -I"$root" fails.c -o bench
+run 2 '^well +[0-9.]+ [nu]s \[' --budget 0.02 --json r.json
+try 'each failed' test "$(grep -c '^[a-z/:2]* *not measured: the benchmark says that it failed' out)" -eq 4
+try 'each says why' test "$(grep -c '^    \(no input\|sum\|hand\)$' out)" -eq 3
+try 'the file says so' python3 -c 'import json
+b = {b["name"]: b["status"] for b in json.load(open("r.json"))["benchmarks"]}
+assert b["well"] == "ok" and "failed" in b["before"] and "failed" in b["within"], b'
 
 # a body that does nothing is measured, and called that
 printf '#define PERF_MAIN 1\n#include "perf.h"\nPERF_BENCH(nothing)\n{\n    while (perf_bench_next(&b))\n        ;\n}\n' >nothing.c

@@ -213,7 +213,7 @@ static void failures(void)
     CHECK(perf_results_to(NULL, NULL) == PERF_EINVAL, "no file");
     if (full) {
         CHECK(perf_results_save("/dev/full", NULL) == PERF_EIO, "full disk");
-        CHECK(perf_export_to(full, PERF_EXPORT_GO, NULL) == PERF_EIO, "full disk");
+        CHECK(perf_export_to(full, PERF_EXPORT_GOOGLE, NULL) == PERF_EIO, "full disk");
         (void)fclose(full);
     }
     CHECK(perf_baseline_add(NULL, NULL) == PERF_EINVAL, "no path");

@@ -1173,7 +1173,7 @@ static void deciding(void)
         }
         CHECK(wrong == 0 && clock >= 19, "world %d: %d wrong, %d say so: %s, %s", (int)w, wrong, clock,
               perf_verdict_text(&r.verdict), r.why);
-        CHECK(!world[w].cpu || open == 0, "world %d: %d open: %s", (int)w, open, r.verdict.text);
+        CHECK(!world[w].cpu || open <= 1, "world %d: %d open: %s", (int)w, open, r.verdict.text);
     }
     slices.slice_ns = 5e6;                      /* the length of the slice counts, not of the body */
     b = perf_bench_begin("long slices", &slices);

@@ -1,5 +1,6 @@
 /* Memory marks see an allocation of 64 MiB, and the report has a table of them. */
 #include "rows.h"
+#include "perf_memory.h"
 
 int main(void)
 {

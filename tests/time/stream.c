@@ -468,18 +468,6 @@ static void merges(void)
     }
 }
 
-static void clocks(void)
-{
-    perf_clock_sync s = PERF_ZERO;
-
-    CHECK(perf_clock_sync_add(&s, 1000, 500, 1400) == PERF_OK && s.offset_ns == 700 && s.bound_ns >= 200, "%lld",
-          (long long)s.offset_ns);
-    CHECK(perf_clock_sync_add(&s, 2000, 1350, 2100) == PERF_OK && s.offset_ns == 700 && s.bound_ns >= 50 && s.bound_ns <= 51,
-          "%lld %lld", (long long)s.offset_ns, (long long)s.bound_ns);
-    CHECK(perf_clock_sync_add(&s, 3000, 9, 4000) == PERF_OK && s.offset_ns == 700 && s.messages == 3, "the fastest counts");
-    CHECK(perf_clock_sync_add(&s, 3000, 9, 2000) == PERF_EINVAL && perf_clock_sync_add(NULL, 1, 2, 3) == PERF_EINVAL, "bad");
-}
-
 /* The memory of a stream serves the next one. */
 static void many(void)
 {
@@ -537,7 +525,6 @@ int main(void)
     full_disk(first_path);
     forks();
     merges();
-    clocks();
     lost_after(other_path);
     many();
     remove(first_path);

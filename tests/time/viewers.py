@@ -56,6 +56,14 @@ def placed(path, name, file, line):
     seen[os.path.splitext(path)[1], name] += 1
 
 
+def told(path, name, remarks):
+    """Values and texts on a scope and on an instant."""
+    want = {"placed": {"rows": 2.5, 'path "x"': "caf\u00e9 \\ a text that is longer than a few entries of the ring"},
+            "told": {"told": "why"}}
+    check(remarks == want[name], f"{path}: {name} is told {remarks}")
+    seen[os.path.splitext(path)[1], name, "told"] += 1
+
+
 def perfetto(path):
     """{track: its events in order of time} and the descriptors, as the trace processor reads them."""
     trace = perfetto_trace_pb2.Trace()
@@ -99,6 +107,9 @@ def perfetto(path):
             at = event.source_location
             placed(path, name, *(places[seq, event.source_location_iid] if event.source_location_iid else
                                  (at.file_name, at.line_number)))
+        if name in ("placed", "told"):
+            told(path, name, {a.name: a.string_value if a.HasField("string_value") else a.double_value
+                              for a in event.debug_annotations})
         events.append((time, place, track, event.type, name, event.double_counter_value))
     by_track = {}
     for time, _, track, kind, name, value in sorted(events):
@@ -144,6 +155,8 @@ def chrome(path):
         kinds[e["ph"]] += 1
         if e["name"].startswith("placed"):
             placed(path, e["name"], e["args"]["file"], e["args"]["line"])
+        if e["name"] in ("placed", "told"):
+            told(path, e["name"], {k: v for k, v in e["args"].items() if k not in ("file", "line")})
         if e["ph"] == "X":
             found[e["pid"], e["tid"], e["name"], round(e["ts"] * 1000), round(e["dur"] * 1000)] += 1
     return found, kinds, trace
@@ -235,18 +248,18 @@ def main():
 
     kill = subprocess.run([WRITER, ".", "kill"], check=False, stdout=subprocess.PIPE)
     check(kill.returncode == -signal.SIGKILL, f"killed: {kill.returncode}")
-    killed, _, _ = slices("killed.pftrace")
+    killed, _, _ = slices("killed.pftrace", nested=False)      # what was open then is not in it
     check(sum(n for (_, _, name, _, _), n in killed.items() if name == "d0") >= 4000, "killed: rounds")
 
     with open("both.pftrace", "wb") as out:     # as with cat
         for name in "saved.pftrace", "killed.pftrace":
             with open(name, "rb") as file:
                 out.write(file.read())
-    both, _, _ = slices("both.pftrace")
+    both, _, _ = slices("both.pftrace", nested=False)
     saved, _, _ = slices("saved.pftrace")       # of the second run
     check(both == killed + saved, "concatenated files")
 
-    check(len(seen) == 4, f"places in the source: {seen}")
+    check(len(seen) == 8, f"places in the source: {seen}")
 
     os.chdir("/")
     shutil.rmtree(folder)

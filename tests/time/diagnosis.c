@@ -1,0 +1,315 @@
+/* The diagnosis of programs with a planted bound.  Each runs in a child of its own, on a clock that moves
+ * when the program says so, and on a /proc that the program writes: what the answer is does not hang
+ * on the machine.                                                                                  */
+#define _GNU_SOURCE 1
+#include <stdint.h>
+static uint64_t now_ns = 1000000000;
+static uint64_t fake_clock(void)
+{
+    return now_ns;
+}
+#define PERF_CLOCK_FN fake_clock
+#define PERF_PROC_    "proc/"
+#define PERF_DIAGNOSIS 1
+#include "perf_diagnosis.h"
+#include "check.h"
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { MS = 1000000 };
+
+static void put(const char *path, const char *text)
+{
+    FILE *f = fopen(path, "w");
+
+    if (!f || fputs(text, f) < 0 || fclose(f)) {
+        perror(path);
+        exit(1);
+    }
+}
+
+/* What the system says: age of the process, and of a thread its time on a processor and ready for one,
+ * faults, and time in the kernel.                                                                  */
+static void system_says(unsigned thread, double age_ms, double cpu_ms, double ready_ms, int faults, double kernel_ms)
+{
+    char path[64], text[256];
+
+    (void)mkdir("proc", 0755);
+    (void)mkdir("proc/self", 0755);
+    (void)mkdir("proc/self/task", 0755);
+    snprintf(path, sizeof path, "proc/self/task/%u", thread);
+    (void)mkdir(path, 0755);
+    put("proc/uptime", "10000.00 5.00\n");
+    snprintf(text, sizeof text, "1 (a (9) b) S 1 2 3 0 -1 5 6 7 8 9 10 11 12 13 14 15 16 17 %.0f 0 0\n", 1e6 - age_ms / 10);
+    put("proc/self/stat", text);
+    snprintf(path, sizeof path, "proc/self/task/%u/schedstat", thread);
+    snprintf(text, sizeof text, "%.0f %.0f 77\n", cpu_ms * MS, ready_ms * MS);
+    put(path, text);
+    snprintf(path, sizeof path, "proc/self/task/%u/stat", thread);
+    snprintf(text, sizeof text, "1 (a (9) b) S 1 2 3 0 -1 5 %d 7 8 9 10 %.0f 12 13\n", faults, kernel_ms / 10);
+    put(path, text);
+}
+
+/* A scope, by name and kind, of so many ms. */
+static void spend(const char *name, uint32_t kind, double ms)
+{
+    perf_site_ site;
+    perf_span_ s;
+
+    (void)s;
+    memset(&site, 0, sizeof site);
+    if (kind == PERF_KIND_WAIT_) {
+        perf_scope w = perf_wait_begin(name);
+        now_ns += (uint64_t)(ms * MS);
+        perf_scope_end(&w);
+    } else {
+        perf_scope w = perf_scope_begin(name);
+        now_ns += (uint64_t)(ms * MS);
+        perf_scope_end(&w);
+    }
+}
+
+static void *device_thread(void *copies)
+{
+    int i;
+
+    for (i = 0; i < 100; i++) {
+        if (copies) {
+            PERF_SCOPE_("in", PERF_KIND_COPY_, __COUNTER__);
+            now_ns += 6 * MS;
+        } else {
+            PERF_SCOPE_("kernel", PERF_KIND_DEVICE_, __COUNTER__);
+            now_ns += 6 * MS;
+        }
+    }
+    return NULL;
+}
+
+static void *small_kernels(void *unused)
+{
+    int i;
+
+    for (i = 0; i < 1000; i++) {
+        PERF_SCOPE_("kernel", PERF_KIND_DEVICE_, __COUNTER__);
+        now_ns += MS / 10;
+    }
+    return unused;
+}
+
+static void in_thread(void *(*run)(void *), void *with)
+{
+    pthread_t t;
+
+    CHECK(!pthread_create(&t, NULL, run, with) && !pthread_join(t, NULL), "thread");
+}
+
+/* 100 steps of 10 ms: so much in each part. */
+static void steps(double read, double lock, double sync, double alloc, double compute)
+{
+    int i;
+
+    for (i = 0; i < 100; i++) {
+        PERF_SCOPE("step");
+        if (i == 0)
+            now_ns += 500 * MS;                 /* warm-up */
+        if (read > 0)
+            spend("read", PERF_KIND_WAIT_, read);
+        if (lock > 0)
+            spend("lock of the queue", PERF_KIND_WAIT_, lock);
+        if (sync > 0) {
+            PERF_SCOPE_("synchronize", PERF_KIND_SYNC_, __COUNTER__);
+            now_ns += (uint64_t)(sync * MS);
+        }
+        if (alloc > 0)
+            spend("alloc buffers", PERF_KIND_SCOPE_, alloc);
+        spend("compute", PERF_KIND_SCOPE_, compute);
+    }
+}
+
+static perf_diagnosis d;
+
+static void diagnosed(perf_bound_by bound, const char *where, double share)
+{
+    perf_status status = perf_diagnose(&d);
+
+    CHECK(status == PERF_OK && d.bound == bound, "%s, not %s: data %.2f locks %.2f ready %.2f memory %.2f cpu %.2f "
+          "syncs %.2f unexplained %.2f", perf_diagnosis_text(d.bound), perf_diagnosis_text(bound), d.share[1], d.share[2],
+          d.share[3], d.share[4], d.share[5], d.share[8], d.share[0]);
+    CHECK(!strcmp(d.where, where), "where: %s, not %s", d.where, where);
+    CHECK(fabs(d.where_share - share) < 0.02, "share: %g, not %g", d.where_share, share);
+    CHECK(bound == PERF_BY_UNKNOWN || fabs(d.best - 1 / (1 - d.where_share)) < 1e-9, "best: %g", d.best);
+    CHECK(d.best_run <= d.best * (1 + 1e-9) && d.overlapped <= 2.001, "%g of the run, %g, %g", d.best_run, d.best, d.overlapped);
+}
+
+static unsigned me(void)
+{
+    return perf_thread_id_();
+}
+
+static void case_of(int n)
+{
+    int i;
+
+    switch (n) {
+    case 0:                                     /* half of it read, and the first step is no step */
+        steps(6, 0, 0, 0, 4);
+        system_says(me(), 1510, 900, 0, 10, 0);
+        diagnosed(PERF_BY_DATA, "step > read", 0.4);
+        CHECK(!strcmp(d.unit, "step") && d.calls == 100 && d.time.count == 99, "%s %u", d.unit, (unsigned)d.time.count);
+        CHECK(fabs(d.time.mean - 10 * MS) < 1 && d.time.std < 1 && fabs(d.time.p95 - 10 * MS) < 1, "the first is left out: %g",
+              d.time.mean);
+        CHECK(fabs(d.where_ns - 6 * MS) < MS / 10 && fabs(d.where_calls - 1) < 1e-9, "%g %g", d.where_ns, d.where_calls);
+        break;
+    case 1:
+        steps(0, 7, 0, 0, 3);
+        system_says(me(), 1510, 800, 0, 10, 0);
+        diagnosed(PERF_BY_LOCKS, "step > lock of the queue", 700 / 1500.0);
+        break;
+    case 2:                                     /* others ran */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 700, 800, 10, 0);
+        diagnosed(PERF_BY_NO_PROCESSOR, "step", 0.52);
+        break;
+    case 3:                                     /* page faults */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 1500, 0, 4000000, 1200);
+        diagnosed(PERF_BY_MEMORY, "step", 0.78);
+        break;
+    case 4:                                     /* allocation */
+        steps(0, 0, 0, 8, 2);
+        system_says(me(), 1510, 1500, 0, 1000, 100);
+        diagnosed(PERF_BY_MEMORY, "step > alloc buffers", 800 / 1500.0);
+        break;
+    case 5:
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 1505, 0, 1000, 100);
+        diagnosed(PERF_BY_CPU, "step > compute", 1000 / 1500.0);
+        break;
+    case 6:                                     /* it slept, and nobody says why */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 300, 0, 100, 0);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        CHECK(d.share[0] > 0.7 && d.share[PERF_BY_CPU] < 0.25, "%g", d.share[0]);
+        break;
+    case 7:                                     /* in small kernels, one after the other */
+        steps(0, 0, 8, 0, 2);
+        system_says(me(), 1610, 700, 0, 100, 0);
+        in_thread(small_kernels, NULL);
+        diagnosed(PERF_BY_SYNCS, "step > synchronize", 800 / 1500.0);
+        break;
+    case 8:
+        steps(0, 0, 8, 0, 2);
+        in_thread(device_thread, NULL);
+        system_says(me(), 2110, 700, 0, 100, 0);
+        diagnosed(PERF_BY_DEVICE, "step > synchronize", 800 / 1500.0);
+        break;
+    case 9:
+        steps(0, 0, 8, 0, 2);
+        in_thread(device_thread, &now_ns);
+        system_says(me(), 2110, 700, 0, 100, 0);
+        diagnosed(PERF_BY_COPIES, "step > synchronize", 800 / 1500.0);
+        break;
+    case 10:                                    /* the device waits for the host's launches */
+        steps(0, 0, 0, 0, 10);
+        in_thread(small_kernels, NULL);
+        system_says(me(), 1610, 1600, 0, 100, 0);
+        diagnosed(PERF_BY_LAUNCHES, "step > compute", 1000 / 1500.0);
+        break;
+    case 11:                                    /* nothing repeats */
+        for (i = 0; i < 7; i++)
+            spend("once", PERF_KIND_SCOPE_, 5);
+        CHECK(perf_diagnose(&d) == PERF_ENODATA && !d.advice && !*d.unit, "%s", d.unit);
+        break;
+    case 12:                                    /* half of the run is outside of the unit: the best of it, too */
+        steps(5, 0, 0, 0, 5);
+        now_ns += (uint64_t)1500 * MS;
+        system_says(me(), 3010, 2500, 0, 10, 0);
+        diagnosed(PERF_BY_DATA, "step > read", 500 / 1500.0);
+        CHECK(d.best > 1.49 && d.best_run < 1.21, "%g and %g", d.best, d.best_run);
+        break;
+    case 13:                                    /* the processor was used outside of it: cannot tell */
+        steps(0, 0, 0, 0, 10);
+        now_ns += (uint64_t)1500 * MS;
+        system_says(me(), 3010, 1500, 1400, 9000000, 1400);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        break;
+    case 14:                                    /* no /proc: what scopes say, and no more */
+        steps(0, 0, 0, 0, 10);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        CHECK(d.share[PERF_BY_CPU] <= 0 && d.share[0] <= 0, "%g", d.share[0]);
+        break;
+    case 15:                                    /* an age that lies */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 20, 1500, 1500, 9000000, 1400);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        break;
+    case 16:                                    /* faults and time of another thread */
+        steps(0, 0, 0, 0, 10);
+        system_says(me() + 1, 1510, 1500, 0, 9000000, 1400);
+        diagnosed(PERF_BY_UNKNOWN, "step", 0);
+        break;
+    case 17:                                    /* a namesake elsewhere, as deep: its reads are not these */
+        for (i = 0; i < 50; i++) {
+            PERF_SCOPE("load");
+            spend("step", PERF_KIND_SCOPE_, 1);
+            spend("read", PERF_KIND_WAIT_, 1);
+        }
+        for (i = 0; i < 100; i++) {
+            PERF_SCOPE("step");
+            spend("compute", PERF_KIND_SCOPE_, 10);
+        }
+        system_says(me(), 1110, 1110, 0, 10, 0);
+        diagnosed(PERF_BY_CPU, "step > compute", 1.0);
+        CHECK(d.share[PERF_BY_DATA] <= 0, "%g", d.share[PERF_BY_DATA]);
+        break;
+    case 18: {                                  /* all forms of it; none is longer than what it says */
+        static char      text[4096], little[40];
+        perf_report_opts o = perf_report_opts_default();
+        size_t           n;
+        steps(6, 0, 0, 0, 4);
+        o.view = PERF_VIEW_DIAGNOSIS;
+        n = perf_report_text(text, sizeof text, &o);
+        CHECK(n > 200 && n < sizeof text && !strncmp(text, "baseline: step, 100 calls", 25), "%s", text);
+        CHECK(strstr(text, "\nbound by: waiting for data") && strstr(text, "\nwhere: step > read: 40 %") &&
+              strstr(text, "\ntry: read ahead") && strstr(text, "\nverify: perf-ab run"), "%s", text);
+        CHECK(perf_report_text(little, sizeof little, &o) == n && strlen(little) == 39, "%s", little);
+        o.view = PERF_VIEW_JSON;
+        CHECK(perf_report_text(text, sizeof text, &o) < sizeof text &&
+              strstr(text, "\"diagnosis\":{\"bound\":\"waiting for data\",\"unit\":\"step\",\"calls\":100,"), "%s", text);
+        break;
+    }
+    default:
+        CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
+        CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
+    }
+}
+
+int main(void)
+{
+    char  folder[] = "/tmp/perf-diagnosis-XXXXXX", command[64];
+    int   n, status, bad = 0;
+    pid_t child;
+
+    if (!mkdtemp(folder) || chdir(folder))
+        return 1;
+    for (n = 0; n < 20; n++) {
+        (void)system("rm -rf proc");
+        fflush(stdout);
+        child = fork();
+        if (child == 0) {
+            case_of(n);
+            printf("%d: ", n);
+            fflush(stdout);
+            exit(check_done());
+        }
+        CHECK(waitpid(child, &status, 0) == child && status == 0, "case %d", n);
+        bad += status != 0;
+    }
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    (void)system(command);
+    return check_done();
+}
