@@ -15,6 +15,7 @@
 #include <unistd.h>
 #include "perf.h"
 #include "perf_export.h"
+#include "perf_memory.h"
 #include "perf_trace.h"
 
 #include "check.h"
