@@ -961,7 +961,8 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
-        s.slot = perf_gpu_begin_(site, PERF_GPU_STREAM_(stream));
+        s.slot = PERF_CAST_(struct perf_gpu_slot_ *,
+                            perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
     return s;
 }
 

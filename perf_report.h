@@ -84,7 +84,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
- *   perf_fit_, perf_isatty_  which cells of a table there is room for; 1: a terminal
+ *   perf_fit_  which cells of a table there is room for
  *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for

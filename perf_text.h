@@ -18,13 +18,13 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_out_, perf_out_open_  where text goes: never past its room, always terminated
- *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, so much of one, a
- *                          character, numbers
+ *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, the first bytes
+ *                          of one, a character, numbers
  *   perf_putf_, perf_putv_  all of them by a format, see below
  *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
- *   perf_put_cell_, perf_put_name_  a text right-aligned, a name left-aligned in so many columns */
+ *   perf_put_cell_  a text right-aligned in so many columns                                       */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */

@@ -1,0 +1,178 @@
+#!/usr/bin/env python3
+"""How much of each header do the tests run?
+
+    tools/coverage.py [--build FOLDER] [--again] [--missing HEADER] [--markdown]
+
+Builds the tests a second time with gcc --coverage, at -O0, runs those that run compiled programs of
+ours, and prints lines and branches of each header that no test has run.  A line counts as run when
+any program ran it; so does each way of a branch.  Ways that only a C++ exception takes do not count.
+
+    --build FOLDER    where to build (build-coverage); what was run there before counts as well
+    --again           count anew what is there, run nothing
+    --missing HEADER  also print this header's lines that never ran, and the functions they are in
+    --markdown        the table as docs/coverage.md has it
+
+Children that end by a signal or by _exit() leave no counts; scripts that build programs are run with a
+compiler that adds --coverage.  Needs gcc, gcov, meson.  About ten minutes on two cores."""
+import argparse
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+# Tests that build their own programs; they are started with the compilers of shims().
+SCRIPTS = {"harness", "at exit", "modules", "core gcc", "fake driver gcc", "unloaded module gcc", "engine gcc",
+           "quickstart, planted defects", "c gpu_stream, simulated driver", "ranges gcc"}
+# The same programs with other switches, or under a tool that cannot count; signals: a handler that interrupts
+# code compiled with -O0 in the middle of an addition.
+LEFT_OUT = ("signals", "tsan", "valgrind", "sanitized", "hot path", "ten thousand ranks")
+
+
+def command(*words, **options):
+    return subprocess.run(words, check=True, stdout=subprocess.PIPE, **options).stdout
+
+
+def shims(build):
+    """Compilers that count: a script's `gcc -c f.c` becomes `gcc --coverage -c f.c`, and what they write
+    down of each call has a name of its own.  Not where that changes what is tested."""
+    folder, counts = build / "shims", build / "counts"
+    folder.mkdir(exist_ok=True)
+    counts.mkdir(exist_ok=True)
+    for name in ("gcc", "g++", "cc", "c++"):
+        real = command("sh", "-c", f"command -v {name}").decode().strip()
+        shim = folder / name
+        shim.write_text(f"""#!/bin/sh
+case " $* " in *" -nodefaultlibs "* | *" -flto"* | *" -E "* | *fsanitize=thread*) exec {real} "$@" ;; esac
+exec {real} --coverage -dumpdir "{counts}/$$-" "$@"
+""")
+        shim.chmod(0o755)
+    return folder
+
+
+def run_tests(build):
+    meson = "meson"
+    if not (build / "build.ninja").exists():
+        command(meson, "setup", str(build), str(ROOT), "-Db_coverage=true", "-Doptimization=0", "-Dwerror=false")
+    tests = []
+    for test in json.loads(command(meson, "introspect", str(build), "--tests")):
+        counted = test["depends"] and not any(word in test["name"] for word in LEFT_OUT)
+        if counted or test["name"] in SCRIPTS:
+            tests.append(test)
+    command("ninja", "-C", str(build))
+    scratch = build / "scratch"
+    scratch.mkdir(exist_ok=True)
+    environment = dict(os.environ, KEEP="1", TMPDIR=str(scratch),
+                       PATH=f"{shims(build)}:{os.environ['PATH']}")
+    names = sorted({t["name"] for t in tests})
+    subprocess.run([meson, "test", "-C", str(build), "--no-rebuild", "-t", "5", *names],
+                   env=environment, stdout=sys.stderr, check=False)
+
+
+class Header:
+    def __init__(self):
+        self.lines = collections.Counter()           # line: times run
+        self.branches = {}                           # (line, how many, which): times taken
+        self.function = {}                           # line: function
+
+
+def count(build):
+    """Adds up what all programs ran: {header name: Header}."""
+    headers = collections.defaultdict(Header)
+    for data in sorted(build.rglob("*.gcda")):
+        out = command("gcov", "--json-format", "--stdout", "--branch-probabilities", data.name,
+                      cwd=data.parent, stderr=subprocess.DEVNULL)
+        for text in out.splitlines():
+            for source in json.loads(text)["files"]:
+                path = pathlib.Path(source["file"])
+                if not (path.name.startswith("perf") and path.suffix == ".h") or path.name == "perf-ab.h":
+                    continue
+                if (ROOT / path.name).exists():
+                    add(headers[path.name], source["lines"])
+    return headers
+
+
+def add(header, lines):
+    for line in lines:
+        number = line["line_number"]
+        header.lines[number] += line["count"]
+        if line.get("function_name"):
+            header.function[number] = line["function_name"]
+        ways = [b for b in line["branches"] if not b["throw"]]
+        for which, way in enumerate(ways):
+            key = (number, len(ways), which)
+            header.branches[key] = header.branches.get(key, 0) + way["count"]
+
+
+def ways_of(header):
+    """Compilations differ in how many branches a line has (C, C++, a macro); the one whose share is best counts."""
+    best = {}
+    for (line, many, which), taken in header.branches.items():
+        best.setdefault((line, many), []).append(taken > 0)
+    of_line = {}
+    for (line, many), taken in best.items():
+        share = sum(taken) / len(taken)
+        if line not in of_line or share > of_line[line][0]:
+            of_line[line] = (share, sum(taken), len(taken))
+    return sum(t for _, t, _ in of_line.values()), sum(n for _, _, n in of_line.values())
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if whole else "-"
+
+
+def table(headers, markdown):
+    edge = "| " if markdown else ""
+    if markdown:
+        print("| header | lines | run | branches | taken |\n|---|---|---|---|---|")
+    sums = [0, 0, 0, 0]
+    for name in sorted(headers):
+        header = headers[name]
+        taken, ways = ways_of(header)
+        row = [sum(1 for n in header.lines.values() if n), len(header.lines), taken, ways]
+        sums = [a + b for a, b in zip(sums, row)]
+        show(f"`{name}`" if markdown else name, row, edge)
+    show("together", sums, edge)
+
+
+def show(name, row, edge):
+    run, lines, taken, ways = row
+    cells = [f"{name:18}", f"{lines:6}", f"{percent(run, lines):>8}", f"{ways:6}", f"{percent(taken, ways):>8}"]
+    print(edge + (" | " if edge else "  ").join(cells) + (" |" if edge else ""))
+
+
+def missing(header, name):
+    """The lines that never ran, each run of neighbours with its function."""
+    text = (ROOT / name).read_text().splitlines()
+    last = None
+    for line in sorted(header.lines):
+        if header.lines[line]:
+            continue
+        if header.function.get(line) != last:
+            last = header.function.get(line)
+            print(f"{name}: {last}")
+        print(f"  {line:5} {text[line - 1]}")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-coverage")
+    parser.add_argument("--again", action="store_true")
+    parser.add_argument("--missing", action="append", default=[])
+    parser.add_argument("--markdown", action="store_true")
+    args = parser.parse_args()
+    build = args.build.resolve()
+    if not args.again:
+        run_tests(build)
+    headers = count(build)
+    if not headers:
+        sys.exit("coverage.py: no counts; was anything run?")
+    table(headers, args.markdown)
+    for name in args.missing:
+        missing(headers[name], name)
+
+
+if __name__ == "__main__":
+    main()
