@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
  *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
- *   perf_put_cell_  a text right-aligned in so many columns                                        */
+ *   perf_put_cell_  a text right-aligned in so many columns                                      */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
