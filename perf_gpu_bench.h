@@ -79,7 +79,7 @@ typedef struct perf_gpu_result {
     uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
-    double   flush_bytes;       /* read before each sample; 0: none */
+    double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
     double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
     double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
     double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
