@@ -29,9 +29,8 @@ PERF_BEGIN_DECLS
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample four times the L2 cache is read, for some */
-                                /* choose nearly at random which line goes; and lines that the */
-                                /* program made persist there are let go */
+    PERF_GPU_COLD,              /* before each sample four times L2 is read (HIP: written): some */
+                                /* drop lines at random; lines made to persist there are let go */
     PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
