@@ -479,7 +479,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
                 if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
-                    *p++ = '\x90';               /* source_location_iid 34                         */
+                    *p++ = '\x90';              /* source_location_iid 34                         */
                     *p++ = 2;
                     p = perf_varint_(p, edge->name);
                 }
