@@ -121,7 +121,8 @@ PERF_FN int ab_command_fail_(ab_commands *c, size_t contest, size_t i, const cha
                    c->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
-/* Finds the number that a command reports; 0: there is none.  *tick: one unit of its last digit. */
+/* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma.
+ * *tick: one unit of its last digit.                                                             */
 PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double *tick)
 {
     const char *p = text, *next, *found = NULL, *q;
@@ -140,7 +141,7 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
             continue;
         if (q == p ||
             !((q[-1] >= 'a' && q[-1] <= 'z') || (q[-1] >= 'A' && q[-1] <= 'Z') || q[-1] == '_')) {
-            found = q;
+            found = q - (q > p && q[-1] == '.' && (q == p + 1 || strchr(" \t\n=:(-+", q[-2])));
             if (*behind)
                 break;
         }
@@ -150,6 +151,9 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     if (!found)
         return 0;
     *x = strtod(found, &end);
+    if ((*end == ',' && end[1] >= '0' && end[1] <= '9') ||
+        (found > p + 1 && found[-1] == ',' && found[-2] >= '0' && found[-2] <= '9'))
+        return -1;
     *tick = 0.0;
     if (!memchr(found, 'e', (size_t)(end - found)) && !memchr(found, 'E', (size_t)(end - found))) {
         *tick = 1.0;
@@ -215,8 +219,9 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
         r = ab_command_fail_(c, contest, i, "was killed by signal %ld", e.signal);
     else if (e.status && !c->o->ignore_failure)
         r = ab_command_fail_(c, contest, i, "ended with status %ld", e.status);
-    else if (o.capture && !ab_reported_(e.text, c->o->reported, &x, &tick))
-        r = ab_command_fail_(c, contest, i, "printed no such number", 0);
+    else if (o.capture && (k = ab_reported_(e.text, c->o->reported, &x, &tick)) < 1)
+        r = ab_command_fail_(c, contest, i, k ? "printed a decimal comma? write 1.5, not 1,5"
+                                              : "printed no such number", 0);
     else if (o.capture && (!(x > 0.0) || !perf_is_finite_(x)))
         r = ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
     free(e.text);
