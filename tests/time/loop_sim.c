@@ -799,11 +799,12 @@ static void options_of_ab(void)
 {
     static const double budget[] = {0.01, 0.1, 3.0};
     perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab             ab;
     perf_ab_result      r;
     perf_verdict        sure;
     perf_race           race;
     uint64_t            seed[4], h[4], began, pairs;
-    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
+    int                 i, k, n, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
 
     o.max_pairs = 100;
     for (i = 0; i < 4; i++) {
@@ -860,6 +861,14 @@ static void options_of_ab(void)
     r = ab_of(&o, 1000.0, 50.0, 0.0);           /* far apart: batches of their own                 */
     CHECK(r.batch_candidate > 10 * r.batch_baseline && r.verdict.decision == PERF_ACCEPT, "%lu, %lu",
           (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    for (i = 0; i < 20; i++) {                  /* the third call sets something up, for 8 ms        */
+        ab = perf_ab_begin("third", NULL);
+        for (n = 0; perf_ab_next(&ab) >= 0; n++)
+            spend(n == 2 ? 8e6 : 100.0);
+        r = perf_ab_end(&ab);
+        CHECK(r.batch_baseline == r.batch_candidate, "one reading is no batch: %lu, %lu",
+              (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    }
     o = perf_ab_opts_default();
     o.min_pairs = 1;
     pairs = ab_of(&o, 1e4, 2e4, 0.0).verdict.pairs;
