@@ -1758,6 +1758,8 @@ PERF_FN void perf_worse_(double *worst, double seen)
 
 PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
 {
+    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
     if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
         return;
     perf_worse_(&s->seen.max_abs, seen.max_abs);

@@ -1637,7 +1637,6 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
                                        "throughput"};
     const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
     int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
-
     double      tenths = r->amount * 10.0;
 
     perf_put_(o, r->memory ? "memory " : "");

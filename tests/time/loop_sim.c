@@ -537,15 +537,19 @@ static void accuracy(void)
     perf_ab        ab;
     int            v, kind;
 
-    for (kind = 0; kind < 6; kind++) {
+    for (kind = 0; kind < 8; kind++) {
         o.accept.guard.required = kind < 4;
-        o.accept.guard.limit.rel = kind == 5 ? 0.1 : 0.01;
+        o.accept.guard.limit.rel = kind == 5 ? 0.1 : kind > 5 ? 0.0 : 0.01;
         ab = perf_ab_begin("guarded", &o);
         while ((v = perf_ab_next(&ab)) >= 0)
             spend(v ? 500.0 : 1000.0);
         if (kind == 1 || kind == 2)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
-        if (kind == 2 || kind >= 4)
+        if (kind > 5)                           /* a check of nothing asks for one                 */
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, NULL, 2));
+        if (kind == 7)
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+        if (kind == 2 || kind == 4 || kind == 5)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, off, 2));
         if (kind == 2)                          /* the worst counts, not the last                  */
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
@@ -554,8 +558,8 @@ static void accuracy(void)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
         }
         r = perf_ab_end(&ab);
-        CHECK(r.verdict.decision == (kind == 0 ? PERF_INCONCLUSIVE : kind == 1 || kind == 5
-                                                                         ? PERF_ACCEPT : PERF_REJECT),
+        CHECK(r.verdict.decision == (kind % 6 == 0 ? PERF_INCONCLUSIVE : kind == 1 || kind == 5 || kind == 7
+                                                                             ? PERF_ACCEPT : PERF_REJECT),
               "guard %d: %s", kind, perf_verdict_text(&r.verdict));
     }
     perf_ab_accuracy(NULL, perf_accuracy_f64(ref, same, 2));
