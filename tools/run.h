@@ -511,7 +511,7 @@ PERF_FN void ab_choice_add_(ab_choice *p, const char *s, size_t len)
 }
 
 /* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
- * -1: too many values.                                                                           */
+ * -1: too many values, -2: it does not go up.                                                    */
 PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
 {
     const char *dots = strstr(text, ".."), *point, *s;
@@ -529,8 +529,10 @@ PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
     s = end;
     if (*end == ':')
         step = strtod(end + 1, &end);
-    if (*end || !(step > 0.0) || !(high >= low))
+    if (*end)
         return 0;
+    if (!(step > 0.0) || !(high >= low))
+        return -2;
     if (!((high - low) / step < (double)AB_COMMANDS))
         return -1;
     for (i = 0; i < 2; i++) {
@@ -556,6 +558,8 @@ PERF_FN int ab_choice_read_(ab_choice *p, const char *text, ab_error *e)
                        "expected NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25, not '%.80s'", text);
     snprintf(p->name, sizeof p->name, "%.*s", (int)(equals - text), text);
     r = ab_choice_range_(p, equals + 1);
+    if (r < -1)
+        return ab_fail(e, "--parameter", 0, 0, "a range goes up: '%.80s'", text);
     if (r)
         return r > 0 ? 0 : ab_fail(e, "--parameter", 0, 0, "more than %d values: '%.80s'",
                                    AB_COMMANDS, text);
