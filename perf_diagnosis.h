@@ -416,6 +416,10 @@ PERF_ATTR_((__constructor__, __used__)) static void perf_diagnosis_at_start_(voi
 }
 #endif
 
+#if PERF_DISABLE
+#define perf_diagnose(d) PERF_OFF_CODE_((perf_diagnose)(d))
+#endif
+
 PERF_END_DECLS
 
 #endif /* PERF_DIAGNOSIS_H */
