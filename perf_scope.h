@@ -349,7 +349,6 @@ typedef struct perf_recorder_ {
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
-    uint64_t     cpu;                           /* processor time of the thread at `birth`        */
     perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
