@@ -995,7 +995,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->sent_more, UINT64_C(0));
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&t->losses[i], UINT64_C(0));
-            t->birth = perf_scope_ticks_(r);
+            PERF_SET_(&t->birth, perf_scope_ticks_(r));
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
