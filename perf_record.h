@@ -557,7 +557,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
         r->warnings |= PERF_CLOCK_NOT_INVARIANT;
     }
 #endif
-    r->ring_events = 1;
+    r->ring_events = 2;
     while (r->ring_events < PERF_TRACE_EVENTS)
         r->ring_events *= 2;
     if (PERF_TRACE_EVENTS < 1)
