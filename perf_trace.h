@@ -479,7 +479,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
                 if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
-                    *p++ = -112;                /* source_location_iid 34                         */
+                    *p++ = '\x90';              /* source_location_iid 34                         */
                     *p++ = 2;
                     p = perf_varint_(p, edge->name);
                 }
@@ -676,7 +676,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     if (head - from > room) {
         n = perf_ring_dropped_(r, t, from);
         PERF_ADD_(s->head.unsent, n);
-        PERF_ADD_(t->sent_more, (head - from - room) / sizeof(perf_event_) - n);
+        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) +
+                                     (head - from - room) / sizeof(perf_event_) - n);
         from = head - room;
     }
     if (!t->ring_first) {
@@ -724,7 +725,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         from = until;
         for (more = 0; e.count--; e.event++)
             more += PERF_EVENT_PART_(e.event->what);
-        PERF_ADD_(t->sent_more, more);
+        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
     }
     PERF_SET_(&t->ring_sent, from);
 }
@@ -840,9 +841,9 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         PERF_SET_(&s->head.unsent, UINT64_C(0));
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-            uint64_t lost = PERF_GET_(&t->ring_lost), kept = PERF_ACQ_(&t->ring_head) - lost;
+            uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
             uint64_t room = r->ring_events * sizeof(perf_event_);
-            uint64_t gone = kept > room ? kept - room : 0;
+            uint64_t gone = written > room ? written - room : 0;
             PERF_SET_(&t->sent_more, gone ? gone / sizeof(perf_event_) -        /* those that     */
                                                 perf_ring_dropped_(r, t, lost)  /* began          */
                                           : 0);                                 /* no event       */
