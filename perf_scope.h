@@ -691,7 +691,7 @@ PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)
     perf_site_ *site = PERF_DISABLE ? PERF_NULL_ : perf_site_named_(name, kind);
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
-    if (site)
+    if (!PERF_DISABLE && site)                  /* nothing of it, at -O0 either                   */
         (void)perf_begin_(&s, site);
     return s;
 }
