@@ -101,9 +101,15 @@ PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const ch
 PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size_t family, size_t i,
                                           const char *aggregate, double ns)
 {
-    const char *which = aggregate ? "_" : "";
+    const perf_loop_ *own = a->loop->own;
+    const char       *which = aggregate ? "_" : "";
+    int               k;
 
-    perf_put_(o, "{\"name\":");
+    perf_put_char_(o, '{');                     /* the user's names first: of two the last counts */
+    for (k = 0; own && k < PERF_COUNTERS_ && own->counter[k][0]; k++)
+        if (perf_is_finite_(own->value[k]) && (!aggregate || *aggregate != 's'))
+            perf_say_(o, "%j:%r,", own->counter[k], own->value[k]);
+    perf_put_(o, "\"name\":");
     perf_put_arm_name_(o, a, which);
     o->len--;                                   /* over the closing quote                         */
     perf_say_(o, "%s','family_index':%z,'per_family_instance_index':0,'run_name':",
@@ -136,7 +142,10 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 #if defined(__OPTIMIZE__) || defined(NDEBUG)
     build = "release";
 #endif
-    perf_put_(o, "{\"context\":{\"date\":\"");
+    perf_put_(o, "{\"context\":{");
+    for (i = 0; s->context && s->context[i] && s->context[i + 1]; i += 2)
+        perf_say_(o, "%j:%j,", s->context[i], s->context[i + 1]);
+    perf_put_(o, "\"date\":\"");
     perf_put_date_(o, s->run.time_s, "+00:00");
     perf_say_(o, "','host_name':%j,'executable':'','num_cpus':%i,'mhz_per_cpu':%u,"
                  "'cpu_scaling_enabled':false,'caches':[],'load_avg':[],"

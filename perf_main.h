@@ -61,6 +61,11 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
  *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
 PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
 
+/* A number of your own for this run: in its row, our JSON and Google's.  Before, in or after the
+ * loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes at
+ * most, copied; with one more the benchmark fails.                                               */
+PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
+
 /* >>complexity -------------------------------------------------------------------------------- */
 
 /* How a time grows with n. */
@@ -144,6 +149,33 @@ PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
     (void)perf_loop_stop_(s, PERF_EFAILED);
     s->loop.note = why;
     b->left = 0;
+}
+
+/* The place of that counter, 0 if it is new; NULL: no more room, or too late. */
+PERF_FN double *perf_counter_of_(perf_loop_ *l, const char *name)
+{
+    perf_out_ o;
+    int       i = 0;
+
+    name = name && *name ? name : "(unnamed)";
+    while (i < PERF_COUNTERS_ && l->counter[i][0] && strncmp(l->counter[i], name, 39) != 0)
+        i++;
+    if (i == PERF_COUNTERS_ || PERF_ACQ_(&l->done))
+        return PERF_CAST_(double *, PERF_NULL_);
+    o = perf_out_open_(l->counter[i], sizeof l->counter[i]);
+    perf_put_(&o, name);
+    return &l->value[i];
+}
+
+PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value)
+{
+    perf_loop_state_ *s = perf_bench_state_of_(b);
+    double           *x = s ? perf_counter_of_(&s->loop, name) : PERF_CAST_(double *, PERF_NULL_);
+
+    if (x)
+        *x = value;
+    else
+        perf_bench_fail(b, "perf_bench_counter: more than 16 names");
 }
 
 PERF_FN double perf_growth_(int k, double n)
@@ -278,6 +310,8 @@ typedef struct perf_main_ {
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
     uint32_t    process;
+    const char *context[2 * PERF_MAIN_FILTERS_ + 1];
+    perf_results_opts with;     /* that                                                           */
     perf_rule   rule;           /* of --compare                                                   */
 } perf_main_;
 
@@ -295,12 +329,12 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go or openmetrics; of the\n"
-        "                     trace, to a file, also folded or flame\n"
+        "  --format F         json, google, go, openmetrics; to a file also the trace: folded, flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
+        "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
         "  --no-env           no line about the environment; also PERF_NO_ENV=1\n"
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
@@ -367,6 +401,21 @@ PERF_FN const char *perf_main_format_(int f)
     return f ? perf_export_format_name(PERF_CAST_(perf_export_format, f - 1)) : "json";
 }
 
+PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
+{
+    size_t n = strcspn(key, "="), i = 0;
+
+    while (m->context[i] && (strncmp(m->context[i], key, n) || m->context[i][n]))
+        i += 2;
+    if (!n || !key[n] || i == 2 * PERF_MAIN_FILTERS_) {
+        perf_main_wrong_(m, "--context needs KEY=VALUE, 64 at most, not", key);
+        return;
+    }
+    key[n] = '\0';
+    m->context[i] = key;
+    m->context[i + 1] = key + n + 1;
+}
+
 PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *i)
 {
     const struct {
@@ -409,7 +458,9 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                 perf_main_wrong_(m, number[k].wants, v);
             return;
         }
-    if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
+    if ((v = perf_main_value_("--context", argc, argv, i)) != PERF_NULL_) {
+        perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, v)));
+    } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
         perf_main_wrong_(m, "unknown option", argv[*i]);
     } else if (!*v || m->filters == PERF_MAIN_FILTERS_ || perf_main_match_(v, "") < 0) {
         perf_main_wrong_(m, "--filter needs a text or a pattern, 64 at most, not", v);
@@ -448,7 +499,6 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
 
 /* ---- the environment in one line ---- */
 
-/* What may disturb the numbers, as one line. */
 PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 {
     static const struct {
@@ -492,13 +542,14 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
                                   const perf_loop_state_ *s)
 {
-    char       text[4096];
+    char       text[8192];
     perf_loop_ l = PERF_ZERO;
     perf_out_  o = perf_out_open_(l.name, sizeof l.name);
 
+    if (s)
+        l = s->loop;                            /* its note, its counters                         */
     perf_put_(&o, name);
     l.result = r;
-    l.note = s ? s->loop.note : PERF_CAST_(const char *, PERF_NULL_);
     l.kind = l.done = 1;
     o = perf_out_open_(text, sizeof text);
     perf_put_loop_(&o, &l);
@@ -608,12 +659,14 @@ typedef struct perf_hand_ {
 } perf_hand_;
 
 /* All slices of all threads as one result, which the report and the files then have as well. */
-PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads)
+PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h, size_t threads,
+                                           perf_loop_state_ **merged)
 {
     perf_result       r = h[0].result;
     perf_loop_state_ *s;
     perf_slice_      *all;
-    size_t            i, n = 0;
+    double           *sum;
+    size_t            i, k, n = 0;
 
     for (i = 0; i < threads; i++) {
         if (h[i].result.status != PERF_OK)
@@ -624,7 +677,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     memset(&r.cpu, 0, sizeof r.cpu);
     r.decides = PERF_DECIDES_WALL;
     r.iterations = 0;
-    s = perf_loop_pages_(1, n + 1);
+    s = *merged = perf_loop_pages_(1, n + 1);
     if (!s || r.status != PERF_OK) {
         r.status = s ? r.status : PERF_ENOMEM;
         return r;
@@ -633,6 +686,10 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     r.first_ns = 0.0;
     for (i = 0; i < threads; i++) {
         const perf_slice_ *p = h[i].state->arm;
+        const perf_loop_  *own = &h[i].state->loop;
+        for (k = 0; k < PERF_COUNTERS_ && own->counter[k][0]; k++)
+            if ((sum = perf_counter_of_(&s->loop, own->counter[k])) != PERF_NULL_)
+                *sum += own->value[k];
         memcpy(all->ns + all->count, p->ns, p->count * sizeof(double));
         all->count += p->count;
         r.iterations += h[i].result.iterations;
@@ -701,6 +758,7 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
     perf_bench_opts o = perf_main_opts_(m);
     perf_crew_      crew;
     perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
+    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
     perf_result     r;
     size_t          i;
     char            one[40];
@@ -715,8 +773,8 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
     if (h)
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
-        r = perf_crew_merge_(name, h, threads);
-        perf_main_row_(m, name, &r, PERF_CAST_(perf_loop_state_ *, PERF_NULL_));
+        r = perf_crew_merge_(name, h, threads, &s);
+        perf_main_row_(m, name, &r, s);
         for (i = 0; i < threads && threads > 1; i++) {
             perf_out_ p = perf_out_open_(one, sizeof one);
             perf_say_(&p, "  thread %z", i);
@@ -809,10 +867,10 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
 
     if (strcmp(m->output, "-") != 0)
-        return m->format ? perf_export_save(m->output, format, PERF_NULL_)
-                         : perf_results_save(m->output, PERF_NULL_);
-    return m->format ? perf_export_to(stdout, format, PERF_NULL_)
-                     : perf_results_to(stdout, PERF_NULL_);
+        return m->format ? perf_export_save(m->output, format, &m->with)
+                         : perf_results_save(m->output, &m->with);
+    return m->format ? perf_export_to(stdout, format, &m->with)
+                     : perf_results_to(stdout, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */
@@ -839,9 +897,9 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     if (m->output && !perf_main_wrote_(m, strcmp(m->output, "-") ? m->output : "standard output",
                                        perf_main_output_(m)))
         result = 2;
-    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, PERF_NULL_)))
+    if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
         result = 2;
-    if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, PERF_NULL_)))
+    if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
         result = 2;
     return result;
 }
@@ -872,6 +930,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     memset(&m, 0, sizeof m);
     m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
     m.repeat = 1;
+    m.with.context = m.context;
     no_env = perf_getenv_("PERF_NO_ENV");
     m.no_env = no_env && *no_env && strcmp(no_env, "0");
     for (i = 1; i < argc && !m.bad; i++) {

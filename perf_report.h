@@ -1140,6 +1140,7 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
 
 /* ---- report: what loops have found ---- */
 
+#define PERF_COUNTERS_ 16       /* of one loop */
 /* Every finished or running loop, newest first; perf_report walks them. */
 typedef struct perf_loop_ {
     struct perf_loop_ *next;
@@ -1148,6 +1149,8 @@ typedef struct perf_loop_ {
     char               name[96];
     const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
     const char        *note;            /* a line below its row, kept with the loop, or NULL      */
+    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
+    double             value[PERF_COUNTERS_];
 } perf_loop_;
 
 /* The summary that counts. */
@@ -1292,13 +1295,28 @@ PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const perf_loop_ *l, perf_
     perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(why));
 }
 
+/* "hits 0.8125, misses 12" behind the rates: four digits, or the whole number. */
+PERF_COLD_FN_ int perf_put_values_(perf_out_ *o, const perf_loop_ *l, int some)
+{
+    int i, d;
+
+    for (i = 0; i < PERF_COUNTERS_ && l->counter[i][0]; i++) {
+        double x = l->value[i] < 0.0 ? -l->value[i] : l->value[i];
+        for (d = 0; x < 1e3 && d < 15 && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x; d++)
+            x *= 10.0;
+        perf_putf_(o, "%s%.40s ", some++ ? ", " : "    ", l->counter[i]);
+        perf_put_fixed_(o, l->value[i], d);
+    }
+    return some;
+}
+
 PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
 {
     const perf_result *b = PERF_CAST_(const perf_result *, l->result);
 
     if (b->time.count) {
         perf_put_loop_row_(o, l->name, "", perf_result_main_(b), b->first_ns);
-        if (perf_put_rates_(o, b, "    "))
+        if (perf_put_values_(o, l, perf_put_rates_(o, b, "    ")))
             perf_put_(o, "\n");
         perf_put_clocks_(o, b, "    ");
     } else {

@@ -47,6 +47,7 @@ typedef struct perf_results_opts {  /* zero = default                           
     const char *run;            /* id of this run among others; NULL: made of time and process    */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now                                        */
+    const char *const *context; /* "commit", "1f3a9c", another key, its value, NULL; each once    */
 } perf_results_opts;
 
 PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++11 and Cython     */
@@ -388,6 +389,7 @@ typedef struct perf_saved_ {            /* a bench, or an A/B loop: then x[0] is
     const perf_ab_result *ab;
     const double         *x[2];         /* ns an iteration, by slice                              */
     size_t                n;
+    const perf_loop_     *own;          /* has its counters; NULL: there are none                 */
 } perf_saved_;
 
 typedef struct perf_saved_bucket_ {
@@ -408,6 +410,7 @@ typedef struct perf_saving_ {           /* all of it, at one moment             
     perf_saved_bucket_ *bucket;
     size_t              loops, scopes, buckets, loop_room, scope_room, bucket_room;
     perf_status         status;
+    const char *const  *context;
     const struct perf_read_ *old;       /* NULL, or a file whose runs are kept beside this one    */
     double              step_ns;        /* of the clock; 0: the values are not ours               */
 } perf_saving_;
@@ -460,6 +463,7 @@ PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
             continue;
         memset(&one, 0, sizeof one);
         one.name = l->name;
+        one.own = l;
         a = PERF_PTR_(const perf_loop_state_ *, l);
         if (l->kind == 1) {
             one.bench = &a->result;
@@ -534,6 +538,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     memset(&s, 0, sizeof s);
     s.run = perf_run_here_(&o);
     s.clock = perf_clock();
+    s.context = o.context;
     s.step_ns = o.items ? 0.0 : s.clock.resolution_ns;
     for (i = 0; o.items && i < o.count; i++) {
         memset(&one, 0, sizeof one);
@@ -1151,13 +1156,17 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
 PERF_COLD_FN_ void perf_put_run_(perf_out_ *o, const perf_saving_ *s)
 {
     const perf_run_ *r = &s->run;
+    int              i;
 
     perf_say_(o, "\n {'run':%j,'date':'", r->id);
     perf_put_date_(o, r->time_s, "Z");
     perf_say_(o, "','time':%r,'machine':%j,'cpu':%j,'cores':%i,'os':%j,'compiler':%j,'build':%j,"
-                 "'perf_h':%i,'clock':%j,'clock_resolution_ns':%r,'clock_error_ppm':%r}",
+                 "'perf_h':%i,'clock':%j,'clock_resolution_ns':%r,'clock_error_ppm':%r",
               r->time_s, r->machine, r->cpu, r->cores, r->os, r->compiler, r->build, PERF_VERSION,
               s->clock.name, s->clock.resolution_ns, s->clock.error_ppm);
+    for (i = 0; s->context && s->context[i] && s->context[i + 1]; i += 2)
+        perf_say_(o, "%s%j:%j", i ? "," : ",\n  \"context\":{", s->context[i], s->context[i + 1]);
+    perf_put_(o, i ? "}}" : "}");
 }
 
 PERF_COLD_FN_ void perf_put_summary_(perf_out_ *o, const char *key, const perf_summary *t)
@@ -1201,6 +1210,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
 {
     const perf_result     *r = l->bench;
     const perf_bench_opts *p = &r->opts;
+    int                    i;
 
     perf_put_outcome_(o, "separate", r->status, r->warnings);
     perf_say_(o, ",'first_ns':%r,'overhead_ns':%r,'batch':%u,'iterations':%u,\n  'settings':{"
@@ -1208,6 +1218,10 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
                  "'items':%r}",
               r->first_ns, r->overhead_ns, r->batch, r->iterations, p->warmup, p->samples,
               p->rel_ci, p->max_seconds, p->slice_ns, p->bytes, p->items);
+    for (i = 0; l->own && i < PERF_COUNTERS_ && l->own->counter[i][0]; i++)
+        perf_say_(o, "%s%j:%r", i ? "," : ",\n  \"counters\":{", l->own->counter[i],
+                  l->own->value[i]);
+    perf_put_(o, i ? "}" : "");
     perf_put_step_(o, s, r->decides, r->batch, r->cpu.count);
     if (r->time.count)
         perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));

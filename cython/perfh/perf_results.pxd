@@ -27,6 +27,7 @@ cdef extern from "perf_results.h" nogil:
         const char *run
         const char *machine
         double time_s
+        const char * *context
 
     perf_results_opts perf_results_opts_default() noexcept
     perf_status perf_results_save(const char *path, const perf_results_opts *opts) noexcept

@@ -302,6 +302,87 @@ try 'the file says so' python3 -c 'import json
 b = {b["name"]: b["status"] for b in json.load(open("r.json"))["benchmarks"]}
 assert b["well"] == "ok" and "failed" in b["before"] and "failed" in b["within"], b'
 
+# numbers of the body's own, and words about the run: in the row, in our JSON and in Google's
+cat >counts.c <<'C'
+#define PERF_MAIN 1
+#include "perf.h"
+PERF_BENCH(cache)
+{
+    double zero = 0;
+    char   name[60] = "of the stack, and longer than a name may be at most";
+    perf_keep(zero);
+    perf_bench_rates(&b, 8, 0);
+    perf_bench_counter(&b, "hits", 1);
+    while (perf_bench_next(&b)) perf_clobber();
+    perf_bench_counter(&b, "hits", 12);
+    perf_bench_counter(&b, "share", 0.8125);
+    perf_bench_counter(&b, "q\"uote", -2.5e-7);
+    perf_bench_counter(&b, "real_time", 3e20);
+    perf_bench_counter(&b, "none", zero / zero);
+    perf_bench_counter(&b, name, 1);
+    memset(name, 'x', sizeof name - 1);
+    perf_bench_counter(NULL, "nobody", 1);
+}
+PERF_BENCH_THREADS(crew, 2, 2)
+{
+    while (perf_bench_next(&b)) perf_clobber();
+    perf_bench_counter(&b, "both", (double)thread + 1);
+    perf_bench_counter(&b, thread ? "second" : "first", 5);
+}
+PERF_BENCH(room)
+{
+    char name[20];
+    int  i;
+    for (i = 0; i < 16 + (getenv("MANY") != NULL); i++) {
+        (void)snprintf(name, sizeof name, "n%d", i);
+        perf_bench_counter(&b, name, i);
+    }
+    while (perf_bench_next(&b)) perf_clobber();
+    b.left = -1;
+    perf_bench_end(&b);
+    perf_bench_counter(&b, "n3", 100);          /* too late                                       */
+}
+C
+try 'counts.c compiles' gcc -O1 -g -Wall -Wextra -fsanitize=address,undefined -I"$root" counts.c -o bench
+run 0 ' GB/s, hits 12, share 0.8125, q"uote -0.00000025, real_time 3.00e20, none nan, of the stack' \
+    --budget 0.02 --json r.json --context commit=old --context=date=today --context commit=a=b --context empty=
+try 'threads: each, and added up' test "$(grep -o '^    \(first .*\|both.*\)' out | tr '\n' '|')" = \
+    '    both 3, first 5, second 5|    both 1, first 5|    both 2, second 5|'
+cat >counts.py <<'P'
+import json
+def one(pairs):
+    assert len(dict(pairs)) == len(pairs), pairs
+    return dict(pairs)
+d = json.load(open("r.json"), object_pairs_hook=one)
+assert d["runs"][-1]["context"] == {"commit": "a=b", "date": "today", "empty": ""}, d["runs"]
+c = {b["name"]: b.get("counters") for b in d["benchmarks"]}
+assert c["cache"] == {"hits": 12, "share": 0.8125, 'q"uote': -2.5e-7, "real_time": 3e20, "none": None,
+                      "of the stack, and longer than a name may be at most"[:39]: 1}, c["cache"]
+assert c["crew/threads:2"] == {"both": 3, "first": 5, "second": 5}, c
+assert c["crew/threads:2 #1"] == {"both": 2, "second": 5}, c
+assert c["room"] == {f"n{i}": i for i in range(16)}, c
+P
+try 'counters and context in our JSON' python3 counts.py
+run 0 '^cache' --budget 0.02 --filter cache --output r.google --format google --context commit=a=b --context date=x
+try 'and in that of Google Benchmark, whose own names stay its own' python3 -c 'import json
+d = json.load(open("r.google"))
+assert d["context"]["commit"] == "a=b" and d["context"]["date"].startswith("20"), d["context"]
+for b in d["benchmarks"]:
+    assert 0 < b["real_time"] < 1e9 and "none" not in b, b
+    if b["name"] != "cache_stddev":
+        assert b["hits"] == 12 and b["share"] == 0.8125, b'
+rm -f context.json
+run 0 '^cache' --budget 0.02 --filter cache --save context.json --context n=1
+run 0 '^cache' --budget 0.02 --filter cache --add context.json --context n=2
+run 0 '^cache' --budget 0.02 --filter cache --add context.json
+try 'each run of a baseline keeps its context' python3 -c 'import json
+d = [r.get("context") for r in json.load(open("context.json"))["runs"]]
+assert d == [{"n": "1"}, {"n": "2"}, None], d'
+MANY=1 run 2 'perf_bench_counter: more than 16 names' --budget 0.02 --filter room
+for wrong in --context= --context=a --context==b; do
+    run 2 '[-]-context needs KEY=VALUE, 64 at most, not ' "$wrong" --list
+done
+
 # a body that does nothing is measured, and called that
 printf '#define PERF_MAIN 1\n#include "perf.h"\nPERF_BENCH(nothing)\n{\n    while (perf_bench_next(&b))\n        ;\n}\n' >nothing.c
 try 'nothing.c compiles' gcc -O2 -I"$root" nothing.c -o bench
