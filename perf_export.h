@@ -22,7 +22,8 @@ PERF_BEGIN_DECLS
 
 typedef enum perf_export_format {
     PERF_EXPORT_GOOGLE,         /* Google Benchmark: compare.py and the trackers that read it     */
-    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too     */
+    PERF_EXPORT_GO,             /* Go benchmark text: benchstat; a line a slice                   */
+    PERF_EXPORT_OPENMETRICS,    /* scopes as histograms, counters, medians; collectors too        */
     PERF_EXPORT_FOLDED,         /* flamegraph.pl, inferno, speedscope: "main;load;decode 1200", a
                                    line a path of scopes, self time in ns.  Names lose ';', newlines
                                    and bytes that are not UTF-8                                   */
@@ -32,17 +33,17 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first two write what perf_results_save writes, the last
+/* To a file, whole or not at all.  The first three write what perf_results_save writes, the last
  * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
 
-/* The first two to an open stream, which stays open; PERF_EINVAL for the last two. */
+/* The first three to an open stream, which stays open; PERF_EINVAL for the last two. */
 PERF_FN perf_status perf_export_to(FILE *file, perf_export_format format,
                                    const perf_results_opts *opts);
 
-/* "google", "openmetrics", ...; NULL for any other number, so that a loop over the names ends. */
+/* "google", "go", ...; NULL for any other number, so that a loop over the names ends. */
 PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
@@ -159,10 +160,9 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
             if (k % 2 || !r || r->time.count)
                 continue;
             perf_say_(o, "%s\n {'name':%j,'family_index':%z,'per_family_instance_index':0,"
-                         "'run_name':%j,'run_type':'iteration','repetitions':1,"
-                         "'repetition_index':0,'threads':1,'error_occurred':true,"
-                         "'error_message':%j,'iterations':0,'real_time':0,'cpu_time':0,"
-                         "'time_unit':'ns'}",
+                         "'run_name':%j,'run_type':'iteration','repetitions':1,'repetition_index':0,"
+                         "'threads':1,'error_occurred':true,'error_message':%j,'iterations':0,"
+                         "'real_time':0,'cpu_time':0,'time_unit':'ns'}",
                       some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
             continue;
         }
@@ -182,6 +182,58 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
         family++;
     }
     perf_put_(o, "]}\n");
+}
+
+/* ---- Go: benchmark text ---- */
+
+/* Unicode's blanks beyond ASCII, by their first two bytes: some marks beside them count as well. */
+PERF_FN int perf_wide_space_(const char *s)
+{
+    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0);
+
+    return (a == 0xc2 && b <= 0xa0) || (a == 0xe1 && b == 0x9a) || (a == 0xe2 && b <= 0x81) ||
+           (a == 0xe3 && b == 0x80);
+}
+
+/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks of any kind, no lower case first. */
+PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
+{
+    const char *s;
+    int         n;
+
+    perf_put_(o, "Benchmark");
+    for (s = a->name; *s; s += n ? n : 1) {
+        unsigned char c = PERF_CAST_(unsigned char, *s);
+        n = perf_utf8_(s);
+        if (n == 0 || c <= 0x20 || c == 0x7f || perf_wide_space_(s))
+            perf_put_char_(o, '_');
+        else if (s == a->name && c >= 'a' && c <= 'z')
+            perf_put_char_(o, PERF_CAST_(char, c - 32));
+        else
+            perf_put_n_(o, s, PERF_CAST_(size_t, n));
+    }
+    perf_put_(o, a->suffix);
+}
+
+PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
+{
+    const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    perf_arm_ a;
+    size_t    k, i;
+
+    for (k = 0; k < 2 * s->loops; k++)
+        for (i = 0; perf_arm_of_(s, k, &a) && i < a.loop->n; i++) {
+            double ns = perf_saved_value_(a.loop, a.arm, i);
+            if (!perf_saved_whole_(a.loop, i))
+                continue;
+            perf_put_go_name_(o, &a);
+            perf_say_(o, "\t%u\t%r ns/op", a.batch, ns);
+            if (a.bytes > 0.0)
+                perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
+            if (a.items > 0.0)
+                perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
+            perf_put_char_(o, '\n');
+        }
 }
 
 /* ---- OpenMetrics: histograms with fixed bounds ---- */
@@ -502,6 +554,7 @@ PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
 {
     static const perf_export_row_ row[] = {
         {"google", perf_put_google_, PERF_NULL_},
+        {"go", perf_put_go_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
         {"folded", PERF_NULL_, perf_folded_go_},
         {"flame", PERF_NULL_, perf_flame_go_},

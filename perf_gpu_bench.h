@@ -29,9 +29,8 @@ PERF_BEGIN_DECLS
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample four times the L2 cache is read, for some */
-                                /* choose nearly at random which line goes; and lines that the */
-                                /* program made persist there are let go */
+    PERF_GPU_COLD,              /* before each sample four times L2 is read (HIP: written): some */
+                                /* drop lines at random; lines made to persist there are let go */
     PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
@@ -53,7 +52,7 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
 /* Bits of perf_gpu_sample.flags. */
 #define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time` */
 #define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down: taken again; in `time` */
-                                        /* from the 20th in a row on */
+                                        /* from the 20th in a row and half the time on */
 #define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time` */
 #define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself */
 
@@ -79,7 +78,7 @@ typedef struct perf_gpu_result {
     uint64_t gate_timeouts;     /* how often the gate opened by itself, warm-up included */
     uint64_t throttle;          /* reasons of all samples, or-ed */
     uint32_t sm_mhz_low, sm_mhz_high;   /* 0: unknown */
-    double   flush_bytes;       /* read before each sample; 0: none */
+    double   flush_bytes;       /* read (HIP: written) before each sample; 0: none */
     double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
     double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
     double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
@@ -250,13 +249,13 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing, useless;
-    int              own_graph, inside, on_stream, asked, calm, hot, cooling, persisting;
+    int              down, discard, busy, probed, probing;
+    int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
     uint64_t         multiprocessors;
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
-    uint32_t         mhz_before;
+    uint32_t         mhz_before, useless;       /* useless: why this round is */
     perf_gpu_arm_    arm[2];
     perf_slice_      told[2];
     perf_seq         seq;
@@ -691,7 +690,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes;
     if (large && s->r.opts.cache != PERF_GPU_HOT)
         s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
-    if (large && s->r.opts.bytes > 0.0)
+    if (large && s->sweep_kernel && s->r.opts.bytes > 0.0)
         for (i = 0; i < 5; i++) {
             ns = perf_gpu_read_(s);
             if (ns < 0.0)
@@ -841,8 +840,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     return a->batch;
 }
 
-/* Files the sample that has ended; 1 when it counts. */
-PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+/* Files the sample that has ended; 0 or what speaks against it. */
+PERF_COLD_FN_ uint32_t perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     perf_gpu_sample *x = &a->sample[a->count++];
     double           n = PERF_CAST_(double, a->batch);
@@ -853,11 +852,9 @@ PERF_COLD_FN_ int perf_gpu_file_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     if (perf_gpu_is_idle_(s, s->now.ns) && !a->exec && !perf_gpu_is_idle_(s, a->fastest) &&
         2.0 * (s->now.ns - s->r.overhead_ns) < a->fastest - s->r.overhead_ns)   /* no mere */
         x->flags |= PERF_GPU_SAMPLE_IDLE;       /* quick one */
-    s->hot = x->throttle & UINT64_C(0xec) ? s->hot + 1 : 0;     /* power cap, heat, brake: not */
-    if (s->hot)                                                 /* idleness or settings */
+    if (x->throttle & UINT64_C(0xec))   /* power cap, heat, brake: not idleness or settings */
         x->flags |= PERF_GPU_SAMPLE_THROTTLED;
-    s->cooling |= s->hot && s->hot < PERF_GPU_HOT_IN_A_ROW_;
-    return !(x->flags & (PERF_GPU_SAMPLE_EXPOSED | PERF_GPU_SAMPLE_IDLE)) && !s->cooling;
+    return x->flags & ~PERF_GPU_SAMPLE_TIMEOUT;
 }
 
 /* The log resolution of one pair. */
@@ -868,8 +865,8 @@ PERF_FN double perf_gpu_tick_(const perf_gpu_loop_ *s)
     return a > 0.0 && b > 0.0 ? perf_step_log_(s->r.quantum_ns / a, s->r.quantum_ns / b) : 0.0;
 }
 
-/* A sample of each arm was filed.  1: no more. */
-PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
+/* A sample of each arm was filed; spent: of the time there is.  1: no more. */
+PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, double spent)
 {
     perf_gpu_arm_ *a = &s->arm[0], *b = &s->arm[1];
     const size_t   most = PERF_CAST_(size_t, s->arms == 2 ? s->ab_opts.max_pairs
@@ -879,13 +876,16 @@ PERF_COLD_FN_ int perf_gpu_enough_(perf_gpu_loop_ *s, int good, int late)
     perf_summary   sum;
     int            i;
 
-    for (i = 0; good && i < s->arms; i++)
+    s->hot = s->useless & PERF_GPU_SAMPLE_THROTTLED ? s->hot + 1 : 0;
+    if (s->hot && s->hot < PERF_GPU_HOT_IN_A_ROW_ && spent < 0.5)
+        s->again += s->again < most;
+    else
+        s->useless &= ~PERF_GPU_SAMPLE_THROTTLED;
+    for (i = 0; !s->useless && i < s->arms; i++)
         s->arm[i].clean[s->arm[i].cleans++] = s->arm[i].sample[s->arm[i].count - 1].ns;
-    if (good && s->typical)
+    if (!s->useless && s->typical)
         d = perf_seq_add(&s->seq, a->clean[a->cleans - 1], b->clean[b->cleans - 1]);
-    s->again += s->cooling && s->again < most;
-    s->cooling = 0;
-    if (a->count >= most + s->again || (late && a->count >= (s->arms == 2 ? 7 : 3)) ||
+    if (a->count >= most + s->again || (spent > 1 && a->count >= (s->arms == 2 ? 7 : 3)) ||
         (!a->cleans && a->count >= 30))
         return 1;
     if (s->arms == 2)
@@ -906,7 +906,7 @@ PERF_FN int perf_gpu_flip_(perf_gpu_loop_ *s)
 PERF_COLD_FN_ void perf_gpu_ready_(perf_gpu_loop_ *s)
 {
     s->discard = 2 * s->arms;
-    s->second = s->useless = 0;
+    s->second = 0;
     s->phase = PERF_GPU_DISCARD_;
     s->variant = perf_gpu_flip_(s);
 }
@@ -974,7 +974,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 {
     perf_gpu_arm_ *a = &s->arm[s->variant];
     uint64_t       t = perf_now();
-    int            late = PERF_CAST_(double, t - s->began) > s->r.opts.max_seconds * 1e9;
+    double         spent = PERF_CAST_(double, t - s->began) / (s->r.opts.max_seconds * 1e9);
 
     if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
         return perf_gpu_to_capture_(s, 0);
@@ -994,7 +994,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         return 1;
     case PERF_GPU_WARM_:
         s->variant = s->arms - 1 - s->variant;
-        if (!perf_gpu_warm_(s, a) && !(late && a->launches >= 3))
+        if (!perf_gpu_warm_(s, a) && !(spent > 1 && a->launches >= 3))
             return 1;
         if (s->probed && 2 * s->busy >= s->probed && s->busy >= 2)
             s->r.warnings |= PERF_WARN_STREAM;
@@ -1034,14 +1034,14 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         }
         break;
     default:
-        s->useless |= !perf_gpu_file_(s, a);
+        s->useless = perf_gpu_file_(s, a) | (s->second ? s->useless : 0);
         if (++s->second < s->arms) {
             s->variant ^= 1;
             break;
         }
-        if (perf_gpu_enough_(s, !s->useless, late))
+        if (perf_gpu_enough_(s, spent))
             return 0;
-        s->second = s->useless = 0;
+        s->second = 0;
         s->variant = perf_gpu_flip_(s);
     }
     return s->arm[s->variant].batch;

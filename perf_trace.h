@@ -479,7 +479,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
                 *p++ = 0x50;
                 p = perf_varint_(p, edge->name);
                 if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
-                    *p++ = -112;                /* source_location_iid 34                         */
+                    *p++ = '\x90';              /* source_location_iid 34                         */
                     *p++ = 2;
                     p = perf_varint_(p, edge->name);
                 }
@@ -676,7 +676,8 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
     if (head - from > room) {
         n = perf_ring_dropped_(r, t, from);
         PERF_ADD_(s->head.unsent, n);
-        PERF_SET_(&t->sent_more, t->sent_more + (head - from - room) / sizeof(perf_event_) - n);
+        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) +
+                                     (head - from - room) / sizeof(perf_event_) - n);
         from = head - room;
     }
     if (!t->ring_first) {
@@ -724,7 +725,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         from = until;
         for (more = 0; e.count--; e.event++)
             more += PERF_EVENT_PART_(e.event->what);
-        PERF_SET_(&t->sent_more, t->sent_more + more);
+        PERF_SET_(&t->sent_more, PERF_GET_(&t->sent_more) + more);
     }
     PERF_SET_(&t->ring_sent, from);
 }
@@ -840,12 +841,13 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         PERF_SET_(&s->head.unsent, UINT64_C(0));
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-            uint64_t head = PERF_ACQ_(&t->ring_head), room = r->ring_events * sizeof(perf_event_);
-            uint64_t gone = head - t->ring_lost > room ? head - t->ring_lost - room : 0;
+            uint64_t lost = PERF_GET_(&t->ring_lost), written = PERF_ACQ_(&t->ring_head) - lost;
+            uint64_t room = r->ring_events * sizeof(perf_event_);
+            uint64_t gone = written > room ? written - room : 0;
             PERF_SET_(&t->sent_more, gone ? gone / sizeof(perf_event_) -        /* those that     */
-                                                perf_ring_dropped_(r, t, t->ring_lost)  /* began  */
+                                                perf_ring_dropped_(r, t, lost)  /* began          */
                                           : 0);                                 /* no event       */
-            PERF_SET_(&t->ring_sent, t->ring_lost + gone);
+            PERF_SET_(&t->ring_sent, lost + gone);
             t->ring_at = t->ring_step = 0;
             if (t->ring_first) {
                 memset(t->ring_first, 255, PERF_TIES_ * 8);

@@ -17,6 +17,7 @@ from perfh.perf_verdict cimport *
 cdef extern from "perf_export.h" nogil:
     ctypedef enum perf_export_format:
         PERF_EXPORT_GOOGLE
+        PERF_EXPORT_GO
         PERF_EXPORT_OPENMETRICS
         PERF_EXPORT_FOLDED
         PERF_EXPORT_FLAME

@@ -8,6 +8,7 @@
 #include <string.h>
 
 static size_t i, n;
+static unsigned rank;
 static double ns[1000], old_ns[1000], new_ns[1000];
 static char   src[4096], dst[4096], buf[4096];
 

@@ -1007,8 +1007,11 @@ static int open_device()
     int            devices = 0, clock_khz = 0, sms = 0, device = 0;
     cudaDeviceProp p;
 
-    if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1)
+    cudaError_t e = cudaGetDeviceCount(&devices);
+    if (e != cudaSuccess || devices < 1) {
+        printf("%s\n", cudaGetErrorString(e));  /* "driver version is insufficient" is another matter */
         return 77;
+    }
     NEED(cudaGetDevice(&device));
     NEED(cudaGetDeviceProperties(&p, device));
     gpu = p.name;

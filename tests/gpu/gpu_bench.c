@@ -516,6 +516,42 @@ static void test_throttling(void)
     CHECK(r.time.max < 11000 && r.warnings & PERF_WARN_THROTTLED, "%g", r.time.max);
     CHECK(sim.calls[SIM_l2_release] >= r.samples, "%g", (double)sim.calls[SIM_l2_release]);
     sim_stop();
+
+    sim_start();                                /* slow and hot: the time is too short to wait for better ones */
+    stream = sim_stream(0);
+    sim.throttle = 0x4;
+    o.samples = 0;
+    b = perf_gpu_bench_begin("slow and hot", stream, &o);
+    while (perf_gpu_bench_next(&b))
+        sim_work(stream, 150e6);
+    r = perf_gpu_bench_end(&b);
+    CHECK(r.status == PERF_OK && r.time.count >= 3, "%s: %d of %d", r.text, (int)r.time.count, (int)r.samples);
+    sim_stop();
+}
+
+/* Only one of the two draws so much: that is how it runs, and there is a verdict. */
+static void test_throttling_one(void)
+{
+    perf_stream        stream;
+    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab        ab;
+    perf_gpu_ab_result r;
+    int                v;
+
+    sim_start();
+    stream = sim_stream(0);
+    o.device.warmup = 3;
+    o.seed = 1;
+    ab = perf_gpu_ab_begin("hot and cool", stream, &o);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0) {
+        sim.throttle = v ? 0 : 0x4;
+        sim_work(stream, noisy(v ? 10000 : 20000, 0.01));
+    }
+    r = perf_gpu_ab_end(&ab);
+    CHECK(r.verdict.decision == PERF_ACCEPT && r.baseline.throttled >= r.baseline.time.count, "%s: %s, %d pairs",
+          r.verdict.reason, r.baseline.text, (int)r.verdict.pairs);
+    CHECK(!r.candidate.throttled, "%s", r.candidate.text);
+    sim_stop();
 }
 
 /* The clock rises for 60 ms after the first launch: no sample may be taken on the way up. */
@@ -1118,6 +1154,7 @@ int main(int argc, char **argv)
     test_scattered_events();
     test_idle_samples();
     test_throttling();
+    test_throttling_one();
     test_warm_up();
     test_graph();
     test_no_graph();

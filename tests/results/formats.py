@@ -99,11 +99,62 @@ if perf_ab:                             # it wants pairs and single values in fi
         (where / name).write_text(json.dumps(dict(own, benchmarks=part)))
     told = run(perf_ab, str(where / "pairs"), "--accept", "speedup >= 1.3")
     check("duel" in told and "ACCEPT" in told, told)
-    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES)):
+    for name, names in (("single", {"copy 4 KiB"}), ("google", NAMES),
+                        ("go", {"Copy_4_KiB", "Duel/candidate"})):
         told = run(perf_ab, str(where / name), str(where / name), "--accept",
                    "no regression beyond 2 %", status=2)
         for n in names:
             check(n in told, f"perf-ab {name}: no {n} in\n{told}")
+
+# ---- Google Benchmark: compare.py of its own ----
+google = strict("google")
+for b in google["benchmarks"]:
+    check({"name", "run_name", "run_type", "iterations", "real_time", "cpu_time", "time_unit"} <= set(b),
+          b)
+for name in NAMES:
+    got = [b["real_time"] for b in google["benchmarks"]
+           if b["run_name"] == name and b["run_type"] == "iteration"]
+    check(got == samples[name], f"google: samples of {name}")
+copy = next(b for b in google["benchmarks"] if b["name"] == "copy 4 KiB")
+check(math.isclose(copy["bytes_per_second"], 4096e9 / copy["real_time"], rel_tol=1e-9), copy)
+check(any(b.get("error_occurred") and b["name"] == "broken" for b in google["benchmarks"]), "broken")
+compare = Path("/usr/share/benchmark/compare.py")
+if not compare.exists():
+    absent.append("compare.py (libbenchmark-tools)")
+elif need("scipy.stats"):
+    ok = [b for b in google["benchmarks"] if not b.get("error_occurred")]
+    slow = where / "google_slow.json"
+    slow.write_text(json.dumps(dict(google, benchmarks=[dict(b, real_time=b["real_time"] * 1.5,
+                                                             cpu_time=b["cpu_time"] * 1.5)
+                                                        for b in ok])))
+    told = run(sys.executable, str(compare), "--no-color", "-a", "benchmarks", str(where / "google"),
+               str(slow))
+    row = [line for line in told.splitlines() if line.startswith("copy 4 KiB_pvalue")]
+    check(len(row) == 1 and row[0].split()[3] == "0.0000", f"compare.py: {told}")
+    row = [line for line in told.splitlines() if line.startswith("copy 4 KiB_median")]
+    check(len(row) == 1 and "+0.5000" in row[0], f"compare.py: {told}")
+
+# ---- Go: a reader as strict as the format's description; benchstat where it is installed ----
+lines = (where / "go").read_bytes().decode("utf-8").split("\n")
+check(lines[-1] == "", "go: the last line ends")
+got = {}
+for line in lines[:-1]:
+    if re.fullmatch(r"[a-z][^\s:A-Z]*: .*", line):
+        check(not got, "go: a configuration line behind results")
+        continue
+    fields = line.split()
+    m = re.fullmatch(r"Benchmark([^a-z\s]\S*)?", fields[0])
+    check(m and len(fields) % 2 == 0 and re.fullmatch(r"[1-9][0-9]*", fields[1]), line)
+    values = dict(zip(fields[3::2], map(float, fields[2::2])))
+    check("ns/op" in values, line)
+    got.setdefault(m.group(1), []).append(values)
+check([v["ns/op"] for v in got["Copy_4_KiB"]] == samples["copy 4 KiB"], "go: samples")
+check(len(got) == 4, got.keys())
+check(math.isclose(got["Copy_4_KiB"][0]["MB/s"], 4096e3 / samples["copy 4 KiB"][0], rel_tol=1e-9), "MB/s")
+if shutil.which("benchstat"):
+    check("Copy_4_KiB" in run("benchstat", str(where / "go"), str(where / "go")), "benchstat")
+else:
+    print("benchstat is not installed (no Debian package): read by our own strict reader only")
 
 # ---- OpenMetrics: promtool, and the strict parser of prometheus_client ----
 metrics = (where / "openmetrics").read_text(encoding="utf-8")

@@ -206,6 +206,8 @@ run 0 '^mul' --filter mul --budget 0.05 --json -
 try 'JSON on standard output, and nothing else' python3 -c 'import json; json.load(open("out"))'
 run 0 '^mul' --filter mul --budget 0.05 --output r.google --format google
 try 'Google Benchmark' grep -q '"run_name":"mul"' r.google
+run 0 '^mul' --filter mul --budget 0.05 --output r.go --format go
+try 'Go text' grep -q '^BenchmarkMul	' r.go
 run 0 '^spin' --filter spin --budget 0.02 --json r.json
 try 'threads in JSON: each, and merged' python3 -c 'import json; d = json.load(open("r.json"))
 b = {b["name"]: len(b["samples"]) for b in d["benchmarks"]}

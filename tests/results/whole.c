@@ -104,7 +104,7 @@ static perf_status save(const char *to, int f, const perf_results_opts *o)
 
 static void results(void)
 {
-    static const char *const end[FORMATS] = {"]}\n", "]}\n", NULL, "]}\n", "# EOF\n"};
+    static const char *const end[FORMATS] = {"]}\n", "]}\n", NULL, "# EOF\n"};
     size_t size;
     char  *text;
     int    i, turn;

@@ -56,11 +56,12 @@ def placed(path, name, file, line):
     seen[os.path.splitext(path)[1], name] += 1
 
 
+TOLD = {"rows": 2.5, 'path "x"': "caf\u00e9 \\ a text that is longer than a few entries of the ring", "told": "why"}
+
+
 def told(path, name, remarks):
-    """Values and texts on a scope and on an instant."""
-    want = {"placed": {"rows": 2.5, 'path "x"': "caf\u00e9 \\ a text that is longer than a few entries of the ring"},
-            "told": {"told": "why"}}
-    check(remarks == want[name], f"{path}: {name} is told {remarks}")
+    """Values and texts: instants that carry them, inside the scope that was open."""
+    check(remarks == {name: TOLD[name]}, f"{path}: {name} is told {remarks}")
     seen[os.path.splitext(path)[1], name, "told"] += 1
 
 
@@ -107,7 +108,7 @@ def perfetto(path):
             at = event.source_location
             placed(path, name, *(places[seq, event.source_location_iid] if event.source_location_iid else
                                  (at.file_name, at.line_number)))
-        if name in ("placed", "told"):
+        if name in TOLD:
             told(path, name, {a.name: a.string_value if a.HasField("string_value") else a.double_value
                               for a in event.debug_annotations})
         events.append((time, place, track, event.type, name, event.double_counter_value))
@@ -155,7 +156,7 @@ def chrome(path):
         kinds[e["ph"]] += 1
         if e["name"].startswith("placed"):
             placed(path, e["name"], e["args"]["file"], e["args"]["line"])
-        if e["name"] in ("placed", "told"):
+        if e["name"] in TOLD:
             told(path, e["name"], {k: v for k, v in e["args"].items() if k not in ("file", "line")})
         if e["ph"] == "X":
             found[e["pid"], e["tid"], e["name"], round(e["ts"] * 1000), round(e["dur"] * 1000)] += 1
@@ -259,7 +260,7 @@ def main():
     saved, _, _ = slices("saved.pftrace")       # of the second run
     check(both == killed + saved, "concatenated files")
 
-    check(len(seen) == 8, f"places in the source: {seen}")
+    check(len(seen) == 10, f"places in the source: {seen}")
 
     os.chdir("/")
     shutil.rmtree(folder)

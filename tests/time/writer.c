@@ -34,7 +34,7 @@ static void *work(void *rounds)
         PERF_INSTANT("placed too");
         PERF_SCOPE_VALUE("rows", 2.5);
         PERF_SCOPE_TEXT("path \"x\"", "caf\xc3\xa9 \\ a text that is longer than a few entries of the ring");
-        perf_instant_text("told", "why");
+        PERF_SCOPE_TEXT("told", "why");
     }
     for (i = 0; i < *(const int *)rounds; i++) {
         perf_async a = perf_async_begin("request", (uint64_t)i);
