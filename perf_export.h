@@ -160,9 +160,10 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
             if (k % 2 || !r || r->time.count)
                 continue;
             perf_say_(o, "%s\n {'name':%j,'family_index':%z,'per_family_instance_index':0,"
-                         "'run_name':%j,'run_type':'iteration','repetitions':1,'repetition_index':0,"
-                         "'threads':1,'error_occurred':true,'error_message':%j,'iterations':0,"
-                         "'real_time':0,'cpu_time':0,'time_unit':'ns'}",
+                         "'run_name':%j,'run_type':'iteration','repetitions':1,"
+                         "'repetition_index':0,'threads':1,'error_occurred':true,"
+                         "'error_message':%j,'iterations':0,'real_time':0,'cpu_time':0,"
+                         "'time_unit':'ns'}",
                       some++ ? "," : "", a.name, family++, a.name, perf_status_text(r->status));
             continue;
         }
