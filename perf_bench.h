@@ -267,7 +267,7 @@ PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
 /* What an accuracy check has seen, between begin and end, outside the timing: after the loop, or
  * paused.  The worst of several calls counts, against opts.accept.guard.limit (all zero: bit for
- * bit).  Can only turn an answer into REJECT; with guard.required nothing is accepted without.
+ * bit).  With guard.required, or when one looked at nothing, only what passes can be ACCEPTed.
  *     perf_ab_accuracy(&ab, perf_accuracy_f32(reference, out, n));                               */
 PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
 

@@ -138,7 +138,8 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t)
  * taken off, so that what is left is a lower bound.                                              */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
 {
-    double    life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - t->birth) * k->tick;
+    uint64_t  birth = PERF_GET_(&t->birth);
+    double    life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - birth) * k->tick;
     double    outside = k->age - total, cpu, x;
     uint64_t  sched[3], stat[13];
     char      path[64];
@@ -414,6 +415,10 @@ PERF_ATTR_((__constructor__, __used__)) static void perf_diagnosis_at_start_(voi
         PERF_REL_(&r->put_diagnosis, &perf_put_diagnosis_);
     }
 }
+#endif
+
+#if PERF_DISABLE
+#define perf_diagnose(d) PERF_OFF_CODE_((perf_diagnose)(d))
 #endif
 
 PERF_END_DECLS

@@ -429,10 +429,11 @@ PERF_COLD_FN_ void perf_folded_go_(void *with)
 /* JSON inside <script>: "</script>" in a name must not end it. */
 PERF_COLD_FN_ void perf_flame_text_(perf_file_ *f, const char *s)
 {
-    char *from = f->p, *p;
+    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
+    char     *p;
 
-    perf_file_json_(f, s);
-    for (p = from; p < f->p; p++)
+    perf_put_json_(&o, s);                      /* nothing is written to the file before the end  */
+    for (p = f->p, f->p += o.len; p < f->p; p++)
         if (*p == '<') {
             memmove(p + 6, p + 1, PERF_CAST_(size_t, f->p - p - 1));
             memcpy(p, "\\u003c", 6);

@@ -1293,7 +1293,7 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         return status;
     for (i = 0; i < 4; i++)
         d->sums[i] += minus ? 0 - f->sums[i] : f->sums[i];
-    d->lost += minus ? 0 - f->lost : f->lost;
+    d->lost = minus ? d->lost - f->lost : f->lost > ~d->lost ? UINT64_MAX : d->lost + f->lost;
     return PERF_OK;
 }
 

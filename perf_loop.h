@@ -573,15 +573,15 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
 }
 
 /* All arms without a batch have been read at a common one.  Grow it until three readings in a row
- * are long enough; a single one may have been long by chance.  Arms share their batch
- * as long as their costs are within a factor of four: then each has done as many iterations as the
- * other, and two that walk the same memory stand at the same place when a round begins.
+ * are long enough, two of a batch of one; a single one may have been long by chance, and is enough
+ * where it takes much of the time.  Arms within a factor of four share their batch: each has done
+ * as many iterations as the other, and two that walk the same memory stand at the same place.
  * 0: a body cannot be there: over a million iterations in less time than the loop's own branch.  */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
     double       slowest = 0.0, factor;
-    int          i, enough;
+    int          i, enough, need;
 
     for (i = s->running; i--;)
         if (!s->arm[s->order[i]].steady) {
@@ -592,7 +592,8 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
     if (p->batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, p->batch))
         return 0;
     enough = slowest >= PERF_LOOP_FULL_ * want || late;
-    if (enough && p->batch > 1 && p->readings < 3 && !late)
+    need = p->batch > 1 ? 3 : 16.0 * slowest < s->opts.max_seconds * 1e9 ? 2 : 1;
+    if (enough && p->readings < need && !late)
         return 1;
     factor = slowest > 0.0 ? want / slowest : 10.0;
     factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
@@ -1386,7 +1387,6 @@ PERF_COLD_FN_ int perf_duel_control_slice_(perf_loop_state_ *s, uint64_t now)
 
     p->pending[0] = s->timer.ns[perf_loop_by_(s) ? PERF_BY_THREAD_ : PERF_BY_WALL_] /
                     PERF_CAST_(double, p->batch);
-
     if (s->lead_left) {
         if (2 * s->lead_left <= s->lead + 1)
             s->alone[s->alone_count++ % PERF_ALONE_] = p->pending[0];
@@ -1758,6 +1758,8 @@ PERF_FN void perf_worse_(double *worst, double seen)
 
 PERF_OUTLINE_FN_ void perf_duel_accuracy_(struct perf_loop_state_ *s, perf_accuracy seen)
 {
+    if (PERF_LOOP_KIND_(s) > 1 && !seen.compared && perf_is_nan_(seen.max_abs))
+        s->ask.accept.guard.required = 1;           /* it looked at nothing                       */
     if (PERF_LOOP_KIND_(s) < 2 || !seen.compared)
         return;
     perf_worse_(&s->seen.max_abs, seen.max_abs);

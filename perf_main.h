@@ -329,7 +329,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
-        "  --format F         json, google, go, openmetrics; to a file the trace: folded, flame\n"
+        "  --format F         json, google, go, openmetrics; to a file also folded, flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"

@@ -84,8 +84,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
  *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
  *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_thread_cpu_, perf_seen_, perf_remark_read_, perf_pages_,
- *   perf_pool_, perf_keep_, perf_thread_id_, perf_process_id_, perf_image_pin_                   */
+ *   perf_seen_, perf_remark_read_, perf_pages_, perf_pool_, perf_keep_, perf_thread_id_,
+ *   perf_process_id_, perf_image_pin_                                                            */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -230,7 +230,7 @@ typedef struct perf_stream_ {
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
  * cold path and calls it.  Without one the hot path asks nothing: `cells` 0 of a recorder is the
- * switch at the begin, PERF_COLD_END_ in the depth of a span the one at the end.                 */
+ * switch at the begin, `open` NULL of a span the one at the end.                                 */
 typedef struct perf_label_ {
     const char        *text;
     struct perf_name_ *name;
@@ -557,7 +557,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
         r->warnings |= PERF_CLOCK_NOT_INVARIANT;
     }
 #endif
-    r->ring_events = 1;
+    r->ring_events = 2;
     while (r->ring_events < PERF_TRACE_EVENTS)
         r->ring_events *= 2;
     if (PERF_TRACE_EVENTS < 1)
@@ -628,19 +628,6 @@ PERF_COLD_FN_ uint64_t perf_scope_ticks_(const perf_registry_ *r)
 }
 
 /* ---- names ---- */
-
-/* Processor time of a thread since its first mark or the last reset; 0: it has ended, or the system
- * does not say.  `made` and `birth` of its recorder tell the time that has passed.               */
-PERF_COLD_FN_ uint64_t perf_thread_cpu_(const perf_recorder_ *t)
-{
-    uint64_t now = 0;
-
-#if PERF_SYS_GETTID_                            /* its clock, as pthread_getcpuclockid() makes it */
-    if (!t->foreign_track)
-        now = perf_system_ns_(~PERF_CAST_(int, t->thread) * 8 + 6);
-#endif
-    return now > t->cpu ? now - t->cpu : 0;
-}
 
 /* Room for twice the names; the old tables stay, readers may be in them. */
 PERF_COLD_FN_ int perf_table_grow_(perf_registry_ *r)
@@ -800,7 +787,6 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     t->thread = thread ? thread : 5000000 + t->number;  /* above the ids that Linux gives         */
     r->alive++;
     t->made = t->birth = perf_scope_ticks_(r);
-    t->cpu = thread ? perf_cpu_now() : 0;
     perf_ring_set_(r, t);
     if (thread) {
         t->next_same = *same;
@@ -1009,8 +995,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
             PERF_SET_(&t->sent_more, UINT64_C(0));
             for (i = 0; i < PERF_LOSSES_; i++)
                 PERF_SET_(&t->losses[i], UINT64_C(0));
-            t->birth = perf_scope_ticks_(r);
-            t->cpu = t->foreign_track ? 0 : perf_cpu_now();
+            PERF_SET_(&t->birth, perf_scope_ticks_(r));
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);

@@ -95,7 +95,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
- *   perf_loop_  a finished or running loop
+ *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
  *   perf_put_loop_          the lines of one loop                                              */
 

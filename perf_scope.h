@@ -349,7 +349,6 @@ typedef struct perf_recorder_ {
     uint32_t     gone;                          /* its thread has ended: to be taken over         */
     uint32_t     foreign_track;                 /* no thread's, see perf_track_make_()            */
     uint32_t     spans;                         /* perf_async begun so far without an id          */
-    uint64_t     cpu;                           /* processor time of the thread at `birth`        */
     perf_lap     after;                         /* when a cold end came last, see perf_after_     */
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
@@ -692,7 +691,7 @@ PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)
     perf_site_ *site = PERF_DISABLE ? PERF_NULL_ : perf_site_named_(name, kind);
 
     s.depth = ~UINT32_C(0);                     /* so that the end is not taken for a stray one   */
-    if (site)
+    if (!PERF_DISABLE && site)                  /* nothing of it, at -O0 either                   */
         (void)perf_begin_(&s, site);
     return s;
 }

@@ -84,7 +84,7 @@ PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  
 PERF_FN double perf_rule_threshold(const perf_rule *rule);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
- * Allocates above 128 pairs.  n < 6 is INCONCLUSIVE; opts NULL: defaults.                        */
+ * Allocates above 128 pairs.  n < 6 is INCONCLUSIVE (95 %; of means n < 2); opts NULL: defaults. */
 PERF_FN perf_verdict perf_compare_pairs(const double *baseline, const double *candidate, size_t n,
                                         const perf_compare_opts *opts);
 
@@ -1637,7 +1637,6 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
                                        "throughput"};
     const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
     int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
-
     double      tenths = r->amount * 10.0;
 
     perf_put_(o, r->memory ? "memory " : "");
@@ -1977,7 +1976,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
     memset(s, 0, sizeof *s);
     perf_seq_side_start_(&s->accept);
     perf_seq_side_start_(&s->reject);
-    s->level = PERF_INF_;
+    s->level = PERF_NAN_;                           /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
     s->log_threshold = perf_log(t);

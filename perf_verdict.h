@@ -128,7 +128,7 @@ typedef struct perf_guard {             /* all zero: no check is asked for      
 } perf_guard;
 
 typedef struct perf_compare_opts {      /* zero = default                                         */
-    double      confidence;             /* 0 -> 0.95, of the two-sided interval; 0.5 .. 0.9999    */
+    double      confidence;             /* 0 -> 0.95, of the two-sided interval; 0.5 .. 0.999999  */
     perf_rule   rule;                   /* 0 -> speed-up >= 1.3x                                  */
     perf_design design;
     double      tick;                   /* step of the clock, in the unit of the samples; 0: the  */

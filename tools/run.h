@@ -121,7 +121,8 @@ PERF_FN int ab_command_fail_(ab_commands *c, size_t contest, size_t i, const cha
                    c->o->show_output ? "" : "; --show-output shows what it prints");
 }
 
-/* Finds the number that a command reports; 0: there is none.  *tick: one unit of its last digit. */
+/* Finds the number that a command reports; 0: there is none, -1: digits are joined by a comma.
+ * *tick: one unit of its last digit.                                                             */
 PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double *tick)
 {
     const char *p = text, *next, *found = NULL, *q;
@@ -140,7 +141,7 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
             continue;
         if (q == p ||
             !((q[-1] >= 'a' && q[-1] <= 'z') || (q[-1] >= 'A' && q[-1] <= 'Z') || q[-1] == '_')) {
-            found = q;
+            found = q - (q > p && q[-1] == '.' && (q == p + 1 || strchr(" \t\n=:(-+", q[-2])));
             if (*behind)
                 break;
         }
@@ -150,6 +151,9 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     if (!found)
         return 0;
     *x = strtod(found, &end);
+    if ((*end == ',' && end[1] >= '0' && end[1] <= '9') ||
+        (found > p + 1 && found[-1] == ',' && found[-2] >= '0' && found[-2] <= '9'))
+        return -1;
     *tick = 0.0;
     if (!memchr(found, 'e', (size_t)(end - found)) && !memchr(found, 'E', (size_t)(end - found))) {
         *tick = 1.0;
@@ -215,8 +219,9 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
         r = ab_command_fail_(c, contest, i, "was killed by signal %ld", e.signal);
     else if (e.status && !c->o->ignore_failure)
         r = ab_command_fail_(c, contest, i, "ended with status %ld", e.status);
-    else if (o.capture && !ab_reported_(e.text, c->o->reported, &x, &tick))
-        r = ab_command_fail_(c, contest, i, "printed no such number", 0);
+    else if (o.capture && (k = ab_reported_(e.text, c->o->reported, &x, &tick)) < 1)
+        r = ab_command_fail_(c, contest, i, k ? "printed a decimal comma? write 1.5, not 1,5"
+                                              : "printed no such number", 0);
     else if (o.capture && (!(x > 0.0) || !perf_is_finite_(x)))
         r = ab_command_fail_(c, contest, i, "printed a number that is not positive", 0);
     free(e.text);
@@ -506,7 +511,7 @@ PERF_FN void ab_choice_add_(ab_choice *p, const char *s, size_t len)
 }
 
 /* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
- * -1: too many values.                                                                           */
+ * -1: too many values, -2: it does not go up.                                                    */
 PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
 {
     const char *dots = strstr(text, ".."), *point, *s;
@@ -524,8 +529,10 @@ PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
     s = end;
     if (*end == ':')
         step = strtod(end + 1, &end);
-    if (*end || !(step > 0.0) || !(high >= low))
+    if (*end)
         return 0;
+    if (!(step > 0.0) || !(high >= low))
+        return -2;
     if (!((high - low) / step < (double)AB_COMMANDS))
         return -1;
     for (i = 0; i < 2; i++) {
@@ -551,6 +558,8 @@ PERF_FN int ab_choice_read_(ab_choice *p, const char *text, ab_error *e)
                        "expected NAME=1,2,3 or NAME=1..8 or NAME=0..1:0.25, not '%.80s'", text);
     snprintf(p->name, sizeof p->name, "%.*s", (int)(equals - text), text);
     r = ab_choice_range_(p, equals + 1);
+    if (r < -1)
+        return ab_fail(e, "--parameter", 0, 0, "a range goes up: '%.80s'", text);
     if (r)
         return r > 0 ? 0 : ab_fail(e, "--parameter", 0, 0, "more than %d values: '%.80s'",
                                    AB_COMMANDS, text);

@@ -540,6 +540,9 @@ static void limits(void)
     perf_hist_add_n(&fixed_a, UINT64_C(1) << 62, 5);
     CHECK(perf_hist_over(&fixed_a) == PERF_HIST_BULK_ + 5 &&
               perf_hist_lost(&fixed_a) == UINT64_MAX - PERF_HIST_BULK_, "above the range");
+    perf_hist_reset(&fixed_b);
+    perf_hist_add_n(&fixed_b, UINT64_MAX, UINT64_MAX);
+    CHECK(perf_hist_merge(&fixed_a, &fixed_b) == PERF_OK && perf_hist_lost(&fixed_a) == UINT64_MAX, "lost never wraps");
     perf_hist_add_double(wide, 9.21e18);
     CHECK(perf_hist_max(wide) == 9.21e18 && perf_hist_over(wide) == 0, "%.17g", perf_hist_max(wide));
     perf_hist_add_double(wide, 1e19);

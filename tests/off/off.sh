@@ -56,6 +56,11 @@ for level in -Os -O2; do
     same calls.c $level
 done
 
+# Unoptimised, calls leave some code of their own, but nothing that other images would find.
+# shellcheck disable=SC2086
+try "$cc -O0: calls.c" "$cc" $std -O0 -I"$root" -DPERF_DISABLE=1 -c "$root/tests/off/calls.c" -o "$work/off.o"
+try "$cc -O0: no note of an image" [ "$(objdump -h "$work/off.o" | grep -c note.perf_h)" = 0 ]
+
 [ ! -s "$work/symbols" ] ||
     echo "note: symbols in objects that are off: $(sort -u "$work/symbols" | tr '\n' ' ')"
 

@@ -1,5 +1,6 @@
 /* Compiled with PERF_DISABLE=1: what measures, reports or saves says so, and leaves no file. */
 #include "perf.h"
+#include "perf_diagnosis.h"
 #include "perf_export.h"
 #include "perf_tally.h"
 #include "perf_memory.h"
@@ -11,6 +12,7 @@
 int main(void)
 {
     static perf_tally tally;
+    perf_diagnosis    diagnosis;
     const char       *file = "perf_off_test.tmp";
     FILE             *f;
 
@@ -18,6 +20,7 @@ int main(void)
     OFF(perf_report_to(stdout, NULL));
     OFF(perf_memory_mark("phase"));
     OFF(perf_tally_of("scope", 0, &tally));
+    OFF(perf_diagnose(&diagnosis));
     OFF(perf_trace_save(file));
     OFF(perf_trace_save_perfetto(file));
     OFF(perf_export_save(file, PERF_EXPORT_FOLDED, NULL));

@@ -252,13 +252,13 @@ static void devices(void)
     snprintf(link, sizeof link, "/proc/self/fd/%d", end[1]);
     CHECK(perf_export_save(link, PERF_EXPORT_GOOGLE, NULL) == PERF_OK, "a pipe");
     n = (long)read(end[0], text, sizeof text);
-    CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through a pipe", n);
+    CHECK(n > 5 && !memcmp(text, "{\"con", 5), "%ld bytes through a pipe", n);
     (void)remove(in(path, "redirected"));
     fd = open(path, O_RDWR | O_CREAT, 0600);
     snprintf(link, sizeof link, "/dev/fd/%d", fd);
     CHECK(perf_export_save(link, PERF_EXPORT_GOOGLE, NULL) == PERF_OK, "/dev/fd");
     n = (long)read(fd, text, sizeof text);
-    CHECK(n > 5 && !memcmp(text, "goos:", 5), "%ld bytes through /dev/fd", n);
+    CHECK(n > 5 && !memcmp(text, "{\"con", 5), "%ld bytes through /dev/fd", n);
     (void)close(fd);
 }
 

@@ -344,7 +344,7 @@ static void sequential_edges(void)
     bad.amount = PERF_NAN_;
     CHECK(perf_seq_init(NULL, &rule, 0.0, 0.0) == PERF_EINVAL, "NULL");
     CHECK(perf_seq_init(&s, &bad, 0.0, 0.0) == PERF_EINVAL, "rule without a number");
-    for (i = 0; i < 100; i++)
+    for (i = 0; i < 2000; i++)                  /* more than doubles a stake can make                  */
         perf_seq_add(&s, 1.0, 1e-6);
     CHECK(s.decision == PERF_INCONCLUSIVE, "never decides then");
     CHECK(perf_seq_init(&s, &rule, 0.0, -1.0) == PERF_EINVAL, "negative tick");

@@ -1,8 +1,10 @@
 /* 64 threads that mark without a pause, while others report, reset, stream and save: built with
  * ThreadSanitizer, and plain.  After it, with nothing reset any more, no mark is missing.        */
 #define PERF_TRACE_EVENTS 1024
+#define PERF_DIAGNOSIS 1
 #include <stdint.h>
 #include "rows.h"
+#include "perf_diagnosis.h"
 #include "perf_trace.h"
 #include <pthread.h>
 
@@ -53,7 +55,7 @@ static int more(void)
 
 static void *report(void *arg)
 {
-    static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE, PERF_VIEW_JSON};
+    static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE, PERF_VIEW_JSON, PERF_VIEW_DIAGNOSIS};
     static char            text[1 << 20];
     perf_report_opts       o = perf_report_opts_default();
     int                    i = 0;
@@ -61,7 +63,7 @@ static void *report(void *arg)
     (void)arg;
     o.rows = -1;
     do {
-        o.view = view[i++ % 3];
+        o.view = view[i++ % 4];
         wrong |= perf_report_text(text, sizeof text, &o) >= sizeof text;
     } while (more());
     return NULL;

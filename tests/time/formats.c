@@ -168,6 +168,19 @@ int main(void)
     CHECK(!strcmp(text, "\xe6\x97\xa5 ?_ 5\n"), "%s", text);
     free(text);
     perf_reset();
+    for (i = 0; i < 1500; i++) {                /* more than the buffer of a file */
+        char       name[256];
+        perf_scope s;
+        snprintf(name, sizeof name, "</script>%0246d", i);
+        s = perf_scope_begin(name);
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
+    text = file_text(scratch_file());
+    CHECK(count_of(text, "</script>") == 1 && count_of(text, "\"\\u003c/script>0") == 1500, "a name at the buffer's end");
+    free(text);
+    perf_reset();
     CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "nothing to save");
     remove(scratch_file());
     return check_done();

@@ -537,15 +537,19 @@ static void accuracy(void)
     perf_ab        ab;
     int            v, kind;
 
-    for (kind = 0; kind < 6; kind++) {
+    for (kind = 0; kind < 8; kind++) {
         o.accept.guard.required = kind < 4;
-        o.accept.guard.limit.rel = kind == 5 ? 0.1 : 0.01;
+        o.accept.guard.limit.rel = kind == 5 ? 0.1 : kind > 5 ? 0.0 : 0.01;
         ab = perf_ab_begin("guarded", &o);
         while ((v = perf_ab_next(&ab)) >= 0)
             spend(v ? 500.0 : 1000.0);
         if (kind == 1 || kind == 2)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
-        if (kind == 2 || kind >= 4)
+        if (kind > 5)                           /* a check of nothing asks for one                 */
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, NULL, 2));
+        if (kind == 7)
+            perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
+        if (kind == 2 || kind == 4 || kind == 5)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, off, 2));
         if (kind == 2)                          /* the worst counts, not the last                  */
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
@@ -554,8 +558,8 @@ static void accuracy(void)
             perf_ab_accuracy(&ab, perf_accuracy_f64(ref, same, 2));
         }
         r = perf_ab_end(&ab);
-        CHECK(r.verdict.decision == (kind == 0 ? PERF_INCONCLUSIVE : kind == 1 || kind == 5
-                                                                         ? PERF_ACCEPT : PERF_REJECT),
+        CHECK(r.verdict.decision == (kind % 6 == 0 ? PERF_INCONCLUSIVE : kind == 1 || kind == 5 || kind == 7
+                                                                             ? PERF_ACCEPT : PERF_REJECT),
               "guard %d: %s", kind, perf_verdict_text(&r.verdict));
     }
     perf_ab_accuracy(NULL, perf_accuracy_f64(ref, same, 2));
@@ -799,11 +803,12 @@ static void options_of_ab(void)
 {
     static const double budget[] = {0.01, 0.1, 3.0};
     perf_ab_opts        o = perf_ab_opts_default();
+    perf_ab             ab;
     perf_ab_result      r;
     perf_verdict        sure;
     perf_race           race;
     uint64_t            seed[4], h[4], began, pairs;
-    int                 i, k, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
+    int                 i, k, n, v, first[3] = {0, 0, 0}, orders[27], odd = 0, least = 40000, again = 0;
 
     o.max_pairs = 100;
     for (i = 0; i < 4; i++) {
@@ -860,6 +865,14 @@ static void options_of_ab(void)
     r = ab_of(&o, 1000.0, 50.0, 0.0);           /* far apart: batches of their own                 */
     CHECK(r.batch_candidate > 10 * r.batch_baseline && r.verdict.decision == PERF_ACCEPT, "%lu, %lu",
           (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    for (i = 0; i < 20; i++) {                  /* the third call sets something up, for 8 ms        */
+        ab = perf_ab_begin("third", NULL);
+        for (n = 0; perf_ab_next(&ab) >= 0; n++)
+            spend(n == 2 ? 8e6 : 100.0);
+        r = perf_ab_end(&ab);
+        CHECK(r.batch_baseline == r.batch_candidate, "one reading is no batch: %lu, %lu",
+              (unsigned long)r.batch_baseline, (unsigned long)r.batch_candidate);
+    }
     o = perf_ab_opts_default();
     o.min_pairs = 1;
     pairs = ab_of(&o, 1e4, 2e4, 0.0).verdict.pairs;

@@ -118,10 +118,14 @@ def reported(c):
         return json.loads(out)["benchmarks"][0]["rules"][0]["before"] if out else None
     for text, how, want in (("1 2 3\\n", "--reported", 3), ("12.5ms", "--reported", 12.5),
                             ("v2 9 x86_64", "--reported", 9), ("a=4 b=5 a=6 b=7", "--reported=a=", 6),
-                            ("1e3", "--reported", 1000), ("mean 4.5 s, max 9 s", "--reported=mean", 4.5)):
+                            ("1e3", "--reported", 1000), (".25 s", "--reported", 0.25), ("of file.5", "--reported", 5),
+                            ("mean 4.5 s, max 9 s", "--reported=mean", 4.5)):
         got = value(text, how)
         c.check(got == want, f"'{text}' {how}: {got}, not {want}")
     c.check(value("2.5", "--reported", unit="s") in (2.5, 2.5e9), "unit")
+    for text in ("9,5 s", "1,234.5"):
+        for how in ("--reported", "--reported=took "):
+            c.status(3, "run", how, "--", "echo", "took", text, "--", "echo", "took 5", has="comma")
 
 
 def signals(c):

@@ -94,6 +94,8 @@ def parameters(c):
     for bad in ("p", "=1", "p="):
         c.status(3, "run", "--parameter", bad, "--", "echo", "{p}", has="expected NAME=1,2,3")
     c.status(3, "run", "--parameter", "p=1,2", "--", "echo", "--", "echo", "x", has="no command holds {p}")
+    for text in ("p=8..1", "p=0..1:0", "p=1..2:-1"):
+        c.status(3, "run", "--parameter", text, "--", "echo", "{p}", "--", "echo", has="a range goes up")
     c.status(3, "run", "--parameter", "p=1..5000", "--", "echo", "{p}", has="more than 1000 values")
     c.status(3, "run", "--parameter", "p=1..40", "--parameter", "q=1..40", "--", "echo", "{p}{q}", has="more than 1000")
 
