@@ -536,9 +536,8 @@ PERF_COLD_FN_ void perf_env_text_(perf_out_ *o)
 #endif
 }
 
-/* ---- the table ---- */
+/* ---- the table, as in the report, without its margin ---- */
 
-/* As in the report, without its margin. */
 PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_result *r,
                                   const perf_loop_state_ *s)
 {
@@ -852,8 +851,6 @@ PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
     }
 }
 
-/* ---- files ---- */
-
 PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_status status)
 {
     if (status == PERF_OK)
@@ -869,8 +866,7 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     if (strcmp(m->output, "-") != 0)
         return m->format ? perf_export_save(m->output, format, &m->with)
                          : perf_results_save(m->output, &m->with);
-    return m->format ? perf_export_to(stdout, format, &m->with)
-                     : perf_results_to(stdout, &m->with);
+    return m->format ? perf_export_to(stdout, format, &m->with) : perf_results_to(stdout, &m->with);
 }
 
 /* Compares, then writes; returns the exit status. */
