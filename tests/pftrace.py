@@ -80,8 +80,7 @@ def slices(path):
                 thread = dict(fields(one[4]))
                 tracks[one[1]] = (thread[1], thread[2])
         if 12 in d:
-            for _, v in fields(d[12]):
-                entry = dict(fields(v))
+            for entry in [dict(fields(v)) for k, v in fields(d[12]) if k == 2]:     # 4: places in the source
                 names[sequence, entry[1]] = entry[2].decode()
         if 6 in d:
             clock[sequence] = dict(fields(fields(d[6])[0][1]))[2]
