@@ -1731,7 +1731,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
         for (i = 0; i < parts; i++) {
             bits = value ? perf_bits_(*value) : 0;
             if (text)
-                PERF_LIBC_(memcpy)(&bits, text + 8 * i, length - 8 * i < 8 ? length - 8 * i : 8);
+                PERF_LIBC_(memcpy)(&bits, text + 8 * i,
+                                   PERF_CAST_(size_t, length - 8 * i < 8 ? length - 8 * i : 8));
             perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
                         (text ? i ? PERF_REMARK_REST_ : PERF_REMARK_IS_TEXT_
                               : PERF_REMARK_IS_VALUE_) | PERF_CAST_(uint64_t, site->id) << 8);
