@@ -1009,7 +1009,7 @@ static int open_device()
 
     cudaError_t e = cudaGetDeviceCount(&devices);
     if (e != cudaSuccess || devices < 1) {
-        printf("%s\n", cudaGetErrorString(e));  /* "driver version is insufficient" is another matter */
+        printf("no CUDA device: nothing can be measured (%s)\n", cudaGetErrorString(e));
         return 77;
     }
     NEED(cudaGetDevice(&device));
@@ -1158,10 +1158,8 @@ int main(int argc, char **argv)
             continue;
         }
         status = go_apart(i, std::min(part[i].seconds, static_cast<unsigned>(left)));
-        if (status == 77) {
-            printf("no CUDA device: nothing can be measured\n");
-            return 77;
-        }
+        if (status == 77)
+            return 77;                          /* the part has said why                          */
         failed_calls += status != 0;
     }
     if (!save(true))
