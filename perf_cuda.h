@@ -1153,7 +1153,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
         return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
     if (code) {
-        perf_gpu_error_(g->driver, "ctx_push", code);
+        perf_gpu_error_(g->driver, "ctx_set", code);
         return;
     }
     perf_gpu_fetch_(g, b, ring, x);

@@ -56,9 +56,7 @@ typedef struct perf_gpu_backend {
     int (*stream_sync)(void *stream);           /* waits */
 
     /* Contexts and devices. */
-    int (*ctx_set)(void *ctx);                  /* replaces the top of the stack */
-    int (*ctx_push)(void *ctx);
-    int (*ctx_pop)(void **ctx);
+    int (*ctx_set)(void *ctx);                  /* replaces the top of the stack; NULL: pops it */
     int (*ctx_device)(int *device);             /* number of the current context's device */
     int (*stream_ctx)(void *stream, void **ctx);
     int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
@@ -120,13 +118,11 @@ typedef struct perf_gpu_backend {
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
 
-#define PERF_GPU_POOL_RESERVED      5   /* pool_value: bytes held now */
-#define PERF_GPU_POOL_RESERVED_HIGH 6   /* and the most so far */
-#define PERF_GPU_POOL_USED          7   /* bytes handed out now */
-#define PERF_GPU_POOL_USED_HIGH     8   /* and the most so far */
+#define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
+#define PERF_GPU_POOL_USED      7       /* bytes handed out now */
+#define PERF_GPU_POOL_USED_HIGH 8       /* and the most so far */
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
-#define PERF_GPU_BAD_HANDLE 400         /* the stream or event is no more */
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
 
 /* The table in use, found on the first call (at most 1 ms without a driver, remembered); NULL: no
@@ -179,7 +175,6 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(event_elapsed, "EventElapsedTime_v2", "EventElapsedTime")                                   \
     X(stream_query, "StreamQuery", "StreamQuery")                                                 \
     X(stream_sync, "StreamSynchronize", "StreamSynchronize") X(ctx_set, "CtxSetCurrent", "")      \
-    X(ctx_push, "CtxPushCurrent_v2", "") X(ctx_pop, "CtxPopCurrent_v2", "")                       \
     X(ctx_device, "CtxGetDevice", "GetDevice") X(stream_ctx, "StreamGetCtx", "")                  \
     X(device_attribute, "DeviceGetAttribute", "")                                                 \
     X(stream_capturing, "StreamIsCapturing", "StreamIsCapturing")                                 \
@@ -401,9 +396,7 @@ PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, in
 PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
-#endif
 
-#if defined(__HIPCC__)
 /* HIP numbers attributes its own way: those that a bench asks for. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
@@ -592,9 +585,8 @@ PERF_FN perf_status perf_gpu_status(void)
 
 typedef struct perf_gpu_entered_ {
     void *before;
-    int   how;                  /* 1: pushed, 2: set */
-    int   mode;                 /* of stream capture, before */
-    int   relaxed;
+    int   set;                  /* another is current now */
+    int   mode, relaxed;        /* of stream capture, before; it was changed */
 } perf_gpu_entered_;
 
 /* Makes `ctx` current; 0 or the driver's code.  Relaxed: nothing that follows can spoil a capture
@@ -608,10 +600,10 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (code)
         return code;
     if (e->before != ctx) {
-        code = b->ctx_push && b->ctx_pop ? b->ctx_push(ctx) : b->ctx_set ? b->ctx_set(ctx) : 201;
+        code = b->ctx_set ? b->ctx_set(ctx) : 201;
         if (code)
             return code;
-        e->how = b->ctx_push && b->ctx_pop ? 1 : 2;
+        e->set = 1;
     }
     e->mode = 2;
     code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
@@ -621,14 +613,10 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
 
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
 {
-    void *popped = PERF_NULL_;
-
     if (e->relaxed)
         (void)b->capture_mode(&e->mode);
-    if (e->how == 1)
-        (void)b->ctx_pop(&popped);
-    else if (e->how == 2)
-        (void)b->ctx_set(e->before);
+    if (e->set && b->ctx_set(e->before))
+        (void)b->ctx_set(e->before);            /* once more: the program goes on in it */
 }
 
 /* ---- clocks ---- */

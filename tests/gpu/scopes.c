@@ -986,7 +986,7 @@ static void failures(void)
 {
     static const int codes[] = {1, 2, 4, 100, 201, 400, 700, 719, 900, 907, 999, 600};
     static const sim_fn fns[] = {SIM_ctx_get, SIM_event_create, SIM_event_destroy, SIM_event_record, SIM_event_sync,
-                                 SIM_event_elapsed, SIM_ctx_push, SIM_ctx_pop, SIM_ctx_device, SIM_stream_ctx,
+                                 SIM_event_elapsed, SIM_ctx_set, SIM_ctx_device, SIM_stream_ctx,
                                  SIM_stream_capturing, SIM_capture_mode, SIM_mem_info, SIM_pool_get, SIM_pool_value,
                                  SIM_error_name, SIM_error_text};
     perf_stream stream[3];
@@ -1030,15 +1030,15 @@ static void failures(void)
                     CHECK(mark == PERF_OK || mark == PERF_EGPU || mark == PERF_ENOGPU, WHERE);
                     snprintf(number, sizeof number, sticky || codes[c] == 4 ? ": %d" : ": %d SIM_ERROR", codes[c]);
                     if (a.failed) {
-                        CHECK(perf_gpu_error_code() == codes[c] || fns[f] == SIM_ctx_pop, WHERE);
-                        CHECK(strstr(perf_gpu_error_text(), number) || fns[f] == SIM_ctx_pop || fns[f] == SIM_error_name, WHERE);
+                        CHECK(perf_gpu_error_code() == codes[c], WHERE);
+                        CHECK(strstr(perf_gpu_error_text(), number) || fns[f] == SIM_error_name, WHERE);
                         text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
                         CHECK(strstr(text, "note: GPU error: ") && strstr(text, "failed in the driver"), WHERE);
                         free(text);
                         reported++;
                     }
-                    CHECK(down || fns[f] == SIM_ctx_pop || fns[f] == SIM_capture_mode || sticky || sim_mode == 0, WHERE);
-                    CHECK(fns[f] == SIM_ctx_pop || sticky || sim_depth == 1 || down, WHERE);
+                    CHECK(down || fns[f] == SIM_capture_mode || sticky || sim_mode == 0, WHERE);
+                    CHECK(sticky || sim_depth == 1 || down, WHERE);
                     sim_device(0);
                     sim_mode = 0;
                     sim_stop();
