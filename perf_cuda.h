@@ -248,8 +248,8 @@ typedef struct perf_gpu_mark_ {
     struct perf_gpu_mark_ *next;
     perf_name_            *name;
     double                 used, total, peak, noted;
-    double                 needed, pool_high;   /* without what a pool keeps for later; its high */
-    int32_t                device, spare;       /* water mark, 0 where it could be set back */
+    double                 needed;              /* without what a pool keeps for later */
+    int32_t                device, spare;
 } perf_gpu_mark_;
 
 #define PERF_GPU_ROWS_ 4096u
@@ -278,6 +278,7 @@ typedef struct perf_gpu_state_ {
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
+PERF_COLD_DECL_ int perf_gpu_memory_ask_(const perf_gpu_backend *, perf_gpu_mark_ *, uint64_t *);
 PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *);
 
 /* NULL without memory. */
@@ -1678,8 +1679,12 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
+    perf_gpu_mark_   mark = PERF_ZERO;
+    uint64_t         high;
     size_t           i;
 
+    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too */
+        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
@@ -1862,14 +1867,15 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         m->device = 0;
     m->total = PERF_CAST_(double, total);
     m->used = m->needed = m->total - PERF_CAST_(double, left);
-    if (!code && b->pool_get && b->pool_value && !b->pool_get(&pool, m->device) &&
+    if (!code && b->pool_get && b->pool_value && b->pool_set && !b->pool_get(&pool, m->device) &&
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED, &out) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high)) {
+        !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
         m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (!b->pool_set || b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
-            m->pool_high = PERF_CAST_(double, *high);
-        *high = *high > out ? *high - out : 0;
+        if (!b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) &&
+            !b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
+            *high = *high > out ? *high - out : 0;
+        else
+            *high = 0;
     }
     m->peak = m->needed;
     return code;
@@ -1895,8 +1901,7 @@ PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, 
     double least[4] = {0, 0, 0, 0};
     int    i;
 
-    if (!(m->pool_high > 0) || m->pool_high > (before ? before->pool_high : 0))
-        least[0] = m->needed + PERF_CAST_(double, high);        /* reached in this phase */
+    least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
     if (before) {
         least[2] = before->needed + (g->noted_peak - before->noted);
