@@ -44,7 +44,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted.  Any stream, thread, device and
+ * that are being captured into a graph are skipped and counted, but for parts.  Any stream, thread, device and
  * context; the thread's current context is left as it was.  A default stream needs a current
  * context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
@@ -64,6 +64,15 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
+
+/* The same for work that may be captured into a graph.  There it becomes two event nodes, and
+ * perf_gpu_collect() fetches their newest replay that is done: call it between two replays, or the
+ * earlier one is not known.  Its lag is told as 0, its line in the trace is "GPU 0 graph".  Needs a
+ * scope around the launch, or any other in the same context, which ties the clocks.  1,024 in a
+ * process; later ones, and those where the driver has no cuEventRecordWithFlags, are skipped as
+ * others are.  Not for graphs that a device launches or that stand in a condition: those may hold
+ * no events.  Outside of a capture: an ordinary scope. */
+PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
@@ -252,6 +261,16 @@ typedef struct perf_gpu_mark_ {
     int32_t                device, spare;
 } perf_gpu_mark_;
 
+/* Part of a graph: each launch records its events anew. */
+typedef struct perf_gpu_part_ {
+    struct perf_gpu_part_ *next;
+    perf_gpu_slot_         slot;
+    double                 until_ns;    /* end of the replay read last, on the device */
+    uint64_t               depth;       /* 1: outermost of its stream */
+} perf_gpu_part_;
+#define PERF_GPU_PARTS_ 1024u
+#define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
+
 #define PERF_GPU_ROWS_ 4096u
 enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAILED_,
        PERF_GPU_NO_GPU_, PERF_GPU_LOSSES_ };
@@ -261,7 +280,9 @@ typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
     uint32_t          lock;             /* thread that books; 0: free */
     uint32_t          generation;       /* of the table */
-    uint32_t          at_exit, spare;
+    uint32_t          at_exit;
+    uint32_t          part_count;
+    perf_gpu_part_   *parts;            /* those in graphs, in the order of their ends */
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
@@ -938,6 +959,74 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
+/* ---- one part of a graph ---- */
+
+/* Its end: from here on it is read, too. */
+PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
+{
+    perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
+    perf_registry_         *r = perf_registry_get_();
+    perf_gpu_state_        *g = perf_gpu_state_get_();
+    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
+    int code = b ? b->event_record_flags(p->slot.stop, stream, 1) : PERF_GPU_SHUT_DOWN;
+
+    if (code || p->slot.code[0] || !perf_lock_(r))
+        return code;
+    for (link = &g->parts; *link; link = &(*link)->next)
+        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
+    PERF_REL_(link, p);
+    perf_unlock_(r);
+    return 0;
+}
+
+PERF_COLD_FN_ perf_gpu_part_ *perf_gpu_part_make_(perf_gpu_state_ *g)
+{
+    perf_gpu_part_ *p = PERF_NULL_;
+
+    if (!perf_lock_(perf_registry_get_()))
+        return p;
+    if (g->part_count < PERF_GPU_PARTS_)
+        p = PERF_CAST_(perf_gpu_part_ *,
+                       perf_pool_(&g->pool, &g->pool_end, sizeof *p, 65536, 0));
+    g->part_count += p != PERF_NULL_;
+    perf_unlock_(perf_registry_get_());
+    return p;
+}
+
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
+{
+    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
+    perf_gpu_state_        *g = perf_gpu_state_get_();
+    perf_gpu_thread_       *t = b && g ? perf_gpu_thread_get_(g) : PERF_NULL_;
+    perf_gpu_ring_         *ring;
+    perf_gpu_part_         *p;
+    int                     status = 0, current;
+
+    if (!t || PERF_GET_(&perf_anchor_v1_.off) || !b->event_record_flags || !b->stream_capturing ||
+        b->stream_capturing(stream, &status) || status != 1)
+        return perf_gpu_begin_slow_(site, stream);
+    ring = perf_gpu_route_(g, b, t, stream, &current);
+    p = ring ? perf_gpu_part_make_(g) : PERF_NULL_;
+    if (!p || !perf_site_id_(perf_registry_get_(), site)) {
+        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+        return PERF_NULL_;
+    }
+    p->until_ns = -1e300;
+    p->depth = 1;
+    p->slot.ring = ring;
+    p->slot.site = site;
+    p->slot.stream = stream;
+    p->slot.thread = PERF_GPU_GRAPH_;
+    p->slot.arg = p;
+    PERF_GPU_FN_(p->slot.record, perf_gpu_record_part_);
+    PERF_GPU_FN_(p->slot.capturing, perf_gpu_not_capturing_);
+    p->slot.begin = perf_scope_ticks_(perf_registry_get_());
+    p->slot.code[0] = perf_gpu_events_(b, &p->slot);
+    if (!p->slot.code[0])
+        p->slot.code[0] = b->event_record_flags(p->slot.start, stream, 1);
+    return &p->slot;
+}
+
 /* For the marks of this file, and of those that include perf_gpu_scope.h alone. */
 #if PERF_GPU_MARKS_ONLY_ && !PERF_DISABLE
 PERF_ATTR_((__used__)) static const perf_gpu_core_ *perf_gpu_core_here_(void)
@@ -947,7 +1036,7 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 {
     static const perf_gpu_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_gpu_core_)), 1, perf_gpu_begin_slow_, perf_gpu_renew_,
-        perf_gpu_end_slow_};
+        perf_gpu_end_slow_, perf_gpu_begin_part_};
 
     PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
     return &table;
@@ -970,6 +1059,17 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
 {
     return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
+}
+
+PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
+{
+    perf_gpu_scope s = PERF_ZERO;
+    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, PERF_KIND_DEVICE_)
+                                                       : PERF_NULL_;
+
+    if (site)
+        s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
+    return s;
 }
 
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
@@ -1287,7 +1387,8 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         number += t->line && t->line->device == l->device &&
                   (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
     }
-    perf_putf_(&o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
+    perf_putf_(&o, "GPU %.0f %s%s", PERF_CAST_(double, l->device),
+               s->thread == PERF_GPU_GRAPH_ ? "graph" : "stream",
                at < 2 ? " default" : at > 2 ? "" : " per thread");
     if (at > 2 || (at == 2 && number > 1))
         perf_putf_(&o, " %.0f", PERF_CAST_(double, number));
@@ -1550,6 +1651,50 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     PERF_REL_(&ring->tail, head);
 }
 
+/* The newest replay of a part, if it is done and was not read before.  Two readings of the start
+ * that agree: the device has not begun another meanwhile. */
+PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                       perf_gpu_part_ *p)
+{
+    perf_gpu_slot_       *s = &p->slot;
+    perf_gpu_line_       *l = s->ring->line;
+    const perf_gpu_pace_ *pace = &l->pace;
+    perf_gpu_ms_          length, since, again;
+    perf_gpu_entered_     e;
+    perf_gpu_done_        d = PERF_ZERO;
+    perf_gpu_aim_         aim;
+    int                   known = 0;
+
+    if (s->ring->generation != PERF_GET_(&g->generation) || !l->known ||
+        !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
+        return;
+    if (perf_gpu_lock_(&l->lock, 1)) {
+        known = l->anchor && !b->event_elapsed(&since.ms, l->anchor, s->start) &&
+                !b->event_elapsed(&length.ms, s->start, s->stop) &&
+                !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
+                length.bits < PERF_GPU_MS_END_ &&
+                perf_gpu_distance_(PERF_CAST_(double, since.ms), &d.start_ns);
+        d.start_ns += l->anchor_ns;
+        perf_gpu_unlock_(&l->lock);
+    }
+    perf_gpu_leave_(b, &e);
+    /* A float of a far distance is not the same from another anchor. */
+    if (!known || !(d.start_ns > p->until_ns + 1e-7 * (d.start_ns - p->until_ns)))
+        return;
+    d.ns = PERF_CAST_(double, length.ms) * 1e6;
+    p->until_ns = d.start_ns + d.ns;
+    d.at = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, pace->ref_ticks + (d.start_ns - pace->ref_ns) /
+                                                        pace->tick)) + pace->origin;
+    d.begin = d.end = d.at;
+    d.site = s->site;
+    d.stream = s->stream;
+    d.thread = s->thread;
+    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim, 1))
+        return;
+    aim.tag = PERF_TAG_NAME_(aim.c->tag) | (p->depth & 255u) << 56;
+    perf_gpu_add_(&aim, &d, perf_gpu_length_of_(&aim, d.ns / pace->tick), 0);
+}
+
 /* ---- collecting ---- */
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
@@ -1585,9 +1730,16 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_state_        *g = perf_gpu_state_seen_();
     const perf_gpu_backend *b = g ? PERF_ACQ_(&d->table) : PERF_NULL_;
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
+    perf_gpu_part_         *p;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
         (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
+    p = b ? PERF_ACQ_(&g->parts) : PERF_NULL_;
+    if (p && !(b->error_waits && b->error_waits()) && perf_gpu_lock_(&g->lock, 1)) {
+        for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
+            perf_gpu_book_part_(g, b, p);
+        perf_gpu_unlock_(&g->lock);
+    }
     perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
@@ -1726,6 +1878,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
+    perf_gpu_part_         *part;
     perf_gpu_track_        *track;
 
     if (table && (table->size != sizeof *table || !perf_gpu_complete_(table)))
@@ -1742,6 +1895,13 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
     }
+    for (part = g->parts; part; part = part->next)
+        if (b && !part->slot.ring->line->dead) {
+            (void)b->event_destroy(part->slot.start);
+            (void)b->event_destroy(part->slot.stop);
+        }
+    g->parts = PERF_NULL_;
+    g->part_count = 0;
     for (l = g->lines; l; l = l->next)
         if (b && l->anchor && !PERF_GET_(&l->dead))
             (void)b->event_destroy(l->anchor);

@@ -768,6 +768,124 @@ static void peaks(void)
     }
 }
 
+/* ---- parts of graphs ---- */
+
+static void forward(perf_stream stream, uint64_t ns)
+{
+    PERF_GPU_PART("forward", stream);
+    (void)sim_work(stream, ns);
+    {
+        PERF_GPU_PART("attention", stream);
+        (void)sim_work(stream, 2 * ns);
+    }
+}
+
+static void replay(void *graph, perf_stream stream)
+{
+    PERF_GPU_SCOPE("replay", stream);
+    (void)sim_graph_launch(graph, stream);
+}
+
+/* Each replay of a graph times its parts anew: those that somebody fetches in between. */
+static void graph_parts(void)
+{
+    perf_stream    stream = start(), other = sim_stream(0);
+    void          *graph = NULL;
+    perf_gpu_stats a;
+    perf_gpu_scope s;
+    int            i;
+
+    forward(stream, 1000);                      /* outside of a capture: an ordinary scope */
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("forward").scopes == 1 && NEAR(perf_gpu_stats_of("attention").device_ns, 2000, 3000),
+          "%g", perf_gpu_stats_of("attention").device_ns);
+    perf_reset();
+    (void)sim_capture_begin(other, 0);
+    forward(other, 5000);
+    s = perf_gpu_part_begin("by name", other);
+    (void)sim_work(other, 700);
+    perf_gpu_scope_end(&s);
+    {
+        PERF_GPU_SCOPE("skipped", other);
+        (void)sim_work(other, 100);
+    }
+    CHECK(sim_capture_end(other, &graph) == 0 && graph, "capture");
+    CHECK(perf_gpu_collect_sync() == PERF_OK && all().scopes == 0 && all().captured == 1, "%g", (double)all().captured);
+    for (i = 0; i < 200; i++) {
+        replay(graph, stream);
+        CHECK(perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());     /* in the middle of it */
+        (void)sim_stream_sync(stream);
+        CHECK(perf_gpu_collect() == PERF_OK && perf_gpu_collect() == PERF_OK, "%s", perf_gpu_error_text());
+        CHECK(perf_gpu_stats_of("attention").scopes == (uint64_t)i + 1, "%d: %g", i,
+              (double)perf_gpu_stats_of("attention").scopes);
+        sim_host(i % 50 ? 1000 : 3000000000u);
+    }
+    a = perf_gpu_stats_of("attention");
+    CHECK(a.scopes == 200 && NEAR(a.device_ns, 200 * 10000, 200 * 64), "%g ns", a.device_ns);
+    a = perf_gpu_stats_of("forward");
+    CHECK(a.scopes == 200 && NEAR(a.device_ns, 200 * 15000, 200 * 64) && !(a.lag_ns > 0), "%g ns", a.device_ns);
+    CHECK(perf_gpu_stats_of("by name").scopes == 200 && perf_gpu_stats_of("replay").scopes == 200, "rows");
+    CHECK(!all().failed && !all().dropped && !sim.wrong_context && !sim.spoilt, "%s", perf_gpu_error_text());
+    for (i = 0; i < 3; i++)                     /* nobody fetches between: the newest one counts */
+        replay(graph, stream);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("forward").scopes == 201 && perf_gpu_stats_of("replay").scopes == 203, "%g",
+          (double)perf_gpu_stats_of("forward").scopes);
+    replay(graph, stream);                      /* done before the reset, not fetched: not counted after it */
+    (void)sim_stream_sync(stream);
+    sim_host(1000000);
+    perf_reset();
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("forward").scopes == 0, "%g", (double)perf_gpu_stats_of("forward").scopes);
+    (void)sim_graph_destroy(graph);
+    sim_stop();
+}
+
+/* Without the driver's function, with an error at either node, and where there is no more room. */
+static void graph_parts_refused(void)
+{
+    static perf_gpu_backend t;
+    perf_stream             stream = start();
+    void                   *graph = NULL;
+    int                     i;
+
+    t = sim_table();
+    t.event_record_flags = NULL;
+    CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+    (void)sim_capture_begin(stream, 0);
+    forward(stream, 1000);
+    (void)sim_capture_end(stream, &graph);
+    (void)sim_graph_destroy(graph);
+    CHECK(all().captured == 2 && !all().failed, "%g", (double)all().captured);
+    for (i = 1; i <= 4; i++) {
+        stream = start();
+        (void)sim_capture_begin(stream, 0);
+        sim_fail(i == 3 ? SIM_event_create : SIM_event_record_flags, i == 2 ? 4 : 1, i == 4 ? 900 : 700, 0);
+        forward(stream, 1000);
+        CHECK(sim_capture_end(stream, &graph) == 0, "%d", i);
+        (void)sim_graph_destroy(graph);
+        CHECK(all().failed + all().captured == 1, "%d: %g", i, (double)all().failed);
+        sim_stop();
+    }
+    stream = start();
+    (void)sim_capture_begin(stream, 0);
+    for (i = 0; i < 1030; i++) {
+        PERF_GPU_PART("many", stream);
+        (void)sim_work(stream, 10);
+    }
+    (void)sim_capture_end(stream, &graph);
+    CHECK(all().captured == 6, "%g", (double)all().captured);
+    one("ties the clocks", stream, 1000);
+    (void)sim_graph_launch(graph, stream);
+    (void)perf_gpu_collect_sync();
+    (void)sim_stream_sync(stream);
+    sim_host(100000);
+    (void)perf_gpu_collect();
+    CHECK(perf_gpu_stats_of("many").scopes == 1024, "%g", (double)perf_gpu_stats_of("many").scopes);
+    (void)sim_graph_destroy(graph);
+    sim_stop();
+}
+
 /* ---- what a driver may do to us ---- */
 
 static float odd_ms;
@@ -1259,6 +1377,8 @@ int main(int argc, char **argv)
     resets();
     memory();
     peaks();
+    graph_parts();
+    graph_parts_refused();
     impossible_lengths();
     passing_error();
     reset_soon();
