@@ -979,35 +979,27 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
     return 0;
 }
 
-PERF_COLD_FN_ perf_gpu_part_ *perf_gpu_part_make_(perf_gpu_state_ *g)
-{
-    perf_gpu_part_ *p = PERF_NULL_;
-
-    if (!perf_lock_(perf_registry_get_()))
-        return p;
-    if (g->part_count < PERF_GPU_PARTS_)
-        p = PERF_CAST_(perf_gpu_part_ *,
-                       perf_pool_(&g->pool, &g->pool_end, sizeof *p, 65536, 0));
-    g->part_count += p != PERF_NULL_;
-    perf_unlock_(perf_registry_get_());
-    return p;
-}
-
 PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
 {
     const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
     perf_gpu_state_        *g = perf_gpu_state_get_();
     perf_gpu_thread_       *t = b && g ? perf_gpu_thread_get_(g) : PERF_NULL_;
+    perf_registry_         *r = perf_registry_get_();
     perf_gpu_ring_         *ring;
-    perf_gpu_part_         *p;
+    perf_gpu_part_         *p = PERF_NULL_;
     int                     status = 0, current;
 
     if (!t || PERF_GET_(&perf_anchor_v1_.off) || !b->event_record_flags || !b->stream_capturing ||
         b->stream_capturing(stream, &status) || status != 1)
         return perf_gpu_begin_slow_(site, stream);
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    p = ring ? perf_gpu_part_make_(g) : PERF_NULL_;
-    if (!p || !perf_site_id_(perf_registry_get_(), site)) {
+    if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
+        if (g->part_count++ < PERF_GPU_PARTS_)
+            p = PERF_CAST_(perf_gpu_part_ *,
+                           perf_pool_(&g->pool, &g->pool_end, sizeof *p, 65536, 0));
+        perf_unlock_(r);
+    }
+    if (!p) {
         PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
         return PERF_NULL_;
     }
@@ -1020,7 +1012,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     p->slot.arg = p;
     PERF_GPU_FN_(p->slot.record, perf_gpu_record_part_);
     PERF_GPU_FN_(p->slot.capturing, perf_gpu_not_capturing_);
-    p->slot.begin = perf_scope_ticks_(perf_registry_get_());
+    p->slot.begin = perf_scope_ticks_(r);
     p->slot.code[0] = perf_gpu_events_(b, &p->slot);
     if (!p->slot.code[0])
         p->slot.code[0] = b->event_record_flags(p->slot.start, stream, 1);
@@ -1840,6 +1832,7 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
+    memset(g->rest, 0, sizeof g->rest);
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         l->first_ns = l->pace.until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
@@ -1847,7 +1840,6 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
         for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
             perf_gpu_free_(&ring->slot[i]);
-    memset(g->rest, 0, sizeof g->rest);
     g->birth = perf_scope_ticks_(r);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&g->lost[i], UINT64_C(0));

@@ -195,7 +195,8 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(pool_value, "MemPoolGetAttribute", "MemPoolGetAttribute")                                   \
     X(module_load, "ModuleLoadData", "") X(module_unload, "ModuleUnload", "")                     \
     X(module_function, "ModuleGetFunction", "") X(launch, "LaunchKernel", "")                     \
-    X(error_name, "GetErrorName", "") X(error_text, "GetErrorString", "")                         \
+    X(error_name, "GetErrorName", "DrvGetErrorName")                                              \
+    X(error_text, "GetErrorString", "DrvGetErrorString")                                          \
     X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
     X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
     X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
@@ -216,7 +217,6 @@ typedef struct perf_gpu_driver_ {
     void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
     uint32_t                nvml_asked, spare;
     int                   (*hip_set)(int);
-    const char           *(*hip_text[2])(int);
     int                   (*hip_peek)(void);
     int                   (*hip_owner)(void *stream, int *device);
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
@@ -319,18 +319,6 @@ PERF_FN int perf_hip_ctx_set_(void *ctx)
     return perf_gpu_driver_get_()->hip_set(PERF_CAST_(int, PERF_PTR_(uintptr_t, ctx) - 1));
 }
 
-PERF_FN int perf_hip_error_name_(int code, const char **text)
-{
-    *text = perf_gpu_driver_get_()->hip_text[0](code);
-    return 0;
-}
-
-PERF_FN int perf_hip_error_text_(int code, const char **text)
-{
-    *text = perf_gpu_driver_get_()->hip_text[1](code);
-    return 0;
-}
-
 PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 {
     int device = 0, code = perf_gpu_driver_get_()->hip_owner(stream, &device);
@@ -379,8 +367,6 @@ PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, in
     t->ctx_get = perf_hip_ctx_get_;
     t->ctx_set = perf_hip_ctx_set_;
     t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
-    t->error_name = perf_hip_error_name_;
-    t->error_text = perf_hip_error_text_;
     t->name = "HIP";
     if (version)
         t->event_create = perf_hip_event_create_;
@@ -430,14 +416,11 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
     perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_gpu_symbol_(library, "hip", "GetErrorName", &d->hip_text[0]);
-    perf_gpu_symbol_(library, "hip", "GetErrorString", &d->hip_text[1]);
     perf_gpu_symbol_(library, "hip", "PeekAtLastError", &d->hip_peek);
     perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
     perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
     perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
-    if (!t->ctx_device || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !count_of ||
-        count_of(&devices) || devices < 1)
+    if (!t->ctx_device || !d->hip_set || !count_of || count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
         version = 0;
@@ -472,7 +455,6 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
     perf_gpu_driver_ *d = PERF_DISABLE ? PERF_NULL_ : perf_gpu_driver_get_();
     perf_registry_   *r;
-    perf_gpu_backend  t = PERF_ZERO;
 
     if (!d)
         return PERF_NULL_;
@@ -482,9 +464,9 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
     if (!perf_lock_(r))
         return PERF_NULL_;
     if (!d->table && !(d->looked & PERF_GPU_NATIVE_)) {
-        if (perf_gpu_fill_native_(d, &t) && perf_gpu_complete_(&t)) {
-            t.size = PERF_CAST_(uint32_t, sizeof t);
-            d->found = t;
+        memset(&d->found, 0, sizeof d->found);
+        d->found.size = PERF_CAST_(uint32_t, sizeof d->found);
+        if (perf_gpu_fill_native_(d, &d->found) && perf_gpu_complete_(&d->found)) {
             PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
         }
         PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
