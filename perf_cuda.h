@@ -8,7 +8,7 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private
+ * Sections (search for ">>"):  config  table  scopes  memory  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -44,9 +44,9 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted, but for parts.  Any stream, thread, device and
- * context; the thread's current context is left as it was.  A default stream needs a current
- * context; without one nothing is recorded, and none is made.
+ * that are being captured into a graph are skipped and counted, but for parts.  Any stream, thread,
+ * device and context; the thread's current context is left as it was.  A default stream needs a
+ * current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
 typedef struct perf_gpu_scope {         /* private */
     struct perf_gpu_slot_ *slot;
@@ -120,40 +120,6 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
  * none.  Also for what you only plan: the report names the first phase that would not fit.  NaN
  * and infinite numbers: PERF_EINVAL. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
-
-/* >>bottleneck --------------------------------------------------------------------------------
- * What held the program back, from what was recorded.                                            */
-#define PERF_BOUND_LIST_(X)                                                                       \
-    X(PERF_BOUND_UNKNOWN, "cannot tell")                                                          \
-    X(PERF_BOUND_DATA,    "data-bound")                                                           \
-    X(PERF_BOUND_HOST,    "host-bound")                                                           \
-    X(PERF_BOUND_SYNC,    "sync-bound")                                                           \
-    X(PERF_BOUND_DEVICE,  "device-bound")                                                         \
-    X(PERF_BOUND_COPY,    "copy-bound")
-#define PERF_BOUND_ENUM_(name, text) name,
-/* DATA: over 30 % of the main thread's time in scopes waits for data.  DEVICE: busy for 80 % or
- * more; COPY: most of that copies.  SYNC: neither, and over 30 % of that time waits for the device.
- * HOST: neither, and the device stood idle until the host launched something.  UNKNOWN: no
- * evidence, or none of these. */
-typedef enum perf_bound { PERF_BOUND_LIST_(PERF_BOUND_ENUM_) PERF_BOUND_COUNT_ } perf_bound;
-#undef PERF_BOUND_ENUM_
-
-typedef struct perf_bottleneck_info {   /* shares are 0 .. 1; negative: no evidence */
-    perf_bound bound;
-    double     wait_share;              /* of the main thread's time in scopes: in PERF_WAIT */
-    double     sync_share;              /* in PERF_GPU_WAIT */
-    double     busy_share;              /* device busy, from its first start to its last stop */
-    double     copy_share;              /* of the device's time */
-    double     starved_share;           /* of the device's span: idle, with nothing submitted */
-} perf_bottleneck_info;
-
-/* Fetches device results first.  The text is one line with the numbers in it, also a line of the
- * report; written as snprintf would: returns its full length.  info may be NULL, buf too (with cap
- * 0).  Allocates, takes locks. */
-PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info);
-
-/* Static English text of a perf_bound; never NULL. */
-PERF_FN const char *perf_bound_text(perf_bound bound);
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
@@ -531,9 +497,9 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
 
 /* A ring whose thread has ended; NULL: there is none.  What is open in it stays with whoever ends
  * it. */
+#if PERF_SYS_GETTID_ && !PERF_TSAN_
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_ *l, uint32_t me)
 {
-#if PERF_SYS_GETTID_ && !PERF_TSAN_
     perf_gpu_ring_ *ring;
     uint32_t        was;
 
@@ -547,13 +513,11 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_
             return ring;
         }
     }
-#else
-    (void)g;
-    (void)l;
-    (void)me;
-#endif
     return PERF_NULL_;
 }
+#else
+#define perf_gpu_adopt_(g, l, me) PERF_NULL_
+#endif
 
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   uint32_t me)
@@ -1870,7 +1834,6 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     const perf_gpu_backend *b;
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
-    perf_gpu_part_         *part;
     perf_gpu_track_        *track;
 
     if (table && (table->size != sizeof *table || !perf_gpu_complete_(table)))
@@ -1887,12 +1850,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
     }
-    for (part = g->parts; part; part = part->next)
-        if (b && !part->slot.ring->line->dead) {
-            (void)b->event_destroy(part->slot.start);
-            (void)b->event_destroy(part->slot.stop);
-        }
-    g->parts = PERF_NULL_;
+    g->parts = PERF_NULL_;                      /* their events stay: graphs may still hold them */
     g->part_count = 0;
     for (l = g->lines; l; l = l->next)
         if (b && l->anchor && !PERF_GET_(&l->dead))
@@ -2128,67 +2086,62 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 
 /* ---- bottleneck and report ---- */
 
-#define PERF_BOUND_TEXT_(name, text) text,
-PERF_FN const char *perf_bound_text(perf_bound bound)
+/* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
+typedef struct perf_gpu_bound_ {
+    const char *bound;
+    double      wait, sync;             /* of the main thread's time in scopes: waiting for data, */
+                                        /* for the device */
+    double      busy, starved;          /* of the device's span: at work; idle, with nothing */
+                                        /* submitted */
+    double      copy;                   /* of the device's time */
+} perf_gpu_bound_;
+
+/* data-bound: over 30 % of the main thread waits for data.  device-bound: busy for 80 % or more;
+ * copy-bound: most of that copies.  sync-bound: neither, and over 30 % waits for the device.
+ * host-bound: neither, and the device stood idle until the host launched something. */
+PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    static const char *const text[] = {PERF_BOUND_LIST_(PERF_BOUND_TEXT_)};
+    perf_bound_ host;
 
-    return PERF_CAST_(unsigned, bound) < PERF_BOUND_COUNT_ ? text[bound] : "unknown";
-}
-#undef PERF_BOUND_TEXT_
-
-/* The evidence: time of the main thread by kind, of the devices busy, copying, idle for want of
- * work; and what it amounts to.  Fetches nothing. */
-PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
-{
-    perf_registry_ *r = perf_registry_get_();
-    perf_gpu_stats  a = perf_gpu_stats_of(PERF_NULL_);
-    perf_bound_     host;
-
-    e->bound = PERF_BOUND_UNKNOWN;
-    e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
-    if (!r)
-        return;
-    perf_bound_fill_(&host, r);
+    e->bound = "cannot tell";
+    e->wait = e->sync = e->busy = e->copy = e->starved = -1;
+    perf_bound_fill_(&host, perf_registry_get_());
     if (host.all) {
-        e->wait_share = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
-        e->sync_share = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
+        e->wait = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
+        e->sync = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    if (a.span_ns > 0) {
-        e->busy_share = a.busy_ns < a.span_ns ? a.busy_ns / a.span_ns : 1;
-        e->starved_share = a.starved_ns < a.span_ns ? a.starved_ns / a.span_ns : 1;
+    if (a->span_ns > 0) {
+        e->busy = a->busy_ns < a->span_ns ? a->busy_ns / a->span_ns : 1;
+        e->starved = a->starved_ns < a->span_ns ? a->starved_ns / a->span_ns : 1;
     }
-    if (a.device_ns > 0)
-        e->copy_share = a.copy_ns / a.device_ns;
-    if (e->wait_share > PERF_DATA_BOUND_)
-        e->bound = PERF_BOUND_DATA;
-    else if (e->busy_share >= 0.8)
-        e->bound = e->copy_share > 0.5 ? PERF_BOUND_COPY : PERF_BOUND_DEVICE;
-    else if (e->busy_share >= 0 && e->sync_share > 0.3)
-        e->bound = PERF_BOUND_SYNC;
-    else if (e->busy_share >= 0 && e->starved_share >= 0.5 * (1 - e->busy_share))
-        e->bound = PERF_BOUND_HOST;
+    if (a->device_ns > 0)
+        e->copy = a->copy_ns / a->device_ns;
+    if (e->wait > PERF_DATA_BOUND_)
+        e->bound = "data-bound";
+    else if (e->busy >= 0.8)
+        e->bound = e->copy > 0.5 ? "copy-bound" : "device-bound";
+    else if (e->busy >= 0 && e->sync > 0.3)
+        e->bound = "sync-bound";
+    else if (e->busy >= 0 && e->starved >= 0.5 * (1 - e->busy))
+        e->bound = "host-bound";
 }
 
-PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info *e)
+PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
 {
     const struct {
         const char *what;
         double      share;
     } part[] = {
-        {"waits for data", e->wait_share}, {"device busy", e->busy_share},
-        {"copies of that", e->copy_share},
-        {"device idle with nothing submitted", e->starved_share},
-        {"host waits for the device", e->sync_share},
+        {"waits for data", e->wait}, {"device busy", e->busy}, {"copies of that", e->copy},
+        {"device idle with nothing submitted", e->starved}, {"host waits for the device", e->sync},
     };
     size_t i, any = 0;
 
-    perf_put_(o, perf_bound_text(e->bound));
+    perf_putf_(o, "bottleneck: %s", e->bound);
     for (i = 0; i < sizeof part / sizeof *part; i++)
         if (part[i].share >= 0)
             perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
-    if (e->busy_share < 0)
-        perf_put_(o, any ? ", no device times" : ": nothing was recorded");
+    perf_put_char_(o, '\n');
 }
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
@@ -2201,7 +2154,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
     perf_gpu_line_  *l;
     size_t           i;
-    perf_bottleneck_info e;
+    perf_gpu_bound_  e;
     const struct {
         uint64_t    n;
         const char *what;
@@ -2216,7 +2169,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 
     if (!g)
         return;
-    perf_gpu_evidence_(&e);
+    perf_gpu_evidence_(&e, &a);
     if (!perf_gpu_lock_(&g->lock, 1))
         return;
     perf_gpu_put_rows_(o, g, r);
@@ -2227,11 +2180,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
                    PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
                    l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
     }
-    if (a.scopes) {
-        perf_put_(o, "bottleneck: ");
-        perf_put_bottleneck_(o, &e);
-        perf_put_char_(o, '\n');
-    }
+    if (a.scopes)
+        perf_gpu_put_bound_(o, &e);
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < sizeof note / sizeof note[0]; i++)
@@ -2240,21 +2190,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
                        note[i].what);
     if (perf_gpu_error_code())
         perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
-}
-
-PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)
-{
-    perf_registry_      *r = perf_registry_get_();
-    perf_bottleneck_info e;
-    perf_out_            o = perf_out_open_(buf, cap);
-
-    if (r)
-        perf_sources_collect_(r);
-    perf_gpu_evidence_(&e);
-    if (info)
-        *info = e;
-    perf_put_bottleneck_(&o, &e);
-    return o.len;
 }
 
 #if PERF_DISABLE

@@ -190,17 +190,16 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(mem_alloc, "MemAlloc_v2", "Malloc") X(mem_free, "MemFree_v2", "Free")                       \
     X(host_alloc, "MemHostAlloc", "HostMalloc") X(host_free, "MemFreeHost", "HostFree")           \
     X(host_address, "MemHostGetDevicePointer_v2", "HostGetDevicePointer")                         \
-    X(fill, "MemsetD8Async", "MemsetD8Async")                                                     \
-    X(pool_get, "DeviceGetMemPool", "DeviceGetMemPool")                                           \
+    X(fill, "MemsetD8Async", "MemsetD8Async") X(pool_get, "DeviceGetMemPool", "DeviceGetMemPool") \
     X(pool_value, "MemPoolGetAttribute", "MemPoolGetAttribute")                                   \
     X(module_load, "ModuleLoadData", "") X(module_unload, "ModuleUnload", "")                     \
     X(module_function, "ModuleGetFunction", "") X(launch, "LaunchKernel", "")                     \
     X(error_name, "GetErrorName", "DrvGetErrorName")                                              \
-    X(error_text, "GetErrorString", "DrvGetErrorString")                                          \
-    X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
-    X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
-    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
-    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")                \
+    X(error_text, "GetErrorString", "DrvGetErrorString") X(ctx_id, "CtxGetId", "")                \
+    X(ctx_record, "CtxRecordEvent", "") X(mem_alloc_on, "MemAllocAsync", "MallocAsync")           \
+    X(mem_free_on, "MemFreeAsync", "FreeAsync")                                                   \
+    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute") X(ctx_limit, "CtxGetLimit", "")     \
+    X(l2_release, "CtxResetPersistingL2Cache", "")                                                \
     X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.

@@ -202,8 +202,6 @@ int main(int argc, char **argv)
     (void)perf_gpu_collect_sync();
     perf_report_to(stdout, NULL);
     printf("loss %g -> %g\n", static_cast<double>(first_loss), static_cast<double>(loss));
-    (void)perf_bottleneck(line, sizeof line, NULL);
-    printf("%s\n", line);
     m.ok = m.ok && perf_trace_save("training.json") == PERF_OK;
     printf("wrote training.json\n");
     return !m.ok;

@@ -997,29 +997,31 @@ static void booking_late(void)
 
 /* ---- bottlenecks ---- */
 
-static perf_bottleneck_info held_back_by(perf_bound expected, const char *words)
+static perf_gpu_bound_ held_back_by(const char *expected)
 {
-    perf_bottleneck_info e;
-    char                 text[400], small[9], *report;
-    size_t               n = perf_bottleneck(text, sizeof text, &e);
+    perf_gpu_bound_ e;
+    perf_gpu_stats  a;
+    char            line[64], *report;
 
-    CHECK(e.bound == expected && strstr(text, words), "%s instead of %s", text, words);
-    CHECK(n == strlen(text) && perf_bottleneck(NULL, 0, NULL) == n, "%d", (int)n);
-    CHECK(perf_bottleneck(small, sizeof small, NULL) == n && !strncmp(small, text, 8) && !small[8], "%s", small);
+    (void)perf_gpu_collect();
+    a = all();
+    perf_gpu_evidence_(&e, &a);
+    CHECK(!strcmp(e.bound, expected), "%s instead of %s", e.bound, expected);
     report = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(e.busy_share < 0 || strstr(report, text), "the report lacks: %s\n%s", text, report);
+    (void)snprintf(line, sizeof line, "\nbottleneck: %s: ", e.bound);
+    CHECK(!strstr(report, line) == !a.scopes, "the report of %s:\n%s", e.bound, report);
     free(report);
     return e;
 }
 
 static void bottlenecks(void)
 {
-    perf_stream          stream = start();
-    perf_bottleneck_info e;
-    int                  i;
+    perf_stream     stream = start();
+    perf_gpu_bound_ e;
+    int             i;
 
-    e = held_back_by(PERF_BOUND_UNKNOWN, "cannot tell: nothing was recorded");
-    CHECK(e.wait_share < 0 && e.busy_share < 0 && e.copy_share < 0, "evidence out of nothing");
+    e = held_back_by("cannot tell");
+    CHECK(e.wait < 0 && e.busy < 0 && e.copy < 0, "evidence out of nothing");
 
     for (i = 0; i < 30; i++) {                      /* the device is always busy */
         PERF_SCOPE("step");
@@ -1030,8 +1032,8 @@ static void bottlenecks(void)
             (void)sim_stream_sync(stream);
         }
     }
-    e = held_back_by(PERF_BOUND_DEVICE, "device-bound");
-    CHECK(e.busy_share > 0.8 && e.busy_share <= 1 && e.sync_share > 0.5 && e.copy_share == 0, "%g", e.busy_share);
+    e = held_back_by("device-bound");
+    CHECK(e.busy > 0.8 && e.busy <= 1 && e.sync > 0.5 && e.copy == 0, "%g", e.busy);
 
     stream = start();
     for (i = 0; i < 30; i++) {
@@ -1042,8 +1044,8 @@ static void bottlenecks(void)
         PERF_GPU_WAIT("sync");
         (void)sim_stream_sync(stream);
     }
-    e = held_back_by(PERF_BOUND_COPY, "copy-bound");
-    CHECK(e.copy_share > 0.9, "%g", e.copy_share);
+    e = held_back_by("copy-bound");
+    CHECK(e.copy > 0.9, "%g", e.copy);
 
     stream = start();
     for (i = 0; i < 30; i++) {                      /* the host prepares, the device stands idle */
@@ -1051,8 +1053,8 @@ static void bottlenecks(void)
         sim_host(100000);
         one("kernel", stream, 10000);
     }
-    e = held_back_by(PERF_BOUND_HOST, "host-bound");
-    CHECK(e.starved_share > 0.7 && e.busy_share < 0.3 && e.sync_share == 0, "%g", e.starved_share);
+    e = held_back_by("host-bound");
+    CHECK(e.starved > 0.7 && e.busy < 0.3 && e.sync == 0, "%g", e.starved);
 
     stream = start();
     for (i = 0; i < 30; i++) {                      /* each kernel is waited for at once */
@@ -1064,8 +1066,8 @@ static void bottlenecks(void)
         }
         sim_host(15000);
     }
-    e = held_back_by(PERF_BOUND_SYNC, "sync-bound");
-    CHECK(e.sync_share > 0.3 && e.busy_share < 0.8, "%g", e.sync_share);
+    e = held_back_by("sync-bound");
+    CHECK(e.sync > 0.3 && e.busy < 0.8, "%g", e.sync);
 
     stream = start();
     for (i = 0; i < 30; i++) {
@@ -1080,10 +1082,9 @@ static void bottlenecks(void)
             (void)sim_stream_sync(stream);
         }
     }
-    e = held_back_by(PERF_BOUND_DATA, "data-bound");
-    CHECK(e.wait_share > 0.3 && e.wait_share < 0.7, "%g", e.wait_share);
+    e = held_back_by("data-bound");
+    CHECK(e.wait > 0.3 && e.wait < 0.7, "%g", e.wait);
 
-    CHECK(!strcmp(perf_bound_text(PERF_BOUND_COUNT_), "unknown") && !strcmp(perf_bound_text((perf_bound)-1), "unknown"), "text");
     sim_stop();
 }
 
