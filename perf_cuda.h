@@ -66,12 +66,11 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
 
 /* The same for work that may be captured into a graph.  There it becomes two event nodes, and
- * perf_gpu_collect() fetches their newest replay that is done: call it between two replays, or the
- * earlier one is not known.  Its lag is told as 0, its line in the trace is "GPU 0 graph".  Needs a
- * scope around the launch, or any other in the same context, which ties the clocks.  1,024 in a
- * process; later ones, and those where the driver has no cuEventRecordWithFlags, are skipped as
- * others are.  Not for graphs that a device launches or that stand in a condition: those may hold
- * no events.  Outside of a capture: an ordinary scope. */
+ * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  The
+ * lag is told as 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another
+ * in that context, which ties the clocks.  1,024 in a process; later ones, and where the driver has
+ * no cuEventRecordWithFlags, are skipped.  Not for graphs that a device launches or that stand in a
+ * condition: those may hold no events. */
 PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
@@ -220,7 +219,7 @@ typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.
 } perf_gpu_row_;
 
 typedef struct perf_gpu_mark_ {
-    struct perf_gpu_mark_ *next;
+    struct perf_gpu_mark_ *next, *before;       /* all; the one before on its device */
     perf_name_            *name;
     double                 used, total, peak, noted;
     double                 needed;              /* without what a pool keeps for later */
@@ -246,8 +245,7 @@ typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
     uint32_t          lock;             /* thread that books; 0: free */
     uint32_t          generation;       /* of the table */
-    uint32_t          at_exit;
-    uint32_t          part_count;
+    uint32_t          at_exit, part_count;
     perf_gpu_part_   *parts;            /* those in graphs, in the order of their ends */
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
@@ -266,7 +264,7 @@ PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
 PERF_COLD_DECL_ int perf_gpu_memory_ask_(const perf_gpu_backend *, perf_gpu_mark_ *, uint64_t *);
-PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *);
+PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *, const void *line);
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
@@ -360,28 +358,22 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 #define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
 #endif
 
-/* From now on no slot of a ring calls anything: threads in the middle of the short way find
- * these. */
-PERF_COLD_FN_ void perf_gpu_deaden_ring_(perf_gpu_ring_ *ring)
+/* From now on no slot of a context, NULL: of any, calls anything: threads in the middle of the
+ * short way find these. */
+PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
 {
     int (*const record)(void *, void *) = perf_gpu_record_dead_;
     int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
-    uint32_t i;
-
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
-        PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-        PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-        PERF_GPU_FN_(ring->slot[i].record, record);
-        PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-    }
-}
-
-PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g)
-{
     perf_gpu_ring_ *ring;
+    uint32_t        i;
 
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        perf_gpu_deaden_ring_(ring);
+        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
+            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
+        }
 }
 
 PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
@@ -397,13 +389,8 @@ PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
  * dropped. */
 PERF_COLD_FN_ void perf_gpu_bury_(perf_gpu_state_ *g, perf_gpu_line_ *l)
 {
-    perf_gpu_ring_ *ring;
-
-    if (!perf_claim_(&l->dead, 0, 1))
-        return;
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        if (ring->line == l)
-            perf_gpu_deaden_ring_(ring);
+    if (perf_claim_(&l->dead, 0, 1))
+        perf_gpu_deaden_(g, l);
 }
 
 /* Is the context of a line still there?  Where the driver tells no ids: as far as we know. */
@@ -1020,8 +1007,7 @@ PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream
 PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
 {
     perf_gpu_scope s = PERF_ZERO;
-    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, PERF_KIND_DEVICE_)
-                                                       : PERF_NULL_;
+    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_DEVICE_) : PERF_NULL_;
 
     if (site)
         s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
@@ -1843,7 +1829,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
     b = g->driver->table;
-    perf_gpu_deaden_(g);
+    perf_gpu_deaden_(g, PERF_NULL_);
     for (ring = g->rings; ring; ring = ring->next) {
         perf_gpu_book_ring_(g, ring);
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
@@ -1991,33 +1977,20 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
     return code;
 }
 
-/* The one before it on its device. */
-PERF_COLD_FN_ const perf_gpu_mark_ *perf_gpu_mark_before_(const perf_gpu_state_ *g,
-                                                          const perf_gpu_mark_ *mark)
-{
-    const perf_gpu_mark_ *m, *before = PERF_NULL_;
-
-    for (m = g->marks; m && m != mark; m = m->next)
-        if (m->device == mark->device)
-            before = m;
-    return before;
-}
-
 /* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
  * end of the phase. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
 {
-    const perf_gpu_mark_ *before = perf_gpu_mark_before_(g, m);
-    double least[4] = {0, 0, 0, 0};
-    int    i;
+    perf_gpu_mark_ *before;
+    double          least[3];
+    int             i;
 
+    for (before = g->marks; before; before = before->next)
+        m->before = before->device == m->device ? before : m->before;
     least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
-    if (before) {
-        least[2] = before->needed + (g->noted_peak - before->noted);
-        least[3] = before->needed;
-    }
-    for (i = 0; i < 4; i++)
+    least[2] = m->before ? m->before->needed + (g->noted_peak - m->before->noted) : 0;
+    for (i = 0; i < 3; i++)
         m->peak = least[i] > m->peak ? least[i] : m->peak;
     m->noted = g->noted_peak = g->noted;
     if (g->marks)
@@ -2065,16 +2038,16 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 {
-    const perf_gpu_mark_ *m, *before, *first = PERF_NULL_;
+    const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
                      "      total\n");
     for (m = g->marks; m; m = m->next) {
-        before = perf_gpu_mark_before_(g, m);
         perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
-                   PERF_CAST_(double, m->device), m->used, m->used - (before ? before->used : 0),
-                   m->peak, m->noted, m->total, m->peak > m->total ? "  does not fit" : "");
+                   PERF_CAST_(double, m->device), m->used,
+                   m->used - (m->before ? m->before->used : 0), m->peak, m->noted, m->total,
+                   m->peak > m->total ? "  does not fit" : "");
         if (m->peak > m->total && !first)
             first = m;
     }
@@ -2089,10 +2062,8 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 /* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
 typedef struct perf_gpu_bound_ {
     const char *bound;
-    double      wait, sync;             /* of the main thread's time in scopes: waiting for data, */
-                                        /* for the device */
-    double      busy, starved;          /* of the device's span: at work; idle, with nothing */
-                                        /* submitted */
+    double      wait, sync;             /* of the main thread: for data, for the device */
+    double      busy, starved;          /* of the device's span: at work; nothing submitted */
     double      copy;                   /* of the device's time */
 } perf_gpu_bound_;
 

@@ -212,7 +212,7 @@ typedef struct perf_gpu_driver_ {
     int32_t                 error;      /* the first */
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
-    void                  (*on_down)(struct perf_gpu_state_ *);     /* no event is used any more */
+    void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
     uint32_t                nvml_asked, spare;
     int                   (*hip_set)(int);
@@ -503,7 +503,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
         PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
         if (d->on_down)
-            d->on_down(d->state);
+            d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
         b = PERF_NULL_;
     }
     if (!call)

@@ -83,8 +83,7 @@ typedef struct perf_gpu_slot_ {
     uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
-    uint32_t thread;            /* on a per-thread default stream: whose it is; ~0: part of a */
-                                /* graph; else 0 */
+    uint32_t thread;            /* of a per-thread default stream: whose; ~0: a graph's; else 0 */
     perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
@@ -148,6 +147,7 @@ typedef struct perf_gpu_core_ {
 #if PERF_DISABLE
 #define perf_gpu_begin_(site, stream)                                                             \
     ((void)(site), (void)(stream), PERF_NULL_)
+#define perf_gpu_open_part_ perf_gpu_begin_
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
 #if PERF_GPU_MARKS_ONLY_

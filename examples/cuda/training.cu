@@ -147,7 +147,6 @@ int main(int argc, char **argv)
     cudaEvent_t  copied[2];
     cudaStream_t stream;
     model        m = model();
-    char         line[400];
 
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
         printf("no CUDA device: nothing to train on\n");
