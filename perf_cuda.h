@@ -910,9 +910,7 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
-/* ---- one part of a graph ---- */
-
-/* Its end: from here on it is read, too. */
+/* The end of a part of a graph: from here on it is read, too. */
 PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
 {
     perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;

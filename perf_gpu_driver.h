@@ -154,7 +154,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *                                           captures of other threads safe; 0 or the driver's code
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
  *                                           first call may load NVML, tens of ms; no lock
- *   PERF_GPU_DL_                            1: libraries are found at run time
+ *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits */
 

@@ -65,7 +65,8 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *                                                         one context, perf_cuda.h says who writes;
  *                                                         that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
- *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
+ *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
+ *   perf_gpu_open_part_                                   not hot: a part of a graph
  *   PERF_GPU_HERE_                                        1: scopes can record here */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
