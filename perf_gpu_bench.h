@@ -119,13 +119,7 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
 
 /* In a benchmark of perf_main.h, in place of its own loop: name, rates and time limit are those of
  * b where opts has none, and the result becomes b's.  So sizes and arguments are swept on a device,
- * too, and --profile runs each body once, for ncu and nsys.
- *     PERF_BENCH_N(saxpy, 1 << 10, 1 << 24)
- *     {
- *         perf_gpu_bench g = perf_gpu_bench_of(&b, stream, NULL);
- *         while (perf_gpu_bench_next(&g)) ...
- *         perf_gpu_bench_end(&g);
- *     }                                                                                          */
+ * too, and --profile runs each body once, for ncu and nsys: docs/cuda.md has a program. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
                                           const perf_gpu_bench_opts *opts);
 
@@ -328,51 +322,31 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
 {
     return
-        ".version 6.3\n"
-        ".target sm_50\n"
-        ".address_size 64\n"
+        ".version 6.3\n.target sm_50\n.address_size 64\n"
         ".visible .entry perf_gate(.param .u64 f, .param .u64 o, .param .u64 n) {\n"
         ".reg .pred p; .reg .u32 v; .reg .u64 flag, out, ns, t0, t;\n"
         "ld.param.u64 flag, [f]; ld.param.u64 out, [o]; ld.param.u64 ns, [n];\n"
         "mov.u64 t0, %globaltimer;\n"
         "AGAIN:\n"
-        "ld.volatile.global.u32 v, [flag];\n"
-        "setp.ne.u32 p, v, 0;\n"
-        "@p bra OPEN;\n"
-        "mov.u64 t, %globaltimer;\n"
-        "sub.u64 t, t, t0;\n"
-        "setp.lt.u64 p, t, ns;\n"
-        "@p bra AGAIN;\n"
+        "ld.volatile.global.u32 v, [flag]; setp.ne.u32 p, v, 0; @p bra OPEN;\n"
+        "mov.u64 t, %globaltimer; sub.u64 t, t, t0; setp.lt.u64 p, t, ns; @p bra AGAIN;\n"
         "mov.u32 v, 2;\n"
         "OPEN:\n"
-        "st.volatile.global.u32 [out], v;\n"
-        "membar.sys;\n"
-        "ret;\n"
+        "st.volatile.global.u32 [out], v; membar.sys; ret;\n"
         "}\n"
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
         ".reg .pred p; .reg .u32 c, d, x, a, e<4>; .reg .u64 at, end, step;\n"
-        "ld.param.u64 at, [b]; ld.param.u64 end, [n];\n"
-        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x;\n"
-        "mad.lo.u32 c, c, d, x;\n"
-        "mov.u32 x, %nctaid.x;\n"
-        "mul.wide.u32 step, x, d;\n"
-        "shl.b64 step, step, 4;\n"
-        "shl.b64 end, end, 4;\n"
-        "add.u64 end, at, end;\n"
-        "mad.wide.u32 at, c, 16, at;\n"
-        "mov.u32 a, 0;\n"
+        "ld.param.u64 at, [b]; ld.param.u64 end, [n]; shl.b64 end, end, 4; add.u64 end, at, end;\n"
+        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x; mad.lo.u32 c, c, d, x;\n"
+        "mov.u32 x, %nctaid.x; mul.wide.u32 step, x, d; shl.b64 step, step, 4;\n"
+        "mad.wide.u32 at, c, 16, at; mov.u32 a, 0;\n"
         "NEXT:\n"
-        "setp.ge.u64 p, at, end;\n"
-        "@p bra DONE;\n"
+        "setp.ge.u64 p, at, end; @p bra DONE;\n"
         "ld.global.cg.v4.u32 {e0, e1, e2, e3}, [at];\n"
         "or.b32 a, a, e0; or.b32 a, a, e1; or.b32 a, a, e2; or.b32 a, a, e3;\n"
-        "add.u64 at, at, step;\n"
-        "bra NEXT;\n"
+        "add.u64 at, at, step; bra NEXT;\n"
         "DONE:\n"
-        "setp.eq.u32 p, a, 0x9e3779b9;\n"
-        "ld.param.u64 at, [b];\n"
-        "@p st.global.u32 [at], a;\n"
-        "ret;\n"
+        "setp.eq.u32 p, a, 0x9e3779b9; ld.param.u64 at, [b]; @p st.global.u32 [at], a; ret;\n"
         "}\n";
 }
 
@@ -551,10 +525,8 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
 
 PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *s)
 {
-    const perf_gpu_backend *t = s->t;
-
-    return t->capture_begin && t->capture_end && t->graph_instantiate && t->graph_launch &&
-           t->graph_exec_destroy && t->graph_destroy;
+    return s->t->capture_begin && s->t->capture_end && s->t->graph_instantiate &&
+           s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy;
 }
 
 /* Does a launch come back only when it is done? Then the gate's launch, or the one behind it,
@@ -880,16 +852,6 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that
- * far. */
-PERF_FN int perf_gpu_is_empty_(const perf_gpu_loop_ *s, double slice_ns)
-{
-    double most = s->idle - s->r.overhead_ns;
-
-    most = most < 250.0 * PERF_GPU_PROBES_ ? most : 250.0 * PERF_GPU_PROBES_;
-    return slice_ns <= s->r.overhead_ns + most + 2.0 * s->r.quantum_ns;
-}
-
 /* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
@@ -898,7 +860,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     want /= PERF_GPU_PERCENT_;
     if (s->probing) {
         s->probing = 0;
-        if (perf_gpu_is_empty_(s, s->now.ns)) {
+        /* How far two events scatter, but less than so many of the shortest kernels take. */
+        grow = PERF_LOOP_AT_MOST_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+        if (s->now.ns <= s->r.overhead_ns + grow + 2.0 * s->r.quantum_ns) {
             (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
             s->r.warnings |= PERF_WARN_STREAM;
             return 0;
@@ -1672,9 +1636,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = s->r.status != PERF_OK ? s->r.status : r.baseline.status;
-    if (r.status == PERF_OK)
-        r.status = r.candidate.status;
+    r.status = r.baseline.status != PERF_OK ? r.baseline.status : r.candidate.status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
     if (r.status != PERF_OK) {
         perf_verdict_cap_(&r.verdict, perf_status_text(r.status));

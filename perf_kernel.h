@@ -855,29 +855,23 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
     }
 }
 
-/* The rate of the cycles: the longest distance of two clock pairs on each SM, all SMs together. */
+/* The rate of the cycles: from the first clock pair of each SM to the last of each warp there. */
 PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
 {
     size_t   i;
     double   cycles = 0, ns = 0, least = 0, most = 0, off;
-    uint64_t c, t, far_c = 0, far_t = 0;
+    uint64_t c, t;
     int      pass;
 
     perf_kernel_tracks_(k);
     perf_kernel_align_(k);
     for (i = 0; i < k->warps; i++) {
         const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
-        if (k->warp[i].sm_first == i)
-            far_c = far_t = 0;
         perf_kernel_last_(k->warp[i].ring, &c, &t);
-        if (c > r->opened && t > r->opened_wall && c - r->opened > far_c) {
-            far_c = c - r->opened;
-            far_t = t - r->opened_wall;
-        }
-        if ((i + 1 == k->warps || k->warp[i + 1].sm_first == i + 1) &&
-            PERF_CAST_(double, far_t) * k->tick >= PERF_KERNEL_LONG_) {
-            cycles += PERF_CAST_(double, far_c);
-            ns += PERF_CAST_(double, far_t) * k->tick;
+        off = PERF_CAST_(double, t - r->opened_wall) * k->tick;
+        if (c > r->opened && t > r->opened_wall && off >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, c - r->opened);
+            ns += off;
         }
     }
     if (cycles > 0)
