@@ -252,6 +252,10 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
+#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing ends  */
+                                /* 1.5 s after the ring was closed, or before it began            */
+    t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+    t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
     uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
@@ -356,6 +360,9 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
     const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
+#if defined(__HIP_DEVICE_COMPILE__)             /* in front of the branch: one wait, not two      */
+    asm volatile("" : "+s"(b), "+s"(d));
+#endif
     if (PERF_LIKELY_(low < s->end)) {
 #if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
         typedef uint32_t four __attribute__((__ext_vector_type__(4)));
@@ -373,9 +380,13 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
 
 PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
 {
+#if defined(__HIP_DEVICE_COMPILE__)
+    return PERF_KERNEL_AMD_CYCLES_();
+#else
     perf_kernel_stamp t = perf_kernel_clock_();
 
     return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
+#endif
 }
 
 PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
@@ -423,7 +434,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
     return PERF_DISABLE ? off : perf_kernel_clock_();
 }
 
-/* The lower half alone.  RDNA4 reads its counter in three instructions, this half in one. */
+/* The lower half alone. */
 PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
 {
 #if defined(__GFX12__)
