@@ -252,8 +252,8 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing ends  */
-                                /* 1.5 s after the ring was closed, or before it began            */
+#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing    */
+                                /* ends after the ring was closed, or before it began             */
     t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
     t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
