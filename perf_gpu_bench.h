@@ -561,13 +561,19 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
     return 1;
 }
 
-/* ns of one read of the scratch memory; negative: an error. */
-PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s)
+/* One read of the scratch memory: the fastest so far?  0: an error. */
+PERF_COLD_FN_ int perf_gpu_peak_(perf_gpu_loop_ *s)
 {
+    const double bytes = PERF_CAST_(double, s->scratch_bytes);
+
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, PERF_CAST_(double, s->scratch_bytes))))
-        return perf_gpu_let_go_(s) - 1.0;
-    return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, bytes)))
+        return perf_gpu_let_go_(s);
+    if (!perf_gpu_slice_end_(s, 0))
+        return 0;
+    if (s->now.ns > 0.0 && bytes / s->now.ns > s->r.peak_gbs)
+        s->r.peak_gbs = bytes / s->now.ns;
+    return 1;
 }
 
 /* 0: not known. */
@@ -661,7 +667,6 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *wh
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
-    double                  ns;
     size_t                  kept = 0;
     int                     i, capturing = 0;
     int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
@@ -692,13 +697,9 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (large && s->r.opts.cache != PERF_GPU_HOT)
         s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
     if (large && s->sweep_kernel && s->r.opts.bytes > 0.0)
-        for (i = 0; i < 5; i++) {
-            ns = perf_gpu_read_(s);
-            if (ns < 0.0)
+        for (i = 0; i < 5; i++)
+            if (!perf_gpu_peak_(s))
                 return 0;
-            if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->r.peak_gbs)
-                s->r.peak_gbs = PERF_CAST_(double, s->scratch_bytes) / ns;
-        }
     if (s->r.opts.cache == PERF_GPU_COLD && !(s->r.flush_bytes > 0.0))
         s->r.warnings |= PERF_WARN_NOT_COLD;
     if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->event[2], 0)))
@@ -1248,32 +1249,28 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
     return s;
 }
 
+/* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 {
     perf_gpu_entered_ in;
 
+    s->phase = PERF_GPU_DONE_;
     s->t = perf_gpu_table();
-    if (!s->t) {
-        s->r.status = PERF_ENOGPU;
-    } else {
-        s->r.code = s->t->ctx_get(&s->ctx);
-        if (s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx))
-            s->r.status = PERF_ENOGPU;            /* none current, or the driver was not started */
-        else
-            (void)perf_gpu_try_(s, s->r.code);
-        if (s->r.status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
-            (void)perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx));
+    s->r.code = s->t ? s->t->ctx_get(&s->ctx) : 0;
+    if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
+        s->r.status = PERF_ENOGPU;              /* none current, or the driver was not started */
+        return;
     }
-    if (s->r.status == PERF_OK) {
-        (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
-        if (s->r.status != PERF_OK || (!s->r.opts.profile && !perf_gpu_setup_(s)))
-            s->phase = PERF_GPU_DONE_;
-        if (!s->down)
-            perf_gpu_leave_(s->t, &in);
-        s->began = perf_now();
-    } else {
-        s->phase = PERF_GPU_DONE_;
-    }
+    if (!perf_gpu_try_(s, s->r.code) ||
+        (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
+         !perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx))) ||
+        !perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in)))
+        return;
+    if (s->r.opts.profile || perf_gpu_setup_(s))
+        s->phase = PERF_GPU_START_;
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
+    s->began = perf_now();
 }
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
@@ -1360,10 +1357,6 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     PERF_GPU_GIVE_(s, s->module && quiet, t->module_unload(s->module));
     PERF_GPU_GIVE_(s, s->scratch && (quiet || s->on_stream), perf_gpu_scratch_free_(s));
     PERF_GPU_GIVE_(s, s->word != &s->own_word && quiet, t->host_free(s->word));
-    s->word = &s->own_word;
-    memset(s->event, 0, sizeof s->event);
-    s->module = PERF_NULL_;
-    s->scratch = 0;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
 }
