@@ -114,6 +114,11 @@ typedef struct perf_gpu_backend {
     int (*l2_release)(void);                    /* such lines become ordinary ones */
     int (*device_bus)(char *text, int length, int device);  /* its place, "0000:3b:00.0": how */
                                                 /* NVML knows it, which counts otherwise */
+    int (*device_meter)(int device, int what, double *value);   /* now; what: 0 joules since some */
+                                                /* moment, 1 degrees Celsius, 2 percent of the */
+                                                /* time that it works.  NULL: NVML is asked */
+    int (*profiler_start)(void);                /* what runs between them is what a profiler that */
+    int (*profiler_stop)(void);                 /* waits for it records */
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
@@ -154,6 +159,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *                                           captures of other threads safe; 0 or the driver's code
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
  *                                           first call may load NVML, tens of ms; no lock
+ *   perf_gpu_meter_                         joules, degrees Celsius, percent at work; < 0: unknown
  *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits */
@@ -200,7 +206,8 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(mem_free_on, "MemFreeAsync", "FreeAsync")                                                   \
     X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute") X(ctx_limit, "CtxGetLimit", "")     \
     X(l2_release, "CtxResetPersistingL2Cache", "")                                                \
-    X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")
+    X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")                                       \
+    X(profiler_start, "ProfilerStart", "") X(profiler_stop, "ProfilerStop", "")
 
 /* What the process knows of its driver.  One for all images, hung into the registry; never freed.
  */
@@ -600,7 +607,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
         (void)b->ctx_set(e->before);            /* once more: the program goes on in it */
 }
 
-/* ---- clocks ---- */
+/* ---- clocks and meters ---- */
 
 /* What is used of NVML, which every driver of NVIDIA brings along. */
 typedef struct perf_gpu_nvml_ {
@@ -608,6 +615,9 @@ typedef struct perf_gpu_nvml_ {
     int   (*by_address)(const char *bus, void **device);
     int   (*clock)(void *device, int which, unsigned *mhz);
     int   (*reasons)(void *device, unsigned long long *why);
+    int   (*energy)(void *device, unsigned long long *mj);
+    int   (*celsius)(void *device, int sensor, unsigned *now);
+    int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
     int   usable;
     void *device[64];           /* NVML's, by CUDA's number; NULL: not asked */
 } perf_gpu_nvml_;
@@ -634,18 +644,25 @@ PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
         perf_gpu_symbol_(library, "nvmlDevice", "GetClockInfo", &n->clock);
         perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksThrottleReasons", &n->reasons);
         perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksEventReasons", &n->reasons);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetTotalEnergyConsumption", &n->energy);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetTemperature", &n->celsius);
+        perf_gpu_symbol_(library, "nvmlDevice", "GetUtilizationRates", &n->busy);
         n->usable = n->init && n->by_address && n->clock && !n->init();
     }
     PERF_REL_(&d->nvml, PERF_CAST_(void *, n));
     return n;
 }
 
-PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, perf_gpu_nvml_ *n, int device)
+/* NVML and its handle of a device; NULL: not to be had. */
+PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, int device,
+                                          perf_gpu_nvml_ **nvml)
 {
-    char  bus[32] = "";
-    void *handle = PERF_NULL_;
+    perf_gpu_nvml_ *n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ : perf_gpu_nvml_get_();
+    char            bus[32] = "";
+    void           *handle = PERF_NULL_;
 
-    if (device < 0 || device >= 64 || !t->device_bus)
+    *nvml = n;
+    if (!n || !n->usable || device < 0 || device >= 64 || !t->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
     if (handle)
@@ -666,13 +683,33 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
 
     if (t->device_clock)
         return t->device_clock(device, mhz, why);
-    n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ : perf_gpu_nvml_get_();
-    handle = n && n->usable ? perf_gpu_nvml_device_(t, n, device) : PERF_NULL_;
+    handle = perf_gpu_nvml_device_(t, device, &n);
     if (!handle || n->clock(handle, 1, mhz))
         return 1;
     if (n->reasons && !n->reasons(handle, &bits))
         *why = bits;
     return 0;
+}
+
+/* See perf_gpu_backend.device_meter; negative: nobody knows. */
+PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int what)
+{
+    perf_gpu_nvml_    *n;
+    void              *handle;
+    unsigned long long mj = 0;
+    unsigned           now[2] = {0, 0};
+    double             x = -1.0;
+
+    if (t->device_meter)
+        return t->device_meter(device, what, &x) ? -1.0 : x;
+    handle = perf_gpu_nvml_device_(t, device, &n);
+    if (!handle)
+        return -1.0;
+    if (what == 0)
+        return n->energy && !n->energy(handle, &mj) ? PERF_CAST_(double, mj) * 1e-3 : -1.0;
+    if (what == 1)
+        return n->celsius && !n->celsius(handle, 0, now) ? now[0] : -1.0;
+    return n->busy && !n->busy(handle, now) ? now[0] : -1.0;
 }
 
 PERF_END_DECLS

@@ -305,7 +305,7 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *json, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, bad;
+    int         list, no_env, shuffle, profile, bad;
     double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
@@ -327,6 +327,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --min-time SECONDS for one measurement at least; default 0\n"
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
+        "  --profile          run each body once; on a GPU for ncu --profile-from-start off\n"
         "  --json FILE        write all results; - is standard output\n"
         "  --output FILE      the same, in the format that --format names\n"
         "  --format F         json, google, go, openmetrics; to a file also folded, flame\n"
@@ -421,7 +422,8 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     const struct {
         const char *name;
         int        *to;
-    } flag[] = {{"--list", &m->list}, {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle}};
+    } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
+                {"--profile", &m->profile}};
     const struct {
         const char  *name, **to;
     } text[] = {{"--json", &m->json},       {"--output", &m->output}, {"--format", &m->named},
@@ -439,7 +441,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     const char *v, *end;
     int         k;
 
-    for (k = 0; k < 3; k++)
+    for (k = 0; k < 4; k++)
         if (!strcmp(argv[*i], flag[k].name)) {
             *flag[k].to = 1;
             return;
@@ -583,13 +585,20 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
                                          size_t n)
 {
     perf_bench_opts o = perf_main_opts_(m);
-    perf_bench      b = perf_bench_begin(name, &o);
-    perf_result     r;
+    perf_bench      once = {1, 0, PERF_NULL_, PERF_NULL_, 0};
+    perf_bench      b = m->profile ? once : perf_bench_begin(name, &o);
+    perf_result     r = PERF_ZERO;
 
     if (c->plain)
         c->plain(b);
-    else
+    else if (c->sized)
         c->sized(b, n);
+    else
+        c->threaded(b, 0, 1);
+    if (m->profile) {
+        (void)fprintf(m->out, "%s ran once\n", name);
+        return r;
+    }
     r = perf_main_end_(b);
     perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
     return r;
@@ -800,7 +809,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         perf_put_(&o, c->name);
         if (!c->plain)
             perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
-        if (c->threaded) {
+        if (c->threaded && !m->profile) {
             perf_main_crew_(m, c, name, number);
             continue;
         }
@@ -839,7 +848,7 @@ PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
     for (c = perf_cases_v1_; c; c = c->next)
         if (perf_main_wants_(m, c))
             m->todo += perf_main_plan_(m, c, n) * PERF_CAST_(size_t, m->repeat);
-    if (m->todo)
+    if (m->todo && !m->profile)
         (void)fputs("benchmark                                  median [95 % interval]"
                     "       p95       p99     first\n", m->out);
     for (round = 0; round < PERF_CAST_(int, m->repeat); round++) {

@@ -94,7 +94,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
- *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
+ *   perf_digits_us_, perf_file_number_  fast text of a trace
  *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
  *   perf_put_loop_          the lines of one loop                                              */
@@ -1683,12 +1683,6 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
 {
     f->p = perf_digits_(f->p, v);
-}
-
-/* A name or other text as JSON string. */
-PERF_FN void perf_file_json_(perf_file_ *f, const char *s)
-{
-    perf_file_putf_(f, "%.0s", s);
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies

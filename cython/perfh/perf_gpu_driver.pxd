@@ -75,6 +75,9 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*ctx_limit)(size_t *, int) noexcept nogil
         int (*l2_release)() noexcept nogil
         int (*device_bus)(char *, int, int) noexcept nogil
+        int (*device_meter)(int, int, double *) noexcept nogil
+        int (*profiler_start)() noexcept nogil
+        int (*profiler_stop)() noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

@@ -39,7 +39,7 @@ static inline uint64_t sim_clock(void);
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
     X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
     X(mem_alloc_on) X(mem_free_on) X(error_waits) X(pool_set)                             \
-    X(ctx_limit) X(l2_release)
+    X(ctx_limit) X(l2_release) X(device_meter) X(profiler_start) X(profiler_stop)
 /* And what only programs call. */
 #define SIM_ALL(X)                                                                                \
     SIM_LIST(X) X(device_count) X(device_name) X(stream_create) X(stream_destroy) X(stream_wait)
@@ -135,6 +135,9 @@ static struct sim_state {
     double   copy_gbs;          /* GB/s of copy and fill                                            */
     unsigned sm_mhz;            /* what device_clock answers                                        */
     uint64_t throttle;
+    double   watts;             /* what it takes; 0: device_meter fails.  The joules are counted up */
+    uint64_t meter_ns;          /* in steps of so long */
+    int      profiled;          /* 1: between profiler_start and profiler_stop */
     sim_fault fault[SIM_FUNCTIONS];
     int      sticky;            /* every call answers this; 0: none */
     int      down;              /* shut down: every call answers 4 */
@@ -1250,6 +1253,30 @@ static inline int sim_device_clock(int device, unsigned *sm_mhz, uint64_t *reaso
     return sim_leave(0);
 }
 
+static inline int sim_device_meter(int device, int what, double *value)
+{
+    SIM_ENTER(device_meter);
+    (void)device;
+    if (!(sim.watts > 0))
+        return sim_leave(3);
+    *value = what == 0 ? (double)(sim.now / sim.meter_ns * sim.meter_ns) * 1e-9 * sim.watts : what == 1 ? 61 : 98;
+    return sim_leave(0);
+}
+
+static inline int sim_profiler_start(void)
+{
+    SIM_ENTER(profiler_start);
+    sim.profiled = 1;
+    return sim_leave(0);
+}
+
+static inline int sim_profiler_stop(void)
+{
+    SIM_ENTER(profiler_stop);
+    sim.profiled = 0;
+    return sim_leave(0);
+}
+
 /* ---- for tests ---- */
 
 static inline perf_gpu_backend sim_table(void)
@@ -1405,6 +1432,9 @@ static inline void sim_reset(void)
     sim.memory[0] = sim.memory[1] = UINT64_C(80) << 30;
     sim.copy_gbs = 3000;
     sim.sm_mhz = 1980;
+    sim.watts = 300;
+    sim.meter_ns = 50000000;
+    sim.cost[SIM_device_meter] = 300000;
     sim.cost[SIM_ctx_id] = 10;
     sim.cost[SIM_ctx_record] = 2000;
     sim.cost[SIM_device_clock] = 20000;
