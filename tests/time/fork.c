@@ -25,7 +25,7 @@ static int child_of(void (*f)(void))
         check_passed_ = check_failed_ = 0;
         f();
         fflush(stdout);
-        _exit(check_failed_ ? 1 : 0);
+        check_exit(check_failed_ ? 1 : 0);
     }
     waitpid(pid, &status, 0);
     return status;
