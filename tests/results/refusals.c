@@ -372,7 +372,9 @@ static void names(void)
     perf_instant(NULL);
     CHECK(row_of("(null)", "counter").calls == 1 && row_of("(null)", "instant").calls == 1,
           "of no name");
+    perf_reset();
     perf_count("odd", NAN);
+    CHECK(perf_error() == PERF_ESTATE && row_of("odd", "counter").calls < 0.5, "NaN is no count");
     perf_count("odd", INFINITY);
     CHECK(row_of("odd", "counter").calls <= 2, "no numbers");
     perf_reset();
@@ -418,6 +420,13 @@ static void loops(void)
 
 /* The lock is ours, as in a signal handler that came while this thread held it: nobody waits, nothing is
  * changed, and what could not be counted is counted as lost.                                      */
+static int  collected;
+static void collect(struct perf_registry_ *unused)
+{
+    (void)unused;
+    collected++;
+}
+
 static void inside(void)
 {
     static perf_source_ source;
@@ -445,6 +454,12 @@ static void inside(void)
           "not counted");
     perf_reset();
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    source.collect = collect;
+    perf_source_add_(r, &source);
+    perf_source_add_(r, &source);
+    CHECK(r->sources == &source && !source.next, "added once");
+    (void)row_of("any", "scope");
+    CHECK(collected == 2, "one for the length, one for the text: %d", collected);
 }
 
 int main(int argc, char **argv)
