@@ -1293,7 +1293,7 @@ static void forks(void)
     if (!child) {
         perf_gpu_scope_end(&s);
         one("child", stream, 1000);
-        _exit(sim.calls[SIM_event_record] != records);
+        check_exit(sim.calls[SIM_event_record] != records);
     }
     (void)waitpid(child, &status, 0);
     perf_gpu_scope_end(&s);
