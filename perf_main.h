@@ -35,6 +35,9 @@ PERF_BEGIN_DECLS
  *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
  *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
  *                                          Five sizes or more get their growth named: O(n log n)
+ *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
+ *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
+ *                                          the entry is called name/4096/8
  *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling); they
  *                                          start together, measure for the whole budget;
  *                                          `thread` is 0, 1, ..., `threads` is how many
@@ -42,15 +45,22 @@ PERF_BEGIN_DECLS
  * nobody.  Names are identifiers, each once in a file.                                           */
 #define PERF_BENCH(name)                                                                          \
     PERF_CASE_(name, (PERF_UNUSED_ perf_bench b), PERF_CAT_(perf_case_run_, name), PERF_NULL_,    \
-               PERF_NULL_, 0, 0)
+               PERF_NULL_, PERF_NULL_, PERF_NULL_, 0, 0)
 #define PERF_BENCH_N(name, low, high)                                                             \
     PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t n), PERF_NULL_,              \
-               PERF_CAT_(perf_case_run_, name), PERF_NULL_, low, high)
+               PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_, PERF_NULL_, low, high)
+#define PERF_BENCH_ARGS(name, count, ...)                                                         \
+    static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
+    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ const int64_t *arg), PERF_NULL_,    \
+               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name),                           \
+               PERF_CAT_(perf_case_arg_, name)[0], count,                                         \
+               sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
     PERF_CASE_(name,                                                                              \
                (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread,                             \
                 PERF_UNUSED_ size_t threads),                                                      \
-               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), low, high)
+               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_,   \
+               low, high)
 
 /* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
@@ -61,9 +71,9 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
  *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
 PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
 
-/* A number of your own for this run: in its row, our JSON and Google's.  Before, in or after the
- * loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes at
- * most, copied; with one more the benchmark fails.                                               */
+/* A number of your own for this run: in its row, our JSON, Google's and Go's.  Before, in or after
+ * the loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes
+ * at most, copied; with one more the benchmark fails.                                            */
 PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
 
 /* >>complexity -------------------------------------------------------------------------------- */
@@ -93,6 +103,8 @@ typedef struct perf_case_ {
     void (*plain)(perf_bench b);
     void (*sized)(perf_bench b, size_t n);
     void (*threaded)(perf_bench b, size_t thread, size_t threads);
+    void (*given)(perf_bench b, const int64_t *arg);
+    const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
     size_t             low, high;
 } perf_case_;
 
@@ -114,10 +126,10 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     *at = c;
 }
 
-#define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
+#define PERF_CASE_(name, parameters, ...)                                                         \
     static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
-    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__, plain, \
-                                                     sized,      threaded, low,    high};         \
+    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__,       \
+                                                     __VA_ARGS__};                                \
     PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
     {                                                                                             \
         perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
@@ -319,8 +331,8 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 {
     (void)fprintf(f, "usage: %s [OPTION...]\n", program);
     (void)fputs(
-        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with\n"
-        "                     any of ^$|()[]{}*+?. a regular expression; may come several times\n"
+        "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
+        "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
         "  --list             print the names and end\n"
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
@@ -485,14 +497,16 @@ PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
         perf_main_wrong_(m, "--format does not know", m->named);
     if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
         perf_main_wrong_(m, "--accept does not understand", m->accept);
+    else if (m->rule.memory || m->rule.metric >= PERF_METRIC_MEMORY)
+        perf_main_wrong_(m, "--accept: benchmarks measure time, not", m->accept);
 }
 
-PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
+PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
 {
     size_t i;
 
     for (i = 0; i < m->filters; i++)
-        if (perf_main_match_(m->filter[i], c->name) > 0)
+        if (perf_main_match_(m->filter[i], name) > 0)
             return 1;
     return !m->filters;
 }
@@ -580,7 +594,7 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 }
 
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
-                                         size_t n)
+                                         size_t n, const int64_t *arg)
 {
     perf_bench_opts o = perf_main_opts_(m);
     perf_bench      b = perf_bench_begin(name, &o);
@@ -588,15 +602,17 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
 
     if (c->plain)
         c->plain(b);
-    else
+    else if (c->sized)
         c->sized(b, n);
+    else
+        c->given(b, arg);
     r = perf_main_end_(b);
     perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
     return r;
 }
 
-/* The sizes, or numbers of threads, of a sweep into n[]: by the smallest power of two that needs at
- * most 12 of them, from either end; 0 is 1.  A plain benchmark: a single 0.                      */
+/* How many entries it has, and the sizes or numbers of threads of a sweep into n[]: by the smallest
+ * power of two that needs at most 12 of them, from either end; 0 is 1.                           */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
     double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
@@ -604,8 +620,8 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     size_t factor, count;
 
     n[0] = c->threaded ? m->threads : 0.0;
-    if (c->plain || n[0] > 0.0)
-        return 1;
+    if (c->plain || c->given || n[0] > 0.0)
+        return c->given ? c->high : 1;
     high = c->threaded && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
     low = low < 1.0 ? 1.0 : low > high ? high : low;
     high = high < low ? low : high;
@@ -790,24 +806,37 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
     double n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
-    size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
+    size_t i, k, number, count = perf_main_plan_(m, c, n), got = 0;
     char   name[160];
 
     for (i = 0; i < count; i++) {
-        perf_out_   o = perf_out_open_(name, sizeof name);
-        perf_result r;
-        number = PERF_CAST_(size_t, n[i]);
+        perf_out_      o = perf_out_open_(name, sizeof name);
+        const int64_t *arg = c->given ? c->arg + i * c->low : c->arg;
+        perf_result    r;
+        number = c->given ? 0 : PERF_CAST_(size_t, n[i]);
         perf_put_(&o, c->name);
-        if (!c->plain)
+        for (k = 0; c->given && k < c->low; k++)
+            perf_say_(&o, "/%s%u", arg[k] < 0 ? "-" : "",
+                      arg[k] < 0 ? 0 - PERF_CAST_(uint64_t, arg[k]) : PERF_CAST_(uint64_t, arg[k]));
+        if (c->sized || c->threaded)
             perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
+        if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
+            continue;
+        if (!m->todo++)
+            (void)fputs("benchmark                                  median [95 % interval]"
+                        "       p95       p99     first\n", m->out);
         if (c->threaded) {
             perf_main_crew_(m, c, name, number);
             continue;
         }
-        r = perf_main_one_(m, c, name, number);
-        used[got] = n[i];
-        ns[got] = perf_result_main_(&r)->p50;
-        got += r.time.count > 0;
+        r = perf_main_one_(m, c, name, number, arg);
+        if (c->sized && r.time.count > 0) {
+            used[got] = n[i];
+            ns[got] = perf_result_main_(&r)->min;           /* others only ever slow it down      */
+            if (ns[got] < 0.5 * perf_result_main_(&r)->p50)
+                ns[got] = perf_result_main_(&r)->p50;
+            got++;
+        }
     }
     if (got >= 5)
         perf_main_growth_(m, c->name, used, ns, got);
@@ -832,22 +861,14 @@ PERF_COLD_FN_ void perf_main_shuffle_(void)
 
 PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
 {
-    double      n[PERF_MAIN_SIZES_];
     perf_case_ *c;
     int         round;
 
-    for (c = perf_cases_v1_; c; c = c->next)
-        if (perf_main_wants_(m, c))
-            m->todo += perf_main_plan_(m, c, n) * PERF_CAST_(size_t, m->repeat);
-    if (m->todo)
-        (void)fputs("benchmark                                  median [95 % interval]"
-                    "       p95       p99     first\n", m->out);
     for (round = 0; round < PERF_CAST_(int, m->repeat); round++) {
         if (m->shuffle)
             perf_main_shuffle_();
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(m, c))
-                perf_main_case_(m, c);
+            perf_main_case_(m, c);
     }
 }
 
@@ -869,6 +890,27 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     return m->format ? perf_export_to(stdout, format, &m->with) : perf_results_to(stdout, &m->with);
 }
 
+/* The table of --compare.  On a screen with colours verdicts are green and red. */
+PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
+{
+    perf_status status;
+    size_t      len, n, blanks = 2;             /* a verdict stands behind two                    */
+    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status), *at;
+    perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
+
+#if PERF_POSIX_FILES_
+    perf_screen_of_(&screen, m->out);
+#endif
+    for (at = text; at && *at; at += n) {
+        int good = !strncmp(at, "ACCEPT", 6), bad = !strncmp(at, "REJECT", 6);
+        n = blanks > 1 && (good || bad) && (screen.style & PERF_COLOR_) ? 6 : 1;
+        blanks = *at == '\n' ? 2 : *at == ' ' ? blanks + 1 : 0;
+        (void)fprintf(m->out, n == 1 ? "%.1s" : good ? "\033[32m%.6s\033[0m"
+                                                     : "\033[31m%.6s\033[0m", at);
+    }
+    PERF_FREE(text);
+}
+
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
@@ -885,7 +927,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
             result = 2;
         } else {
             (void)fputs("\n", m->out);
-            (void)perf_baseline_to(m->out, &b);
+            perf_main_verdicts_(m, &b);
             result = b.decision == PERF_REJECT;
         }
         perf_baseline_free(&b);
@@ -945,7 +987,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
     if (m.list) {
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(&m, c))
+            if (perf_main_wants_(&m, c->name))
                 (void)printf("%s\n", c->name);
         return fflush(stdout) || ferror(stdout) ? 2 : 0;
     }
