@@ -314,11 +314,12 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs one of them                       */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *json, *output;
+    const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, bad;
-    double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
+    double      repeat, threads;
+    perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
     uint32_t    process;
@@ -339,15 +340,14 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --min-time SECONDS for one measurement at least; default 0\n"
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
-        "  --json FILE        write all results; - is standard output\n"
-        "  --output FILE      the same, in the format that --format names\n"
+        "  --output FILE      write all results; - is standard output; also --json FILE\n"
         "  --format F         json, google, go, openmetrics; to a file also folded, flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
         "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
-        "  --no-env           no line about the environment; also PERF_NO_ENV=1\n"
+        "  --no-env           no line about the environment\n"
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured\n", f);
@@ -407,12 +407,6 @@ PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **
     return *i + 1 < argc ? argv[++*i] : "";
 }
 
-/* 0: our own; NULL behind the last. */
-PERF_FN const char *perf_main_format_(int f)
-{
-    return f ? perf_export_format_name(PERF_CAST_(perf_export_format, f - 1)) : "json";
-}
-
 PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
 {
     size_t n = strcspn(key, "="), i = 0;
@@ -436,19 +430,19 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     } flag[] = {{"--list", &m->list}, {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle}};
     const struct {
         const char  *name, **to;
-    } text[] = {{"--json", &m->json},       {"--output", &m->output}, {"--format", &m->named},
-                {"--save", &m->save},       {"--add", &m->add},       {"--compare", &m->compare},
+    } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
+                {"--save", &m->save},   {"--add", &m->add},         {"--compare", &m->compare},
                 {"--accept", &m->accept}};
     const struct {
         const char *name, *wants;
         double     *to, most;
         int         whole;
-    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->min_time, 1e6, 0},
-                  {"--budget", "--budget needs seconds, not", &m->budget, 1e6, 0},
+    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
+                  {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads,
                    PERF_MAIN_THREADS_, 1}};
-    const char *v, *end;
+    const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
     int         k;
 
     for (k = 0; k < 3; k++)
@@ -456,20 +450,19 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
             *flag[k].to = 1;
             return;
         }
-    for (k = 0; k < 7; k++)
-        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_) {
-            if (!*v)
-                perf_main_wrong_(m, "this option needs a value:", text[k].name);
+    for (k = 0; k < 7 && !v; k++)
+        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_)
             *text[k].to = v;
-            return;
-        }
-    for (k = 0; k < 4; k++)
+    if (v && !*v)
+        perf_main_wrong_(m, "this option needs a value:", text[k - 1].name);
+    for (k = 0; k < 4 && !v; k++)
         if ((v = perf_main_value_(number[k].name, argc, argv, i)) != PERF_NULL_) {
             *number[k].to = perf_main_number_(v, &end, number[k].most, number[k].whole);
             if (!(*number[k].to > 0.0) || *end)
                 perf_main_wrong_(m, number[k].wants, v);
-            return;
         }
+    if (v)
+        return;
     if ((v = perf_main_value_("--context", argc, argv, i)) != PERF_NULL_) {
         perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, v)));
     } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
@@ -484,16 +477,13 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
 /* What the options say together. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
-    const char *name;
+    const char *name = m->named && strcmp(m->named, "json") != 0 ? "" : m->named;
 
-    if (m->json ? m->output || m->named : m->named && !m->output)
-        perf_main_wrong_(m, "either --json FILE, or --output FILE and --format, not",
-                         m->json ? m->json : m->named);
-    m->output = m->json ? m->json : m->output;
-    while (m->named && (name = perf_main_format_(m->format)) != PERF_NULL_ &&
-           strcmp(m->named, name) != 0)
-        m->format++;
-    if (!perf_main_format_(m->format))
+    if (m->named && !m->output)
+        perf_main_wrong_(m, "--format needs --output FILE, too, not only", m->named);
+    for (; name && strcmp(m->named, name) != 0; m->format++)
+        name = perf_export_format_name(PERF_CAST_(perf_export_format, m->format));
+    if (m->named && !name)
         perf_main_wrong_(m, "--format does not know", m->named);
     if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
         perf_main_wrong_(m, "--accept does not understand", m->accept);
@@ -573,15 +563,6 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
 /* ---- running ---- */
 
-PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
-{
-    perf_bench_opts o = perf_bench_opts_default();
-
-    o.max_seconds = m->budget;
-    o.min_seconds = m->min_time;
-    return o;
-}
-
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
@@ -596,9 +577,8 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench_opts o = perf_main_opts_(m);
-    perf_bench      b = perf_bench_begin(name, &o);
-    perf_result     r;
+    perf_bench  b = perf_bench_begin(name, &m->opts);
+    perf_result r;
 
     if (c->plain)
         c->plain(b);
@@ -770,7 +750,7 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
                                    size_t threads)
 {
-    perf_bench_opts o = perf_main_opts_(m);
+    perf_bench_opts o = m->opts;
     perf_crew_      crew;
     perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
     perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
@@ -784,7 +764,7 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
     crew.name = name;
     crew.threads = threads;
     o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
-    o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
+    o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : 0.5;
     if (h)
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
@@ -831,11 +811,9 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         }
         r = perf_main_one_(m, c, name, number, arg);
         if (c->sized && r.time.count > 0) {
-            used[got] = n[i];
-            ns[got] = perf_result_main_(&r)->min;           /* others only ever slow it down      */
-            if (ns[got] < 0.5 * perf_result_main_(&r)->p50)
-                ns[got] = perf_result_main_(&r)->p50;
-            got++;
+            const perf_summary *t = perf_result_main_(&r);
+            used[got] = n[i];                   /* the fastest: others only ever slow it down     */
+            ns[got++] = t->min > 0.5 * t->p50 ? t->min : t->p50;
         }
     }
     if (got >= 5)
@@ -962,15 +940,12 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     perf_case_ *c;
     char        text[512];
     perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *no_env;
     int         i, result;
 
     memset(&m, 0, sizeof m);
     m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
     m.repeat = 1;
     m.with.context = m.context;
-    no_env = perf_getenv_("PERF_NO_ENV");
-    m.no_env = no_env && *no_env && strcmp(no_env, "0");
     for (i = 1; i < argc && !m.bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m.program);
