@@ -11,13 +11,16 @@
 #include "perf_file.h"
 #include "perf_record.h"
 #include "perf_stats.h"
-#include <stdio.h>
 
 /* >>config ------------------------------------------------------------------------------------ */
 
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in its environment: */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+
+#if PERF_AT_EXIT
+#include <stdio.h>
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -60,7 +63,8 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
-/* The same to any stream; opts NULL means defaults.  On a terminal columns of a table are left out
+/* The same to any stream (stdout and others are in <stdio.h>, which may be left out of perf.h);
+ * opts NULL means defaults.  On a terminal columns of a table are left out
  * until it fits, long lines are broken, and a bar shows the share, in colour unless NO_COLOR is
  * set.  All of it is ASCII, but for names.                                                       */
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
@@ -1573,11 +1577,11 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
     return o.len;
 }
 
-/* Breaks lines that are wider than the screen at a blank. */
-PERF_COLD_FN_ void perf_write_lines_(FILE *file, const char *p, int width)
+/* Breaks lines that are wider than the screen at a blank; width 0: none.  1 when all was written. */
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
-    int         column = 0, n;
+    int         column = 0, n, whole;
 
     for (s = p; *s; s += n) {
         n = perf_utf8_(s);
@@ -1586,19 +1590,21 @@ PERF_COLD_FN_ void perf_write_lines_(FILE *file, const char *p, int width)
         if (*s == '\n' || *s == ' ')
             blank = s;
         column = *s == '\n' ? 0 : column;
-        if (column > width && blank > p && *blank == ' ' && *s != ' ') {
-            (void)fprintf(file, "%.*s\n    ", PERF_CAST_(int, blank - p), p);
+        if (width && column > width && blank > p && *blank == ' ' && *s != ' ') {
+            (void)perf_fwrite_(p, 1, PERF_CAST_(size_t, blank - p), file);
+            (void)perf_fwrite_("\n    ", 1, 5, file);
             column = 4 + PERF_CAST_(int, s - blank);
             p = blank + 1;
         }
     }
-    (void)fputs(p, file);
+    whole = perf_fwrite_(p, 1, PERF_CAST_(size_t, s - p), file) == PERF_CAST_(size_t, s - p);
+    return !perf_fflush_(file) && whole;
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
 {
     perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
+    perf_out_      o = PERF_ZERO, first;
     perf_status    status = PERF_ENOMEM;
 
     if (!file)
@@ -1609,31 +1615,22 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
         perf_screen_of_(&o, file);
 #endif
-    again.width = o.width;
-    again.style = o.style;
-    perf_snapshot_put_(&o, &s);
-    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish     */
-    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
-    if (again.p) {
-        perf_snapshot_put_(&again, &s);
-        if (again.len >= again.cap)
-            again.len = again.cap - 1;
-        status = PERF_OK;
-        if (again.width)
-            perf_write_lines_(file, again.p, again.width);
-        else if (fwrite(again.p, 1, again.len, file) != again.len)
-            status = PERF_EIO;
-        if (fflush(file) || ferror(file))
-            status = PERF_EIO;
+    first = o;
+    perf_snapshot_put_(&first, &s);
+    o.cap = first.len + 4096;                   /* slack: benches of other threads may finish     */
+    o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
+    if (o.p) {
+        perf_snapshot_put_(&o, &s);
+        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
     }
-    PERF_FREE(again.p);
+    PERF_FREE(o.p);
     perf_snapshot_free_(&s);
     return status;
 }
 
 PERF_FN perf_status perf_report(void)
 {
-    return perf_report_to(stderr, PERF_NULL_);
+    return perf_report_to(perf_stderr_, PERF_NULL_);
 }
 
 /* ---- trace ---- */

@@ -15,6 +15,7 @@
 #define PERF_TRACE_H
 
 #include "perf.h"
+#include <stdio.h>
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
 #endif
