@@ -532,8 +532,7 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
     if (!r)
         return PERF_ENOMEM;
-    if (perf_lock_(r))
-        perf_unlock_(r);
+    perf_sources_collect_(r);
     w.tick = perf_scope_tick_ns_(r);
     w.tree = perf_tree_make_(r);
     if (!w.tree)
