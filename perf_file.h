@@ -204,17 +204,14 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 /* A number that nobody can guess.  Not for keys: without /dev/urandom it is made of an address. */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
-    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn), y = 0;
+    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
 #if PERF_POSIX_FILES_
     int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
 
-    if (fd >= 0) {
-        if (perf_fd_read_(fd, &y, sizeof y) != PERF_CAST_(long, sizeof y))
-            y = 0;
-        (void)perf_close_(fd);
-    }
+    (void)!perf_fd_read_(fd, &x, sizeof x);     /* should it fail, or the call before: x stays    */
+    (void)perf_close_(fd);
 #endif
-    x = (x ^ y) * UINT64_C(0x9e3779b97f4a7c15);
+    x *= UINT64_C(0x9e3779b97f4a7c15);
     return x ^ x >> 29;
 }
 

@@ -84,7 +84,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
- *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name, with its buckets
+ *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
@@ -123,9 +123,8 @@ typedef struct perf_losses_ {
     uint64_t n[PERF_LOSS_ALL_];
 } perf_losses_;
 
-/* All that was recorded under one name, summed up; times in ticks. */
+/* The durations recorded under one name. */
 typedef struct perf_sum_ {
-    uint64_t count, sum, total, inside, min, max;
     uint64_t last_at;           /* of a counter: when its last value came                         */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
@@ -140,7 +139,8 @@ PERF_FN double perf_bucket_value_(uint32_t index)
 }
 
 /* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, uint64_t calls, double q)
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
 {
     double   want = q * PERF_CAST_(double, calls), value;
     uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
@@ -154,9 +154,9 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, uint64_t calls, double q)
             break;
     }
     value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, c->max))
-        value = PERF_CAST_(double, c->max);
-    return value < PERF_CAST_(double, c->min) ? PERF_CAST_(double, c->min) : value;
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
 }
 
 /* Recursive calls once; never less than what ran inside. */
@@ -236,22 +236,22 @@ PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c
 /* Adds one cell; its owner may be writing meanwhile. */
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint64_t n = PERF_GET_(&c->count), all = PERF_GET_(&c->sum), x;
+    uint64_t n = PERF_GET_(&c->count), x;
 
     if (!n)
         return;
-    sum->count += n;
+    row->count += n;
     if (PERF_KIND_POINT_(row->kind)) {
         perf_sum_gauge_(sum, row, c);
         return;
     }
-    sum->sum += all;
-    sum->total += perf_cell_total_(c);
-    sum->inside += perf_cell_total_(c) - perf_cell_self_(c);
+    row->sum += PERF_GET_(&c->sum);
+    row->total += perf_cell_total_(c);
+    row->self += perf_cell_self_(c);
     x = PERF_GET_(&c->min);
-    sum->min = x < sum->min ? x : sum->min;
+    row->min = x < row->min || row->count == n ? x : row->min;
     x = PERF_GET_(&c->max);
-    sum->max = x > sum->max ? x : sum->max;
+    row->max = x > row->max ? x : row->max;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -265,25 +265,18 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
 
     memset(sum, 0, sizeof *sum);
     memset(row, 0, sizeof *row);
-    sum->min = ~UINT64_C(0);
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
             perf_sum_cell_(sum, row, t, c);
-    row->count = sum->count;
     if (!row->count || PERF_KIND_POINT_(row->kind))
         return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += sum->bucket[i];
-    row->sum = sum->sum;
-    row->total = sum->total;
-    row->self = sum->total - sum->inside;
-    row->min = sum->min;
-    row->max = sum->max;
-    row->p50 = perf_sum_quantile_(sum, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, calls, 0.99);
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
 }
 
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
@@ -314,15 +307,11 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 
 PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
 {
-    switch (by) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, r->sum) / PERF_CAST_(double, r->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, r->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME: break;
-    }
-    return PERF_CAST_(double, r->self);
+    uint64_t x = by == PERF_SORT_TOTAL ? r->total : by == PERF_SORT_CALLS ? r->count
+                 : by == PERF_SORT_MAX ? r->max   : by == PERF_SORT_MEAN  ? r->sum
+                                                                          : r->self;
+
+    return PERF_CAST_(double, x) / (by == PERF_SORT_MEAN ? PERF_CAST_(double, r->count) : 1.0);
 }
 
 PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
@@ -1269,10 +1258,7 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
     }
 }
 
-PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
-{
-    perf_put_notes_(o, warnings, "    note: ", "\n");
-}
+#define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
 
 PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
                                   double ceiling)
@@ -1382,17 +1368,12 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, b->warnings);
 }
 
-/* 1 when both are there and differ by over 5 %: that is worth a line. */
-PERF_FN int perf_ratio_apart_(double a, double b)
-{
-    return a > 0.0 && b > 0.0 && (a > 1.05 * b || b > 1.05 * a);
-}
-
 /* Both arms and the verdict, for perf_report. */
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = *PERF_CAST_(const perf_ab_result *, l->result);
     int            cpu = r.decides == PERF_DECIDES_CPU;
+    double         ratio = r.verdict.ratio.estimate, control = r.control_ratio;
 
     if (r.baseline.count)
         perf_put_loop_row_(o, l->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
@@ -1401,9 +1382,10 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
         perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.first_candidate_ns);
     perf_putf_(o, "  %.95s: %s\n", l->name, perf_verdict_text(&r.verdict));
-    if (r.control_failed || perf_ratio_apart_(r.control_ratio, r.verdict.ratio.estimate))
+    if (r.control_failed || (ratio > 0.0 && control > 0.0 &&
+                             (ratio > 1.05 * control || control > 1.05 * ratio)))
         perf_putf_(o, "    control: candidate / baseline is %.4f in turns, %.4f after one of them "
-                      "had a lead\n", r.verdict.ratio.estimate, r.control_ratio);
+                      "had a lead\n", ratio, control);
     if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS))
         perf_putf_(o, "    candidate / baseline with the faster one's time alone: %.4f\n",
                    r.alone_ratio);
@@ -1630,7 +1612,7 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
     return o.len;
 }
 
-/* Breaks lines that are wider than the screen at a blank; width 0: none.  1 when all was written. */
+/* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
@@ -1687,21 +1669,6 @@ PERF_FN perf_status perf_report(void)
 }
 
 /* ---- trace ---- */
-
-/* Decimal: 20 characters at most. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
-{
-    char   text[20], *q = text + 20;
-    size_t n;
-
-    do {
-        *--q = PERF_CAST_(char, '0' + v % 10);
-        v /= 10;
-    } while (v);
-    n = PERF_CAST_(size_t, text + 20 - q);
-    memcpy(p, q, n);
-    return p + n;
-}
 
 /* Three digits of v < 1000; returns where the first is that counts. */
 PERF_FN int perf_digits_3_(char *p, uint32_t v)

@@ -156,16 +156,12 @@ typedef struct perf_pf_ {
 /* Names as the viewer wants them: UTF-8, or the bytes that are not replaced by '?'. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
-    size_t n = 0;
+    size_t n;
+    int    rest = 0;            /* bytes of a character that is whole                             */
 
-    while (*name) {
-        int k = perf_utf8_(name);
-        if (!k) {
-            to[n++] = '?';
-            name++;
-        }
-        while (k--)
-            to[n++] = *name++;
+    for (n = 0; name[n]; n++, rest--) {
+        rest = rest > 0 ? rest : perf_utf8_(name + n);
+        to[n] = PERF_CAST_(char, rest ? name[n] : '?');
     }
     return n;
 }
@@ -1020,16 +1016,11 @@ PERF_FN uint64_t perf_merge_time_(const perf_merge_ *m, uint64_t ns)
 /* "clock within 1234 ns of the others" */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o = perf_out_open_(to, cap);
+    uint64_t  by = PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
 
-    o.p = to;
-    o.cap = cap;
-    perf_put_(&o, "clock moved by ");
-    if (m->part[m->at].offset_ns < 0)
-        perf_put_char_(&o, '-');
-    perf_put_u64_(&o, m->part[m->at].offset_ns < 0
-                          ? 0 - PERF_CAST_(uint64_t, m->part[m->at].offset_ns)
-                          : PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
+    perf_put_(&o, by >> 63 ? "clock moved by -" : "clock moved by ");
+    perf_put_u64_(&o, by >> 63 ? 0 - by : by);
     perf_put_(&o, " ns, within ");
     perf_put_u64_(&o, PERF_CAST_(uint64_t, m->part[m->at].bound_ns));
     perf_put_(&o, " ns");
