@@ -280,6 +280,7 @@ PERF_END_DECLS
 #if PERF_MAIN
 
 #include "perf_export.h"
+#include <stdio.h>
 #include <stdlib.h>
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>

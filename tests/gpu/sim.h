@@ -26,6 +26,7 @@ static inline uint64_t sim_clock(void);
 #include "../../perf_cuda.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The functions of the table: enum sim_fn, and what counters and faults are indexed with. */
