@@ -195,19 +195,21 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 }
 
-/* Adds the counters of a cell's durations, with the one that is still to be counted. */
+/* Adds the counters of a cell's durations, with those that are still to be counted. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
-    uint64_t      *late = PERF_GET_(&t->late);
-    uint32_t       i, at;
+    uint32_t       i, k, at;
 
     if (!b)
         return;
     for (i = 0; i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += PERF_GET_(&b->n[i]) + (late == &b->n[i]);
+        if (at >= PERF_CELL_BUCKETS_)
+            continue;
+        sum->bucket[at] += PERF_GET_(&b->n[i]);
+        for (k = 0; k < PERF_LATE_; k++)
+            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
     }
 }
 
