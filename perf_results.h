@@ -73,8 +73,8 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
 
-/* Replaces the file by this run; see perf_results_opts for what a run is.  It is read back and on
- * the disk before it replaces the old one.  A file that is no baseline, as one that was damaged, is
+/* Replaces the file by this run; see perf_results_opts for what a run is.  It is on the disk
+ * before it replaces the old one.  A file that is no baseline, as one that was damaged, is
  * kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                             */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
@@ -1418,32 +1418,14 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* 1: the file holds the text and no more. */
-PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
-{
-    char   part[4096];
-    size_t n, at = 0;
-
-    if (fseek(file, 0, SEEK_SET))
-        return 0;
-    while ((n = fread(part, 1, sizeof part, file)) > 0) {
-        if (n > len - at || memcmp(part, text + at, n) != 0)
-            return 0;
-        at += n;
-    }
-    return at == len && !ferror(file);
-}
-
 PERF_COLD_FN_ void perf_text_go_(void *with)
 {
     perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
 
-    if (fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file) ||
-        (w->file.durable && !w->file.direct && !perf_text_is_there_(w->file.file, w->text, w->len)))
-        w->file.failed = 1;
+    w->file.failed |= fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file);
 }
 
-/* durable: read back, and on the disk before it replaces what was there. */
+/* durable: on the disk before it replaces what was there. */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
@@ -1616,7 +1598,7 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
 
 /* What a regression of the logs on `beside`, how far the others of each run moved, leaves of the
  * change of the new run, which is the last of them, and the standard error of that.  0: they have
- * moved farther than they do by themselves (1 in 1,000), and explain nothing.                    */
+ * moved farther than they do by themselves (1 in 10,000), and explain nothing.                   */
 PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *beside, size_t k,
                                          double mean, double *change, double *sd)
 {
@@ -1633,7 +1615,7 @@ PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *bes
         yy += y * y;
     }
     x = beside[k] - middle;
-    y = perf_t_quantile(0.9995, n - 1.0);
+    y = perf_t_quantile(0.99995, n - 1.0);
     if (!(x * x < y * y * (1.0 + 1.0 / n) * xx / (n - 1.0)))
         return 0;
     y = yy - xy * xy / xx;
@@ -1672,8 +1654,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
         sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
         if (beside && perf_baseline_regress_(before, beside, k, mean, &i.estimate, &sd))
             df = n - 2.0;
-        i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
-        i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
+        i.low = i.high = i.estimate;
+        i = perf_widen_(i, sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df));
     }
     v.pairs = 1;
     v.baseline_values = k;

@@ -676,7 +676,7 @@ enum { TOGETHER = 12 };
 
 static perf_results_opts shared_run(int id, double common, const double *change)
 {
-    static char              text[32], name[TOGETHER][8];
+    static char              text[32], name[TOGETHER][16];
     static double            value[TOGETHER];
     static perf_result       result[TOGETHER];
     static perf_results_item item[TOGETHER];
