@@ -957,6 +957,47 @@ static void reset_soon(void)
     sim_stop();
 }
 
+/* A scope that is open while its device is reset, and ends after others have noticed: dropped, and gone with a
+ * reset of the counts. */
+static void ended_late(void)
+{
+    perf_stream    stream = start();
+    perf_gpu_scope s = perf_gpu_scope_begin("open", stream);
+
+    one("in flight", stream, 1000);
+    sim_device_reset(0);
+    sim_host(110000);
+    stream = sim_stream(0);
+    one("after", stream, 1000);
+    perf_gpu_scope_end(&s);
+    (void)perf_gpu_collect_sync();
+    CHECK(all().dropped == 2 && all().scopes == 1 && accounted() == 3, "%g dropped", (double)all().dropped);
+    CHECK(!sim.stale, "an event of before the reset was used");
+    perf_reset();
+    CHECK(accounted() == 0, "%g", (double)accounted());
+    sim_stop();
+}
+
+/* Errors where the program waits or asks. */
+static void asked_at_a_bad_time(void)
+{
+    perf_stream stream = start();
+
+    one("slow", stream, 1000000);
+    sim_fail(SIM_event_sync, 1, 700, 0);
+    CHECK(perf_gpu_collect_sync() == PERF_EGPU && perf_gpu_error_code() == 700, "%d", perf_gpu_error_code());
+    perf_reset();
+    sim_fail(SIM_ctx_get, 2, 700, 0);
+    CHECK(perf_gpu_collect_sync() == PERF_EGPU, "context");
+    sim_fail(SIM_pool_set, 1, 1, 0);
+    CHECK(perf_gpu_memory_mark("no pool") == PERF_OK, "mark");
+    sim_fail(SIM_ctx_get, 1, 4, 2);
+    CHECK(perf_gpu_status() == PERF_EGPU && perf_gpu_error_code() == 4, "%d", perf_gpu_error_code());
+    CHECK(perf_gpu_status() == PERF_EGPU && perf_gpu_memory_mark("down") == PERF_EGPU, "down");
+    sim.down = 0;
+    sim_stop();
+}
+
 /* Somebody who has lost his processor holds the report: results wait, scopes go on. */
 static void booking_late(void)
 {
@@ -1367,6 +1408,8 @@ int main(int argc, char **argv)
     impossible_lengths();
     passing_error();
     reset_soon();
+    ended_late();
+    asked_at_a_bad_time();
     booking_late();
     bottlenecks();
     failures();
