@@ -530,14 +530,20 @@ PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
 
 /* ---- one scope ---- */
 
-/* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
- * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions. */
+/* A 64-bit counter that only its thread writes and reports read: one instruction, also without
+ * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
+ * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
 #if PERF_TSAN_
 #define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
 #define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
 #else
 #define PERF_PEEK_(x)   (x)
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+#define PERF_ADD_ASM_
+#define PERF_ADD_(x, n) __asm__("addq %1, %0" : "+m"(x) : "er"(PERF_CAST_(uint64_t, n)) : "cc")
+#else
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
 #endif
 
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
@@ -556,7 +562,7 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
     uint64_t at = bytes;
 
-#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TSAN_ && !PERF_TCC_   /* one instruction    */
+#ifdef PERF_ADD_ASM_                            /* one instruction                                */
     __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
 #else
     at = t->ring_next;
