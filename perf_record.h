@@ -77,7 +77,7 @@ PERF_FN perf_status perf_error(void);
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
  * stream's.  What is made here is never freed.
  *   perf_registry_, perf_registry_get_, perf_registry_read_, perf_lock_, perf_unlock_, perf_fail_,
- *   perf_misuse_, perf_clock_warn_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
+ *   perf_misuse_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
  *   perf_track_make_, perf_name_, perf_site_find_, perf_site_id_, perf_name_intern_,
  *   perf_name_length_, PERF_NAME_MAX_, perf_cell_get_, perf_cell_extend_, perf_slot_, perf_depth_,
  *   perf_scope_ticks_, perf_tick_ns_, perf_event_more_, perf_retired_, perf_ring_dropped_,
@@ -446,14 +446,14 @@ PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
-/* Any thread, with or without the lock. */
-PERF_COLD_FN_ void perf_clock_warn_(perf_registry_ *r, uint32_t bit)
+/* Sets bits of a word that any thread may write, with or without the lock. */
+PERF_COLD_FN_ void perf_word_set_(uint32_t *word, uint32_t bits)
 {
     uint32_t was;
 
     do
-        was = PERF_GET_(&r->warnings);
-    while (!(was & bit) && !perf_claim_(&r->warnings, was, was | bit));
+        was = PERF_GET_(word);
+    while ((was & bits) != bits && !perf_claim_(word, was, was | bits));
 }
 
 /* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
@@ -570,7 +570,7 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
 {
     if ((counter == 0) != (r->clock != 0) &&
         !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_clock_warn_(r, PERF_CLOCK_MIXED);
+        perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
 }
 
 /* The first anchor of all settles races for a new registry. */
@@ -1231,10 +1231,7 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
     perf_recorder_ *t, *mine = PERF_SELF_;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint32_t before;
-        do
-            before = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, before, before | what));
+        perf_word_set_(&t->request, what);
         PERF_SET_(&t->cells, 0u);
     }
     if (mine && mine->home)
@@ -1377,7 +1374,7 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
 
     if (d >> 63) {
         d = 0;
-        perf_clock_warn_(t->home, PERF_CLOCK_BACKWARDS);
+        perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
     }
     in = perf_cell_extend_(t, c, d);
     PERF_ADD_(c->count, 1);
@@ -1543,8 +1540,9 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         perf_lap_at_(&t->after, t, end);
 }
 
-/* The begin of a scope where perf_begin_() cannot do it. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                           int counter)
 {
     perf_recorder_   *t = perf_recorder_get_();
     const perf_sink_ *sink;
@@ -1555,6 +1553,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    perf_clock_agrees_(t->home, counter);
+    if (self)
+        *self = t;
     id = perf_site_id_(t->home, site);
     c = perf_cell_under_(t, t->open, id);
     if (!c) {
@@ -1591,7 +1592,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     int               on;
 
     t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
-    open = perf_begin_slow_(&s, &site);
+    open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
         perf_unlock_(r);
@@ -1606,9 +1607,8 @@ PERF_COLD_FN_ void perf_misuse_(void)
 {
     perf_recorder_ *t = perf_recorder_get_();
 
-    if (t) {
+    if (t)
         perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
-    }
 }
 
 /* The site of a name that is no static object: a small table by address in front of the interned
@@ -1643,8 +1643,6 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
 
     if (t)
         perf_lap_at_(l, t, perf_scope_ticks_(t->home));
-    else
-        l->rec = t;
 }
 
 /* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
@@ -1876,19 +1874,6 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ perf_span_ *perf_core_begin_new_(perf_span_ *s, perf_site_ *site,
-                                               perf_recorder_ **self, int counter)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r)
-        perf_clock_agrees_(r, counter);
-    s = perf_begin_slow_(s, site);
-    if (s && !PERF_TCC_)
-        *self = s->rec;
-    return s;
-}
-
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
  * NULL: it is not recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion
  * too: `cells` says so, and that there are slots.                                                */
@@ -1902,7 +1887,7 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
     if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
         c = perf_slot_at_(t, t->open, id)->cell;
     if (PERF_UNLIKELY_(!c))
-        return perf_core_begin_new_(s, site, self, counter);
+        return perf_begin_slow_(s, site, self, counter);
     if (PERF_LIKELY_(c->parent == t->open)) {
         PERF_SET_(&t->cell[id], c);
         perf_opened_(s, t, c);
@@ -1915,18 +1900,15 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
 
 #if PERF_ONE_CORE_
 PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
+#else
+#define perf_core_join_ PERF_NULL_
 #endif
 
 PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 {
     static const perf_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
-#if PERF_ONE_CORE_
-        perf_core_join_,
-#else
-        PERF_NULL_,
-#endif
-        perf_core_begin_, perf_end_slow_, perf_event_due_,
+        perf_core_join_, perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
         perf_core_thread_name_,
@@ -1996,7 +1978,6 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 #endif
 
 /* ---- sources ---- */
-
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.

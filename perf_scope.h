@@ -220,19 +220,15 @@ typedef struct perf_anchor_ {
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
 
-#if !PERF_TCC_
-extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#endif
-PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-#if !PERF_TCC_
-PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#endif
-
 #if PERF_TCC_
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 #define PERF_SELF_    PERF_CAST_(perf_recorder_ *, 0)
 #define PERF_SELF_AT_ PERF_NULL_
 #else
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_SELF_    perf_self_v1_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
@@ -331,7 +327,7 @@ typedef struct perf_recorder_ {
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
     perf_cell_ **cell;          /* by name id: the cell it last ran in; NULL for [0] and unseen   */
     uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
-    uint32_t     reserved;
+    uint32_t     late_next;     /* where in `late`                                                */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
     uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
@@ -339,7 +335,6 @@ typedef struct perf_recorder_ {
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
     uint64_t     extra_tag;     /* recursive calls that are open, as depth of an event            */
-    uint32_t     late_next;     /* where in `late`                                                */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0; cold from here on   */
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
@@ -753,11 +748,11 @@ PERF_FN perf_lap perf_lap_begin(void)
     return l;
 }
 
-/* One reading closes a phase and opens the next. */
+/* One reading closes a phase and opens the next.  Site NULL: nothing is recorded now. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
     uint64_t          now = perf_ticks();
-    const perf_core_ *core = l && l->rec ? perf_core_on_() : PERF_NULL_;
+    const perf_core_ *core = l && l->rec && site ? perf_core_on_() : PERF_NULL_;
 
     if (core)
         core->lap(l, site, now);
@@ -767,12 +762,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 {
-    perf_site_ *site = perf_site_named_(name, PERF_KIND_SCOPE_);
-
-    if (site)
-        perf_lap_(lap, site);
-    else if (lap)                               /* what passes while it is off is in no phase     */
-        *lap = perf_lap_begin();
+    perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
 #define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */
