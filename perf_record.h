@@ -963,6 +963,8 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
         PERF_SET_(zero[i], UINT64_C(0));
     PERF_SET_(&c->low, PERF_NO_LOW_);
     PERF_SET_(&c->min, ~UINT64_C(0));
+    if (c->gauge)
+        PERF_SET_(&c->gauge->n, UINT64_C(0));
     for (i = 0; c->buckets && i < c->buckets->room; i++)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
@@ -1697,9 +1699,32 @@ PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
     return *c ? t : PERF_NULL_;
 }
 
+/* Last, mean and extremes of the numbers of a name; 0: no memory. */
+PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
+{
+    perf_gauge_ *g = c->gauge;
+
+    if (!g) {
+        g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
+        if (!g) {
+            perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+            return 0;
+        }
+        PERF_REL_(&c->gauge, g);
+    }
+    if (!g->n || value < perf_from_bits_(g->least))
+        PERF_SET_(&g->least, perf_bits_(value));
+    if (!g->n || value > perf_from_bits_(g->most))
+        PERF_SET_(&g->most, perf_bits_(value));
+    PERF_SET_(&g->last, perf_bits_(value));
+    PERF_SET_(&g->values, perf_bits_(g->n ? perf_from_bits_(g->values) + value : value));
+    PERF_SET_(&g->at, now);
+    PERF_ADD_(g->n, 1);
+    return 1;
+}
+
 PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
 {
-    perf_gauge_    *g;
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
     uint64_t        now, at;
@@ -1711,20 +1736,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
         return;
     }
     now = perf_scope_ticks_(t->home);
-    if (!c->gauge)
-        PERF_REL_(&c->gauge, PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *c->gauge)));
-    g = c->gauge;
-    if (!g) {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+    if (!perf_gauge_add_(t, c, value, now))
         return;
-    }
-    if (!c->count || value < perf_from_bits_(g->least))
-        PERF_SET_(&g->least, perf_bits_(value));
-    if (!c->count || value > perf_from_bits_(g->most))
-        PERF_SET_(&g->most, perf_bits_(value));
-    PERF_SET_(&g->last, perf_bits_(value));
-    PERF_SET_(&g->values, perf_bits_(c->count ? perf_from_bits_(g->values) + value : value));
-    PERF_SET_(&g->at, now);
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
         at = perf_ring_take_(t, 2 * sizeof(perf_event_));
@@ -1742,7 +1755,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
     uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
     uint64_t        parts = text ? length / 8 + 1 : value != PERF_NULL_;
 
-    if (!t)
+    if (!t || (value && !perf_is_nan_(*value) &&
+               !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {

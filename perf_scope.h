@@ -279,9 +279,9 @@ typedef struct perf_buckets_ {  /* counters of a cell, as many as its durations 
     uint64_t n[1];              /* [room]                                                         */
 } perf_buckets_;
 
-typedef struct perf_gauge_ {    /* of a counter                                                   */
+typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes                      */
     uint64_t last, least, most, values; /* bits of doubles                                        */
-    uint64_t at;                /* ticks of the last one                                          */
+    uint64_t at, n;             /* ticks of the last one; how many                                */
 } perf_gauge_;
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
