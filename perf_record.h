@@ -73,19 +73,27 @@ PERF_FN void perf_reset(void);
  * also while there is no memory to record anything at all. */
 PERF_FN perf_status perf_error(void);
 
-/* >>internal: what other headers may use, each with its contract where it is defined --------------
+/* >>internal: what other headers may use -------------------------------------------------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.
- *   perf_registry_, perf_registry_get_, perf_registry_read_, perf_lock_, perf_unlock_, perf_fail_,
- *   perf_misuse_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
- *   perf_track_make_, perf_name_, perf_site_find_, perf_site_id_, perf_name_intern_,
- *   perf_name_length_, PERF_NAME_MAX_, perf_cell_get_, perf_cell_extend_, perf_slot_, perf_depth_,
- *   perf_scope_ticks_, perf_tick_ns_, perf_event_more_, perf_retired_, perf_ring_dropped_,
- *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
- *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
- *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_seen_, perf_remark_read_, perf_pages_, perf_pool_, perf_keep_, perf_thread_id_,
- *   perf_process_id_, perf_image_pin_                                                            */
+ * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ *   perf_registry_  names, threads, switches; perf_registry_get_, perf_registry_read_  NULL: no
+ *       memory; the second brings the core.  perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
+ *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
+ *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_name_, PERF_NAME_MAX_, perf_name_length_  a name as kept; perf_name_intern_ (lock held),
+ *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_cell_get_, perf_cell_extend_, perf_slot_, perf_event_more_  cells and entries: owner only
+ *   perf_depth_  open scopes; perf_scope_ticks_, perf_tick_ns_  time of scopes, length of a tick
+ *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
+ *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
+ *       written; perf_stream_flush_  writes one ring (lock held)
+ *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
+ *       perf_sources_collect_  durations from elsewhere
+ *   perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_  use of the process
+ *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
+ *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -412,15 +420,8 @@ PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t ste
 }
 
 /* The same from the registry, with its lock held, or from the calling thread's recorder. */
-PERF_FN void *perf_keep_(perf_registry_ *r, size_t bytes)
-{
-    return perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0);
-}
-
-PERF_FN void *perf_room_(perf_recorder_ *t, size_t bytes)
-{
-    return perf_pool_(&t->pool, &t->pool_end, bytes, 262144, 1);
-}
+#define perf_keep_(r, bytes) perf_pool_(&(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+#define perf_room_(t, bytes) perf_pool_(&(t)->pool, &(t)->pool_end, bytes, 262144, 1)
 
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
@@ -436,10 +437,7 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 #endif
 }
 
-PERF_COLD_FN_ uint32_t perf_process_id_(void)
-{
-    return PERF_CAST_(uint32_t, perf_getpid_());
-}
+#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
@@ -665,10 +663,7 @@ PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
     return n;
 }
 
-PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
-{
-    return perf_text_length_(name, PERF_NAME_MAX_);
-}
+#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
@@ -1189,10 +1184,7 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
-{
-    return perf_cell_under_(t, &t->root, id);
-}
+#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
 /* Counters for the indexes from..to beside those there are; 0: no memory. */
 PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)

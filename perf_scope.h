@@ -176,16 +176,23 @@ PERF_FN void perf_thread_name(const char *name);
     perf_span_ span;                                                                              \
     PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 
-/* >>internal: what other headers may use, each with its contract where it is defined --------------
- * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
- *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
- *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
- *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
- *   PERF_REMARK_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
- *   PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_,
- *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_,
- *   perf_opened_, perf_bucket_add_, PERF_LATE_, perf_event_hot_, perf_ring_take_, perf_entry_,
- *   PERF_LOSSES_, PERF_LOSS_*_, PERF_OFF_, PERF_OFF_CODE_                                        */
+/* >>internal: what other headers may use -------------------------------------------------------
+ * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
+ * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
+ *   perf_site_, PERF_SITE_  what a mark says, constant but for its id; PERF_KIND_*_  what it is
+ *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_opened_  enters its cell
+ *   perf_recorder_  a thread; PERF_SELF_  the caller's, NULL: not known; PERF_ASK_*_  any asks it
+ *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
+ *   perf_buckets_, PERF_BUCKET_INDEX_  durations of a cell; PERF_BUCKET_  the counter of one
+ *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
+ *   perf_event_, PERF_EVENT_MORE_, PERF_EVENT_PART_, PERF_TAG_NAME_, perf_event_at_  the ring's
+ *   perf_ring_take_, perf_entry_  room and one entry; perf_event_put_, perf_event_hot_  an event
+ *   PERF_REMARK_*_, PERF_TEXT_MAX_  an instant's number or text; PERF_LOSSES_, PERF_LOSS_*_
+ *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
+ *   perf_core_  the functions behind the marks; PERF_SPAN_OFF_  a span that nobody records
+ *   perf_calibration_, perf_pair_  readings of both clocks; perf_known_  names by address
+ *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 

@@ -83,7 +83,7 @@ PROGRAMS = {
     "lua": {"package": "lua5.4", "sources": ["src/*.c"], "without": ["luac.c"], "cflags": ["-DLUA_USE_LINUX"],
             "ldflags": ["-lm", "-ldl"]},
     "zopfli": {"package": "zopfli", "sources": ["src/zopfli/*.c"], "without": [], "cflags": [], "ldflags": ["-lm"]},
-    "sqlite": {"package": "sqlite3", "sources": ["sqlite3.c", "shell.c"], "without": [], "cflags": ["-DSQLITE_THREADSAFE=0"],
+    "sqlite": {"package": "sqlite3", "sources": ["sqlite3.c", "shell.c"], "without": [], "cflags": ["-DSQLITE_THREADSAFE=0", "-D_GNU_SOURCE"],
                "ldflags": ["-lm"], "prepare": "./configure --disable-tcl && make sqlite3.c shell.c", "only": HOT_OF_SQLITE},
 }
 FUNCTION = re.compile(r"^(?!(?:typedef|struct|union|enum|extern|#|/|\*|\}|else|if|for|while|switch|do)\b)"
