@@ -1120,7 +1120,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
     if (!c)
         return PERF_NULL_;
     t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
-    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(char *, c) + 64);
+    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
     return c;
 }
 
