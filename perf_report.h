@@ -89,7 +89,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
  *   perf_fit_  which cells of a table there is room for
- *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
+ *   perf_sort_  sort of any items, each at most as large as a perf_row_
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
  *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
@@ -326,30 +326,21 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
     return strcmp(a->name, b->name) < 0;
 }
 
-/* Heap sort of n items of `size` bytes: no recursion, no worst case, no <stdlib.h>. */
+/* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
 PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
                               int (*before)(const void *, const void *, const void *),
                               const void *with)
 {
     char  *item = PERF_CAST_(char *, items), moved[sizeof(perf_row_)];
-    size_t i, end, root, child;
+    size_t gap, i, k;
 
-    for (i = n / 2, end = n; end > 1;) {
-        if (i > 0) {
-            memcpy(moved, item + --i * size, size);
-        } else {
-            memcpy(moved, item + --end * size, size);
-            memcpy(item + end * size, item, size);
+    for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (i = gap; i < n; i++) {
+            memcpy(moved, item + i * size, size);
+            for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
+                memcpy(item + k * size, item + (k - gap) * size, size);
+            memcpy(item + k * size, moved, size);
         }
-        for (root = i; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && before(item + child * size, item + (child + 1) * size, with))
-                child++;
-            if (!before(moved, item + child * size, with))
-                break;
-            memcpy(item + root * size, item + child * size, size);
-        }
-        memcpy(item + root * size, moved, size);
-    }
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
@@ -813,7 +804,8 @@ typedef struct perf_zone_ {
     uint64_t remarks;                   /* index of its number or text; *i is behind it           */
 } perf_zone_;
 
-PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
+PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
+                                  perf_zone_ *z)
 {
     uint64_t at = (*i)++, what = e->event[at].what;
 
@@ -890,8 +882,9 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 /* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
  * one of the scope at entry i, and value[that] of the next; 0: no more.  For an instant 1: a scope
  * has it.  It stays an instant when its scope is not here or has a newer one of the same name, or
- * 16 others.  room: a number for each entry; NULL: nothing is given.                             */
-PERF_COLD_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+ * 16 others.  room: a number for each entry; NULL: nothing is given.  (Cold, it would make its
+ * callers cold.)                                                                                 */
+PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
 {
     uint64_t   i, at, from[256];
     uint32_t   scope[256], *k, n;
@@ -1154,9 +1147,8 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         const perf_row_ *row = &s->row[i];
         perf_row_numbers_(row, s->tick, x);
         if (json) {
-            perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
-            perf_put_json_(o, row->name);
-            perf_putf_(o, ",\"kind\":\"%s\",\"calls\":", perf_kind_text_(row->kind));
+            perf_putf_(o, "%s\n{\"name\":%.0s,\"kind\":\"%s\",\"calls\":", i ? "," : "", row->name,
+                       perf_kind_text_(row->kind));
         } else {
             perf_put_csv_(o, row->name);
             perf_putf_(o, ",%s,", perf_kind_text_(row->kind));
@@ -1174,8 +1166,7 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         perf_put_(o, json ? "}" : "\n");
     }
     if (json) {
-        perf_put_char_(o, '\n');
-        perf_put_char_(o, ']');
+        perf_put_(o, "\n]");
         if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
             perf_put_(o, ",\n\"diagnosis\":");
             s->registry->put_diagnosis(o, 1);

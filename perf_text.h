@@ -229,14 +229,6 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
     return shown < width ? width - shown : 0;
 }
 
-PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
-{
-    size_t left = perf_put_cut_(o, name, width);
-
-    while (left--)
-        perf_put_char_(o, ' ');
-}
-
 /* Right-aligned. */
 PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
 {
@@ -285,6 +277,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         perf_out_   cell = perf_out_open_(text, sizeof text);
         const char *s = text;
         int         left, width = 0, digits = -1;
+        size_t      fill;
 
         if (*format != '%' || *++format == '%') {
             if (!skipped || *format == '\n')
@@ -314,7 +307,8 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         if (skipped)
             continue;
         if (left)
-            perf_put_name_(o, s, PERF_CAST_(size_t, width));
+            for (fill = perf_put_cut_(o, s, PERF_CAST_(size_t, width)); fill; fill--)
+                perf_put_char_(o, ' ');
         else if (*format == 's' && digits == 0)
             perf_put_json_(o, s);
         else if (*format == 's' && digits > 0)
