@@ -99,7 +99,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_events_values_  whose numbers and texts they hold
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
- *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
+ *   perf_digits_us_, perf_file_number_  fast text of a trace
  *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
  *   perf_put_loop_          the lines of one loop                                              */
@@ -195,19 +195,21 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 }
 
-/* Adds the counters of a cell's durations, with the one that is still to be counted. */
+/* Adds the counters of a cell's durations, with those that are still to be counted. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
-    uint64_t      *late = PERF_GET_(&t->late);
-    uint32_t       i, at;
+    uint32_t       i, k, at;
 
     if (!b)
         return;
     for (i = 0; i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += PERF_GET_(&b->n[i]) + (late == &b->n[i]);
+        if (at >= PERF_CELL_BUCKETS_)
+            continue;
+        sum->bucket[at] += PERF_GET_(&b->n[i]);
+        for (k = 0; k < PERF_LATE_; k++)
+            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
     }
 }
 
@@ -1691,12 +1693,6 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
 {
     f->p = perf_digits_(f->p, v);
-}
-
-/* A name or other text as JSON string. */
-PERF_FN void perf_file_json_(perf_file_ *f, const char *s)
-{
-    perf_file_putf_(f, "%.0s", s);
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies

@@ -25,7 +25,7 @@ static int child_of(void (*f)(void))
         check_passed_ = check_failed_ = 0;
         f();
         fflush(stdout);
-        _exit(check_failed_ ? 1 : 0);
+        check_exit(check_failed_ ? 1 : 0);
     }
     waitpid(pid, &status, 0);
     return status;
@@ -59,6 +59,7 @@ static void reports_only(void)
     char *text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
 
     CHECK(count_of(text, "\n") == 1, "%s", text);
+    CHECK(perf_registry_get_()->reading == 0, "the parent's report is not the child's");
     free(text);
 }
 
@@ -100,7 +101,9 @@ int main(void)
     CHECK(child_of(laps) == 0, "child that goes on with a phase that has no name yet");
     PERF_LAP(&lap, "phase");
     CHECK(child_of(laps) == 0, "child that goes on with phases");
+    perf_registry_get_()->reading++;            /* as while another thread reports */
     CHECK(child_of(reports_only) == 0, "child that only reports");
+    perf_registry_get_()->reading--;
     {
         perf_scope mine = around;
         CHECK(child_of(ends_first) == 0, "child that ends first");

@@ -210,11 +210,11 @@ static void killed(const char *path)
     if (child == 0) {
         int i;
         if (perf_trace_stream(path) != PERF_OK)
-            _exit(9);
+            check_exit(9);
         for (i = 1;; i++) {
             round_of(i);
             if (i % 500 == 0 && (perf_trace_stream_flush() != PERF_OK || write(fd[1], &i, sizeof i) < 0))
-                _exit(8);
+                check_exit(8);
             if (i % 500 == 499)                 /* in the middle of things */
                 now_ns += 1000;
         }
@@ -358,7 +358,7 @@ static void forks(void)
         if (child == 0) {
             for (i = 0; i < 3000; i++)
                 round_of(i);
-            _exit(perf_trace_stream_end() == PERF_OK ? 0 : 7);
+            check_exit(perf_trace_stream_end() == PERF_OK ? 0 : 7);
         }
         waitpid(child, &status, 0);
     }
