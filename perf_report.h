@@ -82,27 +82,16 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined ------------
  * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
- *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
- *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
- *   perf_kind_text_  what a kind of names is called
- *   perf_fit_  which cells of a table there is room for
- *   perf_sort_  sort of any items, each at most as large as a perf_row_
- *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
- *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
- *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
- *   perf_tree_path_  the node of a cell
- *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
- *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
- *   perf_events_values_  whose numbers and texts they hold
- *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
- *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
- *   perf_digits_us_, perf_file_number_  fast text of a trace
- *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
- *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_loop_          the lines of one loop                                              */
+ *   perf_events_each_, perf_row_, perf_row_fill_, perf_sum_, perf_row_numbers_, PERF_COLUMNS_,
+ *   perf_bucket_value_, perf_scope_tick_ns_, perf_kind_text_, perf_fit_, perf_sort_, perf_kin_,
+ *   perf_kin_next_, perf_cell_total_, perf_cell_self_, perf_bound_, perf_bound_fill_,
+ *   PERF_DATA_BOUND_, perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_,
+ *   perf_tree_path_, perf_node_, PERF_TREE_DEPTH_, perf_events_, perf_events_read_,
+ *   perf_events_values_, perf_zone_, perf_zone_at_, perf_epoch_, perf_epoch_of_, perf_epoch_ns_,
+ *   perf_digits_us_, perf_file_number_, perf_loop_, PERF_COUNTERS_, perf_result_main_,
+ *   perf_result_words_, perf_put_loop_, perf_screen_of_, PERF_COLOR_                             */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
