@@ -276,20 +276,9 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *
                                     const char *label, const char *value, const char *suffix,
                                     double x)
 {
-    perf_say_(o, "%s%s{%s='", name, part, label);
-    while (*value) {
-        unsigned char c = PERF_CAST_(unsigned char, *value);
-        int           n = perf_utf8_(value);
-        if (n == 0 || c < 0x20 || c == 0x7f) {
-            perf_put_(o, n == 0 ? "\xef\xbf\xbd" : c == '\n' ? "\\n" : "?");
-            value++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            perf_put_char_(o, '\\');
-        while (n--)
-            perf_put_char_(o, *value++);
-    }
+    perf_say_(o, "%s%s{%s=", name, part, label);
+    perf_put_escaped_(o, value, 2);
+    o->len--;                                   /* over the closing quote                         */
     perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
 

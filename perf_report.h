@@ -673,14 +673,12 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
     int    name = perf_fit_(o, "28 10 10 10 9 10e* 10c 10b 10d 10a 10f");
     size_t i, shown = 0, left = 0;
-    double wait = 0, sync = 0;
+    double wait[2] = {0, 0};    /* for data, for a device                                         */
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (row->kind == PERF_KIND_WAIT_)
-            wait += PERF_CAST_(double, row->self);
-        if (row->kind == PERF_KIND_SYNC_)
-            sync += PERF_CAST_(double, row->self);
+        if (row->kind == PERF_KIND_WAIT_ || row->kind == PERF_KIND_SYNC_)
+            wait[row->kind == PERF_KIND_SYNC_] += PERF_CAST_(double, row->self);
         if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
@@ -695,11 +693,10 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     o->skip = 0;
     if (left)
         perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
-    if (wait > 0)
-        perf_putf_(o, "waiting for data: %.1f %% of the time in scopes\n", wait / s->self * 100);
-    if (sync > 0)
-        perf_putf_(o, "waiting for a device: %.1f %% of the time in scopes\n",
-                   sync / s->self * 100);
+    for (i = 0; i < 2; i++)
+        if (wait[i] > 0)
+            perf_putf_(o, "waiting for %s: %.1f %% of the time in scopes\n",
+                       i ? "a device" : "data", wait[i] / s->self * 100);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     if (PERF_ACQ_(&s->registry->put_marks))
@@ -871,10 +868,9 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 }
 
 /* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
- * one of the scope at entry i, and value[that] of the next; 0: no more.  For an instant 1: a scope
- * has it.  It stays an instant when its scope is not here or has a newer one of the same name, or
- * 16 others.  room: a number for each entry; NULL: nothing is given.  (Cold, it would make its
- * callers cold.)                                                                                 */
+ * one of the scope at entry i, value[that] of the next; 0: no more.  For an instant 1: it is given.
+ * It stays an instant when its scope is not here, has a newer one of the same name, or 16 others.
+ * room: a number for each entry; NULL: nothing is given.  Cold, it would make its callers cold.  */
 PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
 {
     uint64_t   i, at, from[256];
@@ -987,22 +983,13 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
         tree->node[0].total += total;
 }
 
-/* Everything that a thread has recorded since the start or the last reset. */
-PERF_COLD_FN_ void perf_tree_thread_(perf_tree_ *tree, perf_recorder_ *t)
-{
-    uint32_t    id;
-    perf_cell_ *c, *first;
-
-    for (id = 1; id < PERF_ACQ_(&tree->registry->count); id++)
-        if (PERF_KIND_HOST_(PERF_ACQ_(&tree->registry->names)[id]->kind))
-            for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-                perf_tree_cell_(tree, c);
-}
-
+/* Of all that has been recorded since the start or the last reset; NULL without memory. */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
+    perf_cell_     *c, *first;
+    uint32_t        id;
 
     if (!tree)
         return tree;
@@ -1015,7 +1002,10 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     memset(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_tree_thread_(tree, t);
+        for (id = 1; id < PERF_ACQ_(&r->count); id++)
+            if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
+                for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+                    perf_tree_cell_(tree, c);
     return tree;
 }
 
@@ -1242,18 +1232,6 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
 
 #define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
 
-PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
-                                  double ceiling)
-{
-    perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
-    perf_put_(o, unit);
-    if (percent > 0.0) {
-        perf_putf_(o, " (%.1f %% of the peak of ", percent);
-        perf_put_fixed_(o, ceiling, ceiling < 99.95 ? 1 : 0);
-        perf_put_char_(o, ')');
-    }
-}
-
 /* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
  * moves; returns whether there was anything to say.                                              */
 PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
@@ -1268,30 +1246,29 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
 
     for (i = 0; i < 3; i++)
         if (rate[i].x > 0.0) {
+            double x = rate[i].x;
             perf_put_(o, some++ ? ", " : lead);
-            perf_put_rate_(o, rate[i].x, rate[i].unit, rate[i].percent, rate[i].peak);
+            perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+            perf_put_(o, rate[i].unit);
+            if (rate[i].percent > 0.0) {
+                perf_putf_(o, " (%.1f %% of the peak of ", rate[i].percent);
+                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95 ? 1 : 0);
+                perf_put_char_(o, ')');
+            }
         }
     return some;
 }
 
-/* "cpu time decides: why; wall 12 ms [11, 14]". */
-PERF_COLD_FN_ void perf_put_decides_(perf_out_ *o, perf_decides d, const char *why,
-                                     const perf_summary *other)
-{
-    int cpu = d == PERF_DECIDES_CPU;
-
-    perf_putf_(o, "%s time decides: %s; %s", cpu ? "cpu" : "wall", why, cpu ? "wall" : "cpu");
-    perf_put_estimate_(o, other, 1);
-}
-
-/* Of a bench that measured both clocks. */
+/* "cpu time decides: why; wall 12 ms [11, 14]", of a bench that measured both clocks. */
 PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
 {
+    int cpu = r->decides == PERF_DECIDES_CPU;
+
     if (!r->cpu.count)
         return;
-    perf_put_(o, lead);
-    perf_put_decides_(o, r->decides, r->why,
-                      r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    perf_putf_(o, "%s%s time decides: %s; %s", lead, cpu ? "cpu" : "wall", r->why,
+               cpu ? "wall" : "cpu");
+    perf_put_estimate_(o, cpu ? &r->time : &r->cpu, 1);
     perf_put_(o, *lead == ' ' ? "\n" : "");
 }
 
@@ -1313,11 +1290,6 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
     }
     perf_put_notes_(&o, r->warnings, "; note: ", "");
     return r->text;
-}
-
-PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const perf_loop_ *l, perf_status why)
-{
-    perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(why));
 }
 
 /* "hits 0.8125, misses 12" behind the rates: four digits, or the whole number. */
@@ -1345,7 +1317,7 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
             perf_put_(o, "\n");
         perf_put_clocks_(o, b, "    ");
     } else {
-        perf_put_unmeasured_(o, l, b->status);
+        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(b->status));
     }
     perf_put_warnings_(o, b->warnings);
 }
@@ -1403,7 +1375,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
                                                                      : "the baseline");
     }
     if (!r->count)
-        perf_put_unmeasured_(o, l, r->status);
+        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(r->status));
     perf_put_warnings_(o, r->warnings);
 }
 
@@ -1545,12 +1517,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     return s;
 }
 
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
-{
-    PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
-}
-
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 {
     perf_source_ *source;
@@ -1590,7 +1556,8 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 
     o.width = s.opts.width > 0 ? s.opts.width : 0;
     perf_snapshot_put_(&o, &s);
-    perf_snapshot_free_(&s);
+    PERF_FREE(s.row);
+    perf_tree_free_(s.tree);
     return o.len;
 }
 
@@ -1641,7 +1608,8 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
         status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
     }
     PERF_FREE(o.p);
-    perf_snapshot_free_(&s);
+    PERF_FREE(s.row);
+    perf_tree_free_(s.tree);
     return status;
 }
 

@@ -19,7 +19,7 @@ PERF_BEGIN_DECLS
 /* >>internal: what other headers may use, each with its contract where it is defined ------------
  *   perf_out_, perf_out_open_, perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_,
  *   perf_put_fixed_, perf_putf_, perf_putv_, perf_digits_, perf_utf8_, perf_columns_,
- *   perf_put_json_, perf_put_csv_, perf_put_cut_, perf_put_cell_                                 */
+ *   perf_put_json_, perf_put_csv_, perf_put_escaped_, perf_put_cut_, perf_put_cell_              */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -238,7 +238,7 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
  * field, always quoted, with quotes doubled (RFC 4180).  Bytes that are not UTF-8 become U+FFFD. */
 #define perf_put_json_(o, s) perf_put_escaped_(o, s, 0)
 #define perf_put_csv_(o, s)  perf_put_escaped_(o, s, 1)
-PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
+PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int how)     /* 2: OpenMetrics */
 {
     static const char hex[] = "0123456789abcdef";
     int               n;
@@ -248,14 +248,16 @@ PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
         unsigned char c = PERF_CAST_(unsigned char, *s);
         n = perf_utf8_(s);
         if (n == 0) {
-            perf_put_(o, csv ? "\xef\xbf\xbd" : "\\ufffd");
-        } else if (!csv && (c < 0x20 || c == 0x7f || c == '<')) {
+            perf_put_(o, how ? "\xef\xbf\xbd" : "\\ufffd");
+        } else if (how == 2 && (c < 0x20 || c == 0x7f)) {
+            perf_put_(o, c == '\n' ? "\\n" : "?");
+        } else if (!how && (c < 0x20 || c == 0x7f || c == '<')) {
             perf_put_(o, "\\u00");
             perf_put_char_(o, hex[c >> 4]);
             perf_put_char_(o, hex[c & 15]);
         } else {
-            if (c == '"' || (c == '\\' && !csv))
-                perf_put_char_(o, csv ? '"' : '\\');
+            if (c == '"' || (c == '\\' && how != 1))
+                perf_put_char_(o, how == 1 ? '"' : '\\');
             perf_put_n_(o, s, PERF_CAST_(size_t, n));
         }
     }

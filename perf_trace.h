@@ -761,12 +761,6 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
-{
-    PERF_FREE(s->event);
-    s->event = PERF_NULL_;
-}
-
 /* As new, but for the head, which a report may be reading, and the room mapped for names. */
 PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
 {
@@ -797,7 +791,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     }
     if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
         s = PERF_PTR_(perf_streaming_ *, r->stream);    /* that one's memory again                */
-        perf_stream_free_(s);                           /* of one that failed                     */
+        PERF_FREE(s->event);                            /* of one that failed                     */
     } else {
         s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
         if (s)
@@ -855,7 +849,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         PERF_REL_(&r->stream, &s->head);
         perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
     } else if (s) {
-        perf_stream_free_(s);
+        PERF_FREE(s->event);
+        s->event = PERF_NULL_;
     }
     perf_unlock_(r);
     return status;
@@ -890,7 +885,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
             perf_stream_fail_(s, PERF_EIO);     /* nobody writes through what is freed here       */
-        perf_stream_free_(s);
+        PERF_FREE(s->event);
+        s->event = PERF_NULL_;
     }
     perf_unlock_(r);
     return status;
