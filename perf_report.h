@@ -97,7 +97,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_digits_us_, perf_file_number_, perf_file_json_  fast text of a trace
  *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
  *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_loop_          the lines of one loop                                              */
+ *   perf_put_loop_, perf_screen_of_, PERF_COLOR_  the lines of a loop; what a screen can show    */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
