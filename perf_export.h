@@ -247,13 +247,10 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
 #define PERF_BOUNDS_ 31
 PERF_COLD_FN_ double perf_metric_bound_(int i)
 {
-    static const double step[3] = {1.0, 2.0, 5.0};
-    double              x = step[i % 3];
+    double x = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 2.0 : 5.0;
 
-    for (i /= 3; i < 8; i++)
-        x /= 10.0;
-    for (; i > 8; i--)
-        x *= 10.0;
+    for (i /= 3; i != 8; i += i < 8 ? 1 : -1)
+        x = i < 8 ? x / 10.0 : x * 10.0;
     return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
 }
 
@@ -391,16 +388,12 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    while (*name) {
+    int rest = 0;               /* bytes of a character that is whole                             */
+
+    for (; *name; name++, rest--) {
         unsigned char c = PERF_CAST_(unsigned char, *name);
-        int           n = perf_utf8_(name);
-        if (n > 1) {
-            while (n--)
-                *f->p++ = *name++;
-        } else {
-            *f->p++ = n == 0 ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
-            name++;
-        }
+        rest = rest > 0 ? rest : perf_utf8_(name);
+        *f->p++ = !rest ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
     }
 }
 
@@ -536,8 +529,7 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
     if (!r)
         return PERF_ENOMEM;
-    if (perf_lock_(r))
-        perf_unlock_(r);
+    perf_sources_collect_(r);
     w.tick = perf_scope_tick_ns_(r);
     w.tree = perf_tree_make_(r);
     if (!w.tree)

@@ -47,6 +47,9 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
     double   max_seconds;       /* 0 -> 2.0; slow bodies still get 3 samples */
     double   gate_ms;           /* the gate opens by itself; 0 -> 100; < 0: no gate */
     double   bytes, items;      /* per iteration, for GB/s, percent of peak and items/s */
+    double   energy;            /* > 0: after the samples the body runs back to back, cache as it */
+                                /* is, for so many seconds: joules an iteration; 1 will do */
+    int      profile;           /* 1: the body runs once, between start and stop of the profiler */
 } perf_gpu_bench_opts;
 
 /* Bits of perf_gpu_sample.flags. */
@@ -82,6 +85,9 @@ typedef struct perf_gpu_result {
     double   gbs;               /* opts.bytes / time.p50; 0 without bytes */
     double   peak_gbs;          /* read bandwidth measured here, just before; 0: not measured */
     double   datasheet_gbs;     /* memory clock x 2 x bus; 0: unknown */
+    double   joules, joules_low, joules_high;   /* an iteration with opts.energy: all that the */
+    double   watts;             /* device took in its time; 0: not measured, or no meter */
+    double   celsius, busy;     /* meanwhile: highest temperature, percent of the time at work */
     const perf_gpu_sample *sample;      /* all of them, in order; valid until the program ends */
     uint64_t samples;
     int      graph;             /* 1: a graph was timed */
@@ -110,6 +116,12 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void);  /* all zero; for
  * times and perf_gpu_bench_end says why. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream stream,
                                              const perf_gpu_bench_opts *opts);
+
+/* In a benchmark of perf_main.h, in place of its own loop: name, rates and time limit are those of
+ * b where opts has none, and the result becomes b's.  So sizes and arguments are swept on a device,
+ * too, and --profile runs each body once, for ncu and nsys: docs/cuda.md has a program. */
+PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
+                                          const perf_gpu_bench_opts *opts);
 
 /* 1: run the body once more.  Within a sample one decrement, one branch; between samples it
  * waits. */
@@ -193,6 +205,8 @@ PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_o
     o.gate_ms = o.gate_ms < 0.0 ? -1.0 : perf_or_default_(o.gate_ms, 0.01, 10e3, 100.0);
     o.bytes = perf_or_default_(o.bytes, 1e-30, 1e30, 0.0);
     o.items = perf_or_default_(o.items, 1e-30, 1e30, 0.0);
+    o.energy = perf_or_default_(o.energy, 0.01, 1e3, 0.0);
+    o.profile = o.profile > 0;
     return o;
 }
 
@@ -224,6 +238,13 @@ typedef struct perf_gpu_word_ {         /* the gate: host memory that the device
     uint64_t limit_ns;
 } perf_gpu_word_;
 
+typedef struct perf_gpu_energy_ {       /* by the host's clock */
+    uint64_t began, ended, rounds, round, asked;    /* began: as the first round was done */
+    uint64_t at[2];                     /* the first and the last step of the counter of joules, */
+    double   unsure[2], joules[2];      /* up to so many ns sooner; what it then said */
+    double   now, celsius, busy, readings;
+} perf_gpu_energy_;
+
 typedef struct perf_gpu_arm_ {
     perf_gpu_sample *sample;            /* all, in order */
     double          *clean;             /* ns per iteration of those that count */
@@ -235,6 +256,7 @@ typedef struct perf_gpu_arm_ {
     int              launches, readings, steady;
     int              ahead; /* warm-up bodies that came back before the device was done */
     void            *exec;              /* the graph */
+    perf_gpu_energy_ energy;
 } perf_gpu_arm_;
 
 typedef struct perf_gpu_loop_ {
@@ -249,7 +271,7 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing;
+    int              down, discard, busy, probed, probing, profiling;
     int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
@@ -257,6 +279,7 @@ typedef struct perf_gpu_loop_ {
     perf_gpu_sample  now;               /* the slice that has ended: of all its iterations */
     uint32_t         mhz_before, useless;       /* useless: why this round is */
     perf_gpu_arm_    arm[2];
+    perf_loop_state_ *host;             /* in a harness: the loop that it is in place of */
     perf_slice_      told[2];
     perf_seq         seq;
     size_t           look_at, again;    /* again: rounds that were repeated */
@@ -267,7 +290,7 @@ typedef struct perf_gpu_loop_ {
 } perf_gpu_loop_;
 
 enum { PERF_GPU_START_, PERF_GPU_FIRST_, PERF_GPU_WARM_, PERF_GPU_GROW_, PERF_GPU_CAPTURE_,
-       PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_DONE_ };
+       PERF_GPU_DISCARD_, PERF_GPU_SAMPLE_, PERF_GPU_ENERGY_, PERF_GPU_DONE_ };
 
 /* 1 when there was no error.  Else the first is remembered; where it `ends` the loop it is told to
  * perf_gpu_error_code(), too.  After a shut-down nothing is called any more. */
@@ -299,51 +322,31 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
 PERF_COLD_FN_ const char *perf_gpu_ptx_(void)
 {
     return
-        ".version 6.3\n"
-        ".target sm_50\n"
-        ".address_size 64\n"
+        ".version 6.3\n.target sm_50\n.address_size 64\n"
         ".visible .entry perf_gate(.param .u64 f, .param .u64 o, .param .u64 n) {\n"
         ".reg .pred p; .reg .u32 v; .reg .u64 flag, out, ns, t0, t;\n"
         "ld.param.u64 flag, [f]; ld.param.u64 out, [o]; ld.param.u64 ns, [n];\n"
         "mov.u64 t0, %globaltimer;\n"
         "AGAIN:\n"
-        "ld.volatile.global.u32 v, [flag];\n"
-        "setp.ne.u32 p, v, 0;\n"
-        "@p bra OPEN;\n"
-        "mov.u64 t, %globaltimer;\n"
-        "sub.u64 t, t, t0;\n"
-        "setp.lt.u64 p, t, ns;\n"
-        "@p bra AGAIN;\n"
+        "ld.volatile.global.u32 v, [flag]; setp.ne.u32 p, v, 0; @p bra OPEN;\n"
+        "mov.u64 t, %globaltimer; sub.u64 t, t, t0; setp.lt.u64 p, t, ns; @p bra AGAIN;\n"
         "mov.u32 v, 2;\n"
         "OPEN:\n"
-        "st.volatile.global.u32 [out], v;\n"
-        "membar.sys;\n"
-        "ret;\n"
+        "st.volatile.global.u32 [out], v; membar.sys; ret;\n"
         "}\n"
         ".visible .entry perf_sweep(.param .u64 b, .param .u64 n) {\n"
         ".reg .pred p; .reg .u32 c, d, x, a, e<4>; .reg .u64 at, end, step;\n"
-        "ld.param.u64 at, [b]; ld.param.u64 end, [n];\n"
-        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x;\n"
-        "mad.lo.u32 c, c, d, x;\n"
-        "mov.u32 x, %nctaid.x;\n"
-        "mul.wide.u32 step, x, d;\n"
-        "shl.b64 step, step, 4;\n"
-        "shl.b64 end, end, 4;\n"
-        "add.u64 end, at, end;\n"
-        "mad.wide.u32 at, c, 16, at;\n"
-        "mov.u32 a, 0;\n"
+        "ld.param.u64 at, [b]; ld.param.u64 end, [n]; shl.b64 end, end, 4; add.u64 end, at, end;\n"
+        "mov.u32 c, %ctaid.x; mov.u32 d, %ntid.x; mov.u32 x, %tid.x; mad.lo.u32 c, c, d, x;\n"
+        "mov.u32 x, %nctaid.x; mul.wide.u32 step, x, d; shl.b64 step, step, 4;\n"
+        "mad.wide.u32 at, c, 16, at; mov.u32 a, 0;\n"
         "NEXT:\n"
-        "setp.ge.u64 p, at, end;\n"
-        "@p bra DONE;\n"
+        "setp.ge.u64 p, at, end; @p bra DONE;\n"
         "ld.global.cg.v4.u32 {e0, e1, e2, e3}, [at];\n"
         "or.b32 a, a, e0; or.b32 a, a, e1; or.b32 a, a, e2; or.b32 a, a, e3;\n"
-        "add.u64 at, at, step;\n"
-        "bra NEXT;\n"
+        "add.u64 at, at, step; bra NEXT;\n"
         "DONE:\n"
-        "setp.eq.u32 p, a, 0x9e3779b9;\n"
-        "ld.param.u64 at, [b];\n"
-        "@p st.global.u32 [at], a;\n"
-        "ret;\n"
+        "setp.eq.u32 p, a, 0x9e3779b9; ld.param.u64 at, [b]; @p st.global.u32 [at], a; ret;\n"
         "}\n";
 }
 
@@ -522,10 +525,8 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
 
 PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *s)
 {
-    const perf_gpu_backend *t = s->t;
-
-    return t->capture_begin && t->capture_end && t->graph_instantiate && t->graph_launch &&
-           t->graph_exec_destroy && t->graph_destroy;
+    return s->t->capture_begin && s->t->capture_end && s->t->graph_instantiate &&
+           s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy;
 }
 
 /* Does a launch come back only when it is done? Then the gate's launch, or the one behind it,
@@ -560,13 +561,19 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
     return 1;
 }
 
-/* ns of one read of the scratch memory; negative: an error. */
-PERF_COLD_FN_ double perf_gpu_read_(perf_gpu_loop_ *s)
+/* One read of the scratch memory: the fastest so far?  0: an error. */
+PERF_COLD_FN_ int perf_gpu_peak_(perf_gpu_loop_ *s)
 {
+    const double bytes = PERF_CAST_(double, s->scratch_bytes);
+
     if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, PERF_CAST_(double, s->scratch_bytes))))
-        return perf_gpu_let_go_(s) - 1.0;
-    return perf_gpu_slice_end_(s, 0) ? s->now.ns : -1.0;
+        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, bytes)))
+        return perf_gpu_let_go_(s);
+    if (!perf_gpu_slice_end_(s, 0))
+        return 0;
+    if (s->now.ns > 0.0 && bytes / s->now.ns > s->r.peak_gbs)
+        s->r.peak_gbs = bytes / s->now.ns;
+    return 1;
 }
 
 /* 0: not known. */
@@ -660,7 +667,6 @@ PERF_FN int perf_gpu_fail_(perf_gpu_loop_ *s, perf_status status, const char *wh
 PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
-    double                  ns;
     size_t                  kept = 0;
     int                     i, capturing = 0;
     int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
@@ -691,18 +697,81 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     if (large && s->r.opts.cache != PERF_GPU_HOT)
         s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
     if (large && s->sweep_kernel && s->r.opts.bytes > 0.0)
-        for (i = 0; i < 5; i++) {
-            ns = perf_gpu_read_(s);
-            if (ns < 0.0)
+        for (i = 0; i < 5; i++)
+            if (!perf_gpu_peak_(s))
                 return 0;
-            if (ns > 0.0 && PERF_CAST_(double, s->scratch_bytes) / ns > s->r.peak_gbs)
-                s->r.peak_gbs = PERF_CAST_(double, s->scratch_bytes) / ns;
-        }
     if (s->r.opts.cache == PERF_GPU_COLD && !(s->r.flush_bytes > 0.0))
         s->r.warnings |= PERF_WARN_NOT_COLD;
     if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->event[2], 0)))
         s->event[2] = PERF_NULL_;
     return !s->down;
+}
+
+/* ---- energy ---- */
+
+/* A round of the body has been enqueued: waits for the one before it, so that the device never runs
+ * dry.  The counter of joules moves 10 to 50 times a second: its rate is taken from its first step
+ * to its last.  1: enough. */
+PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
+{
+    perf_gpu_energy_ *e = &a->energy;
+    const int         last = e->at[0] > 0;
+    uint64_t          t;
+    double            joules, busy;
+
+    a->runs += a->exec ? 0 : s->shown;
+    if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
+        (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
+        return 1;
+    e->round = s->shown;
+    e->ended = t = perf_now();
+    if (e->rounds <= 2)
+        e->began = t;
+    if (t - e->asked > 2000000) {               /* to ask takes the host up to 1 ms */
+        joules = perf_gpu_meter_(s->t, s->device, 0);
+        if (e->now > 0.0 && joules > e->now) {
+            e->at[last] = t;
+            e->unsure[last] = PERF_CAST_(double, t - e->asked);
+            e->joules[last] = joules;
+            e->celsius = perf_gpu_meter_(s->t, s->device, 1);
+            busy = perf_gpu_meter_(s->t, s->device, 2);
+            e->busy += (busy - e->busy) / ++e->readings;
+        }
+        e->now = joules;
+        e->asked = t;
+    }
+    return PERF_CAST_(double, t - e->began) >= s->r.opts.energy * 1e9;
+}
+
+/* The first arm's rounds of some 10 ms, or the next one's; 0: nobody asked, or all are through. */
+PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_gpu_loop_ *s)
+{
+    const perf_gpu_arm_ *a;
+    uint64_t             n;
+
+    s->variant = s->phase == PERF_GPU_ENERGY_ ? s->variant + 1 : 0;
+    if (!(s->r.opts.energy > 0.0) || s->variant == s->arms || s->r.status != PERF_OK)
+        return 0;
+    s->phase = PERF_GPU_ENERGY_;
+    a = &s->arm[s->variant];
+    n = (1 + PERF_CAST_(uint64_t, 10e6 / (a->fastest + 10e3))) * a->batch;
+    return a->exec ? n : PERF_LOOP_AT_MOST_(n, a->most);
+}
+
+PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *e)
+{
+    double gained = e->joules[1] - e->joules[0], took = PERF_CAST_(double, e->at[1] - e->at[0]);
+    double each = PERF_CAST_(double, e->ended - e->began) /
+                  (PERF_CAST_(double, e->rounds - 2) * PERF_CAST_(double, e->round));
+
+    if (!e->at[1])
+        return;
+    r->joules_low = gained * each / (took + e->unsure[0]);
+    r->joules = gained * each / took;
+    r->joules_high = gained * each / (took - e->unsure[1]);
+    r->watts = gained / took * 1e9;
+    r->celsius = e->celsius;
+    r->busy = e->busy;
 }
 
 /* ---- the loop ---- */
@@ -784,16 +853,6 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* Not even the shortest of kernels, PERF_GPU_PROBES_ times: two events may scatter, but not that
- * far. */
-PERF_FN int perf_gpu_is_empty_(const perf_gpu_loop_ *s, double slice_ns)
-{
-    double most = s->idle - s->r.overhead_ns;
-
-    most = most < 250.0 * PERF_GPU_PROBES_ ? most : 250.0 * PERF_GPU_PROBES_;
-    return slice_ns <= s->r.overhead_ns + most + 2.0 * s->r.quantum_ns;
-}
-
 /* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
@@ -802,7 +861,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     want /= PERF_GPU_PERCENT_;
     if (s->probing) {
         s->probing = 0;
-        if (perf_gpu_is_empty_(s, s->now.ns)) {
+        /* How far two events scatter, but less than so many of the shortest kernels take. */
+        grow = PERF_LOOP_AT_MOST_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
+        if (s->now.ns <= s->r.overhead_ns + grow + 2.0 * s->r.quantum_ns) {
             (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
             s->r.warnings |= PERF_WARN_STREAM;
             return 0;
@@ -1033,6 +1094,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
             s->variant = perf_gpu_flip_(s);
         }
         break;
+    case PERF_GPU_ENERGY_:
+        return perf_gpu_energy_round_(s, a) ? perf_gpu_energy_next_(s) : s->shown;
     default:
         s->useless = perf_gpu_file_(s, a) | (s->second ? s->useless : 0);
         if (++s->second < s->arms) {
@@ -1040,11 +1103,38 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
             break;
         }
         if (perf_gpu_enough_(s, spent))
-            return 0;
+            return perf_gpu_energy_next_(s);
         s->second = 0;
         s->variant = perf_gpu_flip_(s);
     }
     return s->arm[s->variant].batch;
+}
+
+/* The profiler that runs this program, if any, begins or ends to record. */
+PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
+{
+    int (*call)(void) = on ? s->t->profiler_start : s->t->profiler_stop;
+
+    s->profiling = on;
+    if (call)
+        (void)perf_gpu_attempt_(s, call());
+}
+
+/* Each body once, with the device idle before and after. */
+PERF_COLD_FN_ uint64_t perf_gpu_profile_(perf_gpu_loop_ *s)
+{
+    if (!perf_gpu_try_(s, s->t->stream_sync(s->stream)))
+        return 0;
+    if (!s->profiling)
+        perf_gpu_profiler_(s, 1);
+    s->variant = s->second++;
+    if (s->variant == s->arms) {
+        perf_gpu_profiler_(s, 0);
+        (void)perf_gpu_fail_(s, PERF_ENODATA, "the body ran once, for a profiler");
+        return 0;
+    }
+    s->arm[s->variant].runs = 1;
+    return 1;
 }
 
 /* Ends the slice, begins the next: iterations of it, 0: no more. */
@@ -1094,25 +1184,28 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
         gated = s->phase >= PERF_GPU_GROW_;
         if (s->phase == PERF_GPU_WARM_)
             perf_gpu_look_around_(s, 0);
-        if (!perf_gpu_slice_begin_(s, gated, gated && s->r.opts.cache == PERF_GPU_COLD &&
+        if (s->phase != PERF_GPU_ENERGY_ &&
+            !perf_gpu_slice_begin_(s, gated, gated && s->r.opts.cache == PERF_GPU_COLD &&
                                              s->r.flush_bytes > 0.0 && !s->probing))
             return 0;
         if (s->phase < PERF_GPU_DISCARD_ || !a->exec)
             return n;
-        if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
-            return PERF_CAST_(uint64_t, perf_gpu_let_go_(s));
+        for (; n; n = s->phase == PERF_GPU_ENERGY_ ? n - a->batch : 0)
+            if (!perf_gpu_try_(s, s->t->graph_launch(a->exec, s->stream)))
+                return PERF_CAST_(uint64_t, perf_gpu_let_go_(s));
     }
 }
 
 PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 {
     perf_gpu_entered_ in;
-    uint64_t         n;
+    uint64_t         n = 0;
 
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
         return 0;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
-    n = s->r.status == PERF_OK ? perf_gpu_advance_(s) : 0;
+    if (s->r.status == PERF_OK && !(s->host && s->host->status != PERF_OK))
+        n = s->r.opts.profile ? perf_gpu_profile_(s) : perf_gpu_advance_(s);
     if (!n)
         s->phase = PERF_GPU_DONE_;
     if (!s->down)
@@ -1123,7 +1216,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
 /* ---- begin ---- */
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream, int arms,
-                                                  const perf_gpu_bench_opts *o, size_t room)
+                                                  const perf_gpu_bench_opts *o, size_t room,
+                                                  perf_loop_state_ *host)
 {
     const size_t     all = PERF_CAST_(size_t, arms) * room;
     perf_gpu_loop_  *s = PERF_CAST_(perf_gpu_loop_ *, perf_pages_(
@@ -1149,48 +1243,64 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_loop_open_(const char *name, void *stream
         s->arm[i].most = PERF_GPU_MOST_BATCH_;
     }
     s->as.loop.note = s->note;
-    perf_loop_add_(&s->as.loop, arms, name);
+    s->host = host;
+    if (!host && !o->profile)
+        perf_loop_add_(&s->as.loop, arms, name);
     return s;
 }
 
+/* Is there a device, and can it be measured? */
 PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
 {
     perf_gpu_entered_ in;
 
+    s->phase = PERF_GPU_DONE_;
     s->t = perf_gpu_table();
-    if (!s->t) {
-        s->r.status = PERF_ENOGPU;
-    } else {
-        s->r.code = s->t->ctx_get(&s->ctx);
-        if (s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx))
-            s->r.status = PERF_ENOGPU;            /* none current, or the driver was not started */
-        else
-            (void)perf_gpu_try_(s, s->r.code);
-        if (s->r.status == PERF_OK && PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx)
-            (void)perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx));
+    s->r.code = s->t ? s->t->ctx_get(&s->ctx) : 0;
+    if (!s->t || s->r.code == 201 || s->r.code == 3 || (!s->r.code && !s->ctx)) {
+        s->r.status = PERF_ENOGPU;              /* none current, or the driver was not started */
+        return;
     }
-    if (s->r.status == PERF_OK) {
-        (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
-        if (s->r.status != PERF_OK || !perf_gpu_setup_(s))
-            s->phase = PERF_GPU_DONE_;
-        if (!s->down)
-            perf_gpu_leave_(s->t, &in);
-        s->began = perf_now();
-    } else {
-        s->phase = PERF_GPU_DONE_;
-    }
+    if (!perf_gpu_try_(s, s->r.code) ||
+        (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
+         !perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx))) ||
+        !perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in)))
+        return;
+    if (s->r.opts.profile || perf_gpu_setup_(s))
+        s->phase = PERF_GPU_START_;
+    if (!s->down)
+        perf_gpu_leave_(s->t, &in);
+    s->began = perf_now();
 }
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
-                                                   const perf_gpu_bench_opts *opts)
+                                                   const perf_gpu_bench_opts *opts,
+                                                   perf_loop_state_ *host)
 {
     perf_gpu_bench_opts o = perf_gpu_bench_resolve_(opts);
     size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * room);
+    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * room, host);
 
     if (PERF_LOOP_IS_ONE_(s))
         perf_gpu_ask_(s);
     return s;
+}
+
+/* In a harness; one that profiles has a loop without a state, with one iteration left. */
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_inside_(const perf_bench *b, void *stream,
+                                                     const perf_gpu_bench_opts *opts)
+{
+    perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
+    perf_loop_state_   *host = b && PERF_LOOP_KIND_(b->state) == 1 ? b->state : PERF_NULL_;
+
+    if (host) {
+        o.bytes = o.bytes > 0.0 ? o.bytes : host->opts.bytes;
+        o.items = o.items > 0.0 ? o.items : host->opts.items;
+        o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : host->opts.max_seconds;
+    } else {
+        o.profile |= b && !b->state && b->left == 1;
+    }
+    return perf_gpu_bench_open_(PERF_NULL_, stream, &o, host);
 }
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
@@ -1199,7 +1309,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     perf_gpu_ab_opts o = perf_gpu_ab_resolve_(opts);
     perf_metric      m = o.accept.rule.metric;
     perf_gpu_loop_  *s = perf_gpu_loop_open_(name, stream, 2, &o.device,
-                                             2 * PERF_CAST_(size_t, o.max_pairs));
+                                             2 * PERF_CAST_(size_t, o.max_pairs), PERF_NULL_);
 
     if (!PERF_LOOP_IS_ONE_(s))
         return s;
@@ -1234,6 +1344,8 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     if (!t || !s->ctx || s->down)
         return;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
+    if (s->profiling && !s->down)
+        perf_gpu_profiler_(s, 0);
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
     PERF_GPU_GIVE_(s, s->event[0] || s->module || s->scratch, t->stream_sync(s->stream));
@@ -1245,10 +1357,6 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
     PERF_GPU_GIVE_(s, s->module && quiet, t->module_unload(s->module));
     PERF_GPU_GIVE_(s, s->scratch && (quiet || s->on_stream), perf_gpu_scratch_free_(s));
     PERF_GPU_GIVE_(s, s->word != &s->own_word && quiet, t->host_free(s->word));
-    s->word = &s->own_word;
-    memset(s->event, 0, sizeof s->event);
-    s->module = PERF_NULL_;
-    s->scratch = 0;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
 }
@@ -1322,8 +1430,6 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
                    r->graph ? "graph of " : "", PERF_CAST_(double, r->batch), r->quantum_ns,
                    r->overhead_ns);
         perf_gpu_put_flags_(&o, r);
-        if (r->peak_gbs > 0.0 && r->gbs > 0.0)
-            perf_putf_(&o, "; %.1f %% of the measured peak", 100.0 * r->gbs / r->peak_gbs);
         if (r->datasheet_gbs > 0.0 && r->gbs > 0.0)
             perf_putf_(&o, "; %.1f %% of the data sheet's", 100.0 * r->gbs / r->datasheet_gbs);
     }
@@ -1351,6 +1457,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     r.time = perf_bench_summary_(a->clean, a->cleans);
     r.exposed = perf_gpu_flagged_(a, s->spare, 0);
     r.launch = perf_gpu_flagged_(a, s->spare, 1);
+    perf_gpu_joules_(&r, &a->energy);
     for (i = 0; i < a->count; i++) {
         const perf_gpu_sample *x = &a->sample[i];
         r.throttled += (x->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
@@ -1385,6 +1492,23 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     return r;
 }
 
+/* Energy as numbers of the loop's own, for its row and the files. */
+PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
+{
+    const struct {
+        const char *name;
+        double      x;
+    } n[] = {{"joules", r->joules}, {"watts", r->watts}, {"celsius", r->celsius},
+             {"busy %", r->busy}};
+    int i, k = 0;
+
+    for (i = 0; i < PERF_COUNTERS_ && k < 4 && r->joules > 0.0; i++)
+        if (!l->counter[i][0]) {
+            memcpy(l->counter[i], n[k].name, strlen(n[k].name) + 1);
+            l->value[i] = n[k++].x;
+        }
+}
+
 /* What the report and the writers of results know of a loop, from what a GPU loop knows. */
 PERF_COLD_FN_ perf_result perf_gpu_as_result_(const perf_gpu_result *g)
 {
@@ -1400,8 +1524,10 @@ PERF_COLD_FN_ perf_result perf_gpu_as_result_(const perf_gpu_result *g)
     r.opts.max_seconds = g->opts.max_seconds;
     r.opts.bytes = g->opts.bytes;
     r.opts.items = g->opts.items;
+    r.opts.peak_gb_per_s = g->peak_gbs;
     r.status = g->time.count ? PERF_OK : g->status;
     r.warnings = g->warnings;
+    perf_result_rates_(&r);
     return r;
 }
 
@@ -1420,7 +1546,8 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
 /* Its result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
-    int i;
+    perf_loop_state_ *h = s->host;
+    int               i;
 
     perf_gpu_release_(s);
     s->phase = PERF_GPU_DONE_;
@@ -1432,6 +1559,13 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
     memcpy(s->note, text, sizeof s->note);
     s->as.loop.result = result;
     PERF_REL_(&s->as.loop.done, 1);
+    if (!h || h->status != PERF_OK)             /* perf_bench_fail() */
+        return;
+    h->result = s->as.state.result;
+    h->loop.note = s->note;
+    h->arm = s->told;
+    h->loop.result = &h->result;
+    PERF_REL_(&h->loop.done, 1);
 }
 
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
@@ -1443,6 +1577,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
         return r;
     r = perf_gpu_arm_result_(s, 0);
     s->as.state.result = perf_gpu_as_result_(&r);
+    perf_gpu_count_(s->host ? &s->host->loop : &s->as.loop, &r);
     perf_gpu_settle_(s, r.text, &s->as.state.result);
     return r;
 }
@@ -1494,9 +1629,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);
     r.candidate = perf_gpu_arm_result_(s, 1);
-    r.status = s->r.status != PERF_OK ? s->r.status : r.baseline.status;
-    if (r.status == PERF_OK)
-        r.status = r.candidate.status;
+    r.status = r.baseline.status != PERF_OK ? r.baseline.status : r.candidate.status;
     r.warnings = r.baseline.warnings | r.candidate.warnings | r.verdict.warnings;
     if (r.status != PERF_OK) {
         perf_verdict_cap_(&r.verdict, perf_status_text(r.status));
@@ -1548,7 +1681,14 @@ PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream
                                             const perf_gpu_bench_opts *opts)
 {
     return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
-                                  name, PERF_GPU_STREAM_(stream), opts));
+                                  name, PERF_GPU_STREAM_(stream), opts, PERF_NULL_));
+}
+
+PERF_FN perf_gpu_bench perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
+                                         const perf_gpu_bench_opts *opts)
+{
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_inside_(
+                                  b, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)

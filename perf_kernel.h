@@ -252,6 +252,10 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
+#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing    */
+                                /* ends after the ring was closed, or before it began             */
+    t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
+    t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
     uint64_t c = PERF_KERNEL_AMD_CYCLES_();
     t.lo = PERF_CAST_(uint32_t, c);
@@ -356,6 +360,9 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
                  : : "l"(s->at), "r"(a), "r"(b), "r"(c), "r"(d), "r"(s->on) : "memory");
 #else
     const uint32_t low = PERF_CAST_(uint32_t, s->at), next = low + 16;
+#if defined(__HIP_DEVICE_COMPILE__)             /* in front of the branch: one wait, not two      */
+    asm volatile("" : "+s"(b), "+s"(d));
+#endif
     if (PERF_LIKELY_(low < s->end)) {
 #if defined(__HIP_DEVICE_COMPILE__)             /* memory of the device, in one store             */
         typedef uint32_t four __attribute__((__ext_vector_type__(4)));
@@ -373,9 +380,13 @@ PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t
 
 PERF_KERNEL_FN_ uint64_t perf_kernel_cycles_(void)
 {
+#if defined(__HIP_DEVICE_COMPILE__)
+    return PERF_KERNEL_AMD_CYCLES_();
+#else
     perf_kernel_stamp t = perf_kernel_clock_();
 
     return PERF_CAST_(uint64_t, t.hi) << 32 | t.lo;
+#endif
 }
 
 PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer)
@@ -423,7 +434,7 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_begin(void)
     return PERF_DISABLE ? off : perf_kernel_clock_();
 }
 
-/* The lower half alone.  RDNA4 reads its counter in three instructions, this half in one. */
+/* The lower half alone. */
 PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
 {
 #if defined(__GFX12__)
@@ -471,7 +482,13 @@ PERF_END_DECLS
 /* ---- C++: what opens and closes by itself ---- */
 
 #if PERF_KERNEL_DEVICE_ && defined(__cplusplus)
-struct perf_kernel_sink : perf_kernel_sink_ {
+struct perf_kernel_fixed_ {             /* what is never copied */
+    perf_kernel_fixed_() = default;
+    perf_kernel_fixed_(const perf_kernel_fixed_ &) = delete;
+    perf_kernel_fixed_ &operator=(const perf_kernel_fixed_ &) = delete;
+};
+
+struct perf_kernel_sink : perf_kernel_sink_, perf_kernel_fixed_ {
     PERF_KERNEL_IN_ explicit perf_kernel_sink(perf_kernel_buffer *buffer)
     {
         perf_kernel_open(this, buffer);
@@ -480,11 +497,9 @@ struct perf_kernel_sink : perf_kernel_sink_ {
     {
         perf_kernel_close(this);
     }
-    perf_kernel_sink(const perf_kernel_sink &) = delete;
-    perf_kernel_sink &operator=(const perf_kernel_sink &) = delete;
 };
 
-struct perf_kernel_scope_ {
+struct perf_kernel_scope_ : perf_kernel_fixed_ {
     perf_kernel_sink_ &sink;
     const uint32_t     id;
     perf_kernel_stamp  begin;
@@ -496,12 +511,10 @@ struct perf_kernel_scope_ {
     {
         perf_kernel_end(&sink, id, begin);
     }
-    perf_kernel_scope_(const perf_kernel_scope_ &) = delete;
-    perf_kernel_scope_ &operator=(const perf_kernel_scope_ &) = delete;
 };
 
 /* Cycles of PERF_KERNEL_SUM blocks; stored into *total, if any, when it goes out of scope. */
-struct perf_kernel_sum {
+struct perf_kernel_sum : perf_kernel_fixed_ {
     perf_kernel_total *const total;
     uint32_t                 cycles;
     uint64_t                 since;
@@ -529,11 +542,9 @@ struct perf_kernel_sum {
         cycles = 0;
         since = now;
     }
-    perf_kernel_sum(const perf_kernel_sum &) = delete;
-    perf_kernel_sum &operator=(const perf_kernel_sum &) = delete;
 };
 
-struct perf_kernel_sum_scope_ {
+struct perf_kernel_sum_scope_ : perf_kernel_fixed_ {
     perf_kernel_sum &sum;
     uint32_t         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_sum_scope_(perf_kernel_sum &s) : sum(s), begin(0)
@@ -544,12 +555,10 @@ struct perf_kernel_sum_scope_ {
     {
         sum.cycles += perf_kernel_low_() - begin;
     }
-    perf_kernel_sum_scope_(const perf_kernel_sum_scope_ &) = delete;
-    perf_kernel_sum_scope_ &operator=(const perf_kernel_sum_scope_ &) = delete;
 };
 
 #if !PERF_KERNEL_RTC_
-struct perf_kernel_hist_scope_ {
+struct perf_kernel_hist_scope_ : perf_kernel_fixed_ {
     perf_hist *const hist;
     uint64_t         begin;
     PERF_KERNEL_IN_ explicit perf_kernel_hist_scope_(perf_hist *h) : hist(h), begin(0)
@@ -563,8 +572,6 @@ struct perf_kernel_hist_scope_ {
         if (hist && perf_kernel_lane_() == 0)
             perf_hist_add_shared(hist, cycles);
     }
-    perf_kernel_hist_scope_(const perf_kernel_hist_scope_ &) = delete;
-    perf_kernel_hist_scope_ &operator=(const perf_kernel_hist_scope_ &) = delete;
 };
 #endif
 #endif
@@ -859,29 +866,23 @@ PERF_COLD_FN_ void perf_kernel_tracks_(perf_kernel_reader_ *k)
     }
 }
 
-/* The rate of the cycles: the longest distance of two clock pairs on each SM, all SMs together. */
+/* The rate of the cycles: from the first clock pair of each SM to the last of each warp there. */
 PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
 {
     size_t   i;
     double   cycles = 0, ns = 0, least = 0, most = 0, off;
-    uint64_t c, t, far_c = 0, far_t = 0;
+    uint64_t c, t;
     int      pass;
 
     perf_kernel_tracks_(k);
     perf_kernel_align_(k);
     for (i = 0; i < k->warps; i++) {
         const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
-        if (k->warp[i].sm_first == i)
-            far_c = far_t = 0;
         perf_kernel_last_(k->warp[i].ring, &c, &t);
-        if (c > r->opened && t > r->opened_wall && c - r->opened > far_c) {
-            far_c = c - r->opened;
-            far_t = t - r->opened_wall;
-        }
-        if ((i + 1 == k->warps || k->warp[i + 1].sm_first == i + 1) &&
-            PERF_CAST_(double, far_t) * k->tick >= PERF_KERNEL_LONG_) {
-            cycles += PERF_CAST_(double, far_c);
-            ns += PERF_CAST_(double, far_t) * k->tick;
+        off = PERF_CAST_(double, t - r->opened_wall) * k->tick;
+        if (c > r->opened && t > r->opened_wall && off >= PERF_KERNEL_LONG_) {
+            cycles += PERF_CAST_(double, c - r->opened);
+            ns += off;
         }
     }
     if (cycles > 0)
@@ -923,48 +924,34 @@ typedef struct perf_kernel_json_ {
     int64_t              host_ns;
 } perf_kernel_json_;
 
-#define PERF_KERNEL_PID_ 1000000u       /* SM 0 as a process of the trace; real ones are below    */
-
-/* `,"tid":7` and the like. */
-PERF_COLD_FN_ void perf_kernel_member_(perf_file_ *f, const char *key, uint64_t n)
-{
-    perf_file_put_(f, key);
-    perf_file_number_(f, n);
-}
+#define PERF_KERNEL_PID_ 1e6            /* SM 0 as a process of the trace; real ones are below    */
 
 PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel_event *e)
 {
-    perf_file_ *f = &j->file;
+    const char *const name = e->id < j->count ? j->names[e->id] : PERF_NULL_;
+    const uint64_t    what = e->instant ? e->value : e->cycles;
+    perf_file_       *f = &j->file;
+    char              text[PERF_NAME_MAX_ + 1];
+    perf_out_         o = perf_out_open_(text, sizeof text);
 
-    if (f->p > f->limit)
-        perf_file_flush_(f);
-    perf_file_put_(f, e->instant ? ",\n{\"ph\":\"i\",\"s\":\"t\",\"name\":"
-                                 : ",\n{\"ph\":\"X\",\"name\":");
-    if (e->id < j->count && j->names[e->id]) {
-        char   name[PERF_NAME_MAX_ + 1];
-        size_t n = perf_name_length_(j->names[e->id]);
-        memcpy(name, j->names[e->id], n);
-        name[n] = '\0';
-        perf_file_json_(f, name);
-    } else {
-        perf_kernel_member_(f, "\"scope ", e->id);
-        perf_file_put_(f, "\"");
-    }
-    perf_file_put_(f, ",\"ts\":");
+    if (name)
+        perf_put_n_(&o, name, perf_name_length_(name));
+    else
+        perf_putf_(&o, "scope %.0f", PERF_CAST_(double, e->id));
+    perf_file_putf_(f, ",\n{\"ph\":\"%s\",\"name\":%.0s,\"ts\":",
+                    e->instant ? "i\",\"s\":\"t" : "X", text);
     f->p = perf_digits_us_(f->p, e->start_ns + PERF_CAST_(uint64_t, j->host_ns));
     if (!e->instant) {
         perf_file_put_(f, ",\"dur\":");
         f->p = perf_digits_us_(f->p, e->ns);
     }
-    perf_kernel_member_(f, ",\"pid\":", PERF_KERNEL_PID_ + UINT64_C(0) + e->sm);
-    perf_kernel_member_(f, ",\"tid\":", e->track);
-    perf_kernel_member_(f, e->instant ? ",\"args\":{\"value\":" : ",\"args\":{\"cycles\":",
-                        e->instant ? e->value : e->cycles);
-    perf_kernel_member_(f, ",\"block\":\"", e->block_x);
-    perf_kernel_member_(f, ",", e->block_y);
-    perf_kernel_member_(f, ",", e->block_z);
-    perf_kernel_member_(f, "\",\"warp\":", e->warp);
-    perf_file_put_(f, "}}");
+    perf_file_putf_(f, ",\"pid\":%.0f,\"tid\":%.0f,\"args\":{\"%s\":%.0f,"
+                       "\"block\":\"%.0f,%.0f,%.0f\",\"warp\":%.0f}}",
+                    PERF_KERNEL_PID_ + PERF_CAST_(double, e->sm),
+                    PERF_CAST_(double, e->track), e->instant ? "value" : "cycles",
+                    PERF_CAST_(double, what), PERF_CAST_(double, e->block_x),
+                    PERF_CAST_(double, e->block_y), PERF_CAST_(double, e->block_z),
+                    PERF_CAST_(double, e->warp));
 }
 
 /* Every event into the trace; without one the first `room` into `out`. */
@@ -1022,31 +1009,26 @@ PERF_COLD_FN_ void perf_kernel_json_go_(void *with)
     perf_kernel_json_         *j = PERF_CAST_(perf_kernel_json_ *, with);
     const perf_kernel_reader_ *k = j->k;
     perf_file_                *f = &j->file;
-    char                       text[64];
-    perf_out_                  o = PERF_ZERO;
+    char                       rate[48] = "unknown, taken as 1";
+    perf_out_                  o = perf_out_open_(rate, k->info.cycle_ns > 0 ? sizeof rate : 0);
     size_t                     i;
 
-    perf_kernel_member_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":",
-                        k->info.dropped);
-    perf_kernel_member_(f, ",\"missed_warps\":", k->info.missed_warps);
-    perf_file_put_(f, ",\"ns_per_cycle\":\"");
-    o.p = text;
-    o.cap = sizeof text;
     perf_put_fixed_(&o, k->info.cycle_ns, 4);
-    perf_file_put_(f, k->info.cycle_ns > 0 ? text : "unknown, taken as 1");
-    perf_file_put_(f, "\"},\"traceEvents\":[\n");
-    for (i = 0; i < k->warps; i++)
-        if (k->warp[i].sm_first == i) {
-            perf_file_put_(f, i ? ",\n" : "");
-            perf_file_put_(f, "{\"ph\":\"M\",\"name\":\"process_name\",\"args\":{\"name\":\"");
-            if (k->warp[k->warps - 1].ring->sm >> 16)
-                perf_kernel_member_(f, "XCD ", k->warp[i].ring->sm >> 16);
-            perf_kernel_member_(f, k->warp[k->warps - 1].ring->sm >> 16 ? " CU " : "SM ",
-                                k->warp[i].ring->sm & 0xffff);
-            perf_kernel_member_(f, "\"},\"pid\":",
-                                PERF_KERNEL_PID_ + UINT64_C(0) + k->warp[i].ring->sm);
-            perf_file_put_(f, "}");
-        }
+    perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"dropped_records\":%.0f,"
+                       "\"missed_warps\":%.0f,\"ns_per_cycle\":%.0s},\"traceEvents\":[\n",
+                    PERF_CAST_(double, k->info.dropped), PERF_CAST_(double, k->info.missed_warps),
+                    rate);
+    for (i = 0; i < k->warps; i++) {
+        const uint32_t sm = k->warp[i].ring->sm, xcds = k->warp[k->warps - 1].ring->sm >> 16;
+        if (k->warp[i].sm_first != i)
+            continue;
+        perf_file_putf_(f, "%s{\"ph\":\"M\",\"pid\":%.0f,\"name\":\"process_name\","
+                           "\"args\":{\"name\":\"", i ? ",\n" : "",
+                        PERF_KERNEL_PID_ + PERF_CAST_(double, sm));
+        if (xcds)
+            perf_file_putf_(f, "XCD %.0f CU ", PERF_CAST_(double, sm >> 16));
+        perf_file_putf_(f, "%s%.0f\"}}", xcds ? "" : "SM ", PERF_CAST_(double, sm & 0xffff));
+    }
     perf_kernel_each_(k, j, PERF_NULL_, 0);
     perf_file_put_(f, "\n]}\n");
     perf_file_flush_(f);

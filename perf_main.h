@@ -272,6 +272,7 @@ PERF_END_DECLS
 #if PERF_MAIN
 
 #include "perf_export.h"
+#include <stdio.h>
 #include <stdlib.h>
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>
@@ -309,7 +310,7 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, bad;
+    int         list, no_env, shuffle, profile, bad;
     double      repeat, threads;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
@@ -332,6 +333,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --min-time SECONDS for one measurement at least; default 0\n"
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
+        "  --profile          run each body once; on a GPU for ncu --profile-from-start off\n"
         "  --output FILE      write all results; - is standard output; also --json FILE\n"
         "  --format F         json, google, go, openmetrics; to a file also folded, flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
@@ -419,7 +421,8 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     const struct {
         const char *name;
         int        *to;
-    } flag[] = {{"--list", &m->list}, {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle}};
+    } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
+                {"--profile", &m->profile}};
     const struct {
         const char  *name, **to;
     } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
@@ -436,7 +439,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
     int         k;
 
-    for (k = 0; k < 3; k++)
+    for (k = 0; k < 4; k++)
         if (!strcmp(argv[*i], flag[k].name)) {
             *flag[k].to = 1;
             return;
@@ -568,10 +571,15 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
                                          size_t n, const int64_t *arg)
 {
-    perf_bench  b = perf_bench_begin(name, &m->opts);
-    perf_result r;
+    perf_bench  once = {1, 0, PERF_NULL_, PERF_NULL_, 0};
+    perf_bench  b = m->profile ? once : perf_bench_begin(name, &m->opts);
+    perf_result r = PERF_ZERO;
 
-    c->run(b, n, 0, arg);
+    c->run(b, c->kind == 't' ? 0 : n, 1, arg);
+    if (m->profile) {
+        (void)fprintf(m->out, "%s ran once\n", name);
+        return r;
+    }
     r = perf_main_end_(b);
     perf_main_row_(m, name, &r, perf_bench_state_of_(&b));
     return r;
@@ -788,10 +796,10 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
             perf_say_(&o, "%s%z", c->kind == 'n' ? "/" : "/threads:", number);
         if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
             continue;
-        if (!m->todo++)
+        if (!m->todo++ && !m->profile)
             (void)fputs("benchmark                                  median [95 % interval]"
                         "       p95       p99     first\n", m->out);
-        if (c->kind == 't') {
+        if (c->kind == 't' && !m->profile) {
             perf_main_crew_(m, c, name, number);
             continue;
         }

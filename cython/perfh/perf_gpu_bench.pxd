@@ -38,6 +38,8 @@ cdef extern from "perf_gpu_bench.h" nogil:
         double gate_ms
         double bytes
         double items
+        double energy
+        int profile
 
     ctypedef struct perf_gpu_sample:
         double ns
@@ -65,6 +67,12 @@ cdef extern from "perf_gpu_bench.h" nogil:
         double gbs
         double peak_gbs
         double datasheet_gbs
+        double joules
+        double joules_low
+        double joules_high
+        double watts
+        double celsius
+        double busy
         const perf_gpu_sample *sample
         uint64_t samples
         int graph
@@ -84,6 +92,8 @@ cdef extern from "perf_gpu_bench.h" nogil:
 
     perf_gpu_bench_opts perf_gpu_bench_opts_default() noexcept
     perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream,
+            const perf_gpu_bench_opts *opts) noexcept
+    perf_gpu_bench perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
             const perf_gpu_bench_opts *opts) noexcept
     int perf_gpu_bench_next(perf_gpu_bench *b) noexcept
     perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b) noexcept

@@ -18,11 +18,9 @@ cdef extern from "perf_gpu_driver.h" nogil:
         PERF_HIP
         PERF_GPU_TABLE_SIMULATED
         PERF_GPU_POOL_RESERVED
-        PERF_GPU_POOL_RESERVED_HIGH
         PERF_GPU_POOL_USED
         PERF_GPU_POOL_USED_HIGH
         PERF_GPU_NOT_READY
-        PERF_GPU_BAD_HANDLE
         PERF_GPU_SHUT_DOWN
 
     ctypedef struct perf_gpu_backend:
@@ -39,8 +37,6 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*stream_query)(void *) noexcept nogil
         int (*stream_sync)(void *) noexcept nogil
         int (*ctx_set)(void *) noexcept nogil
-        int (*ctx_push)(void *) noexcept nogil
-        int (*ctx_pop)(void **) noexcept nogil
         int (*ctx_device)(int *) noexcept nogil
         int (*stream_ctx)(void *, void **) noexcept nogil
         int (*device_attribute)(int *, int, int) noexcept nogil
@@ -79,6 +75,9 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*ctx_limit)(size_t *, int) noexcept nogil
         int (*l2_release)() noexcept nogil
         int (*device_bus)(char *, int, int) noexcept nogil
+        int (*device_meter)(int, int, double *) noexcept nogil
+        int (*profiler_start)() noexcept nogil
+        int (*profiler_stop)() noexcept nogil
 
     const perf_gpu_backend *perf_gpu_table() noexcept
     perf_status perf_gpu_status() noexcept

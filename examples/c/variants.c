@@ -10,6 +10,7 @@
  * Exit status: 0 when the table is at least 1.5 times as fast, 1 when it is not, 2 when that stays
  * open.                                                                                            */
 #include "perf.h"
+#include <stdio.h>
 
 #define WORDS 256
 

@@ -982,6 +982,22 @@ static void plain_body(perf_stream stream)
     (void)sim_work(stream, 10000);
 }
 
+static void slow_body(perf_stream stream)
+{
+    (void)sim_work(stream, 400000000);
+}
+
+static uint64_t fail_at;
+
+static void failing_body(perf_stream stream)
+{
+    if (fail_at && sim.now > fail_at) {
+        sim_fail(SIM_event_sync, 1, 700, 0);
+        fail_at = 0;
+    }
+    (void)sim_work(stream, 1000000);
+}
+
 /* A kernel that never ends, on another stream: nothing waits for it, and it is not the body's. */
 static void test_persistent(void)
 {
@@ -1136,6 +1152,112 @@ static void test_stale_clock(void)
     sim_stop();
 }
 
+/* 300 W for 10 us: 3 mJ, whatever the cache; inside the bounds, which the steps of the meter set. */
+static void test_energy(void)
+{
+    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_stream         stream;
+    perf_gpu_result     r;
+    int                 c;
+
+    for (c = 0; c < 4; c++) {
+        sim_start();
+        sim.meter_ns = c ? 20000000 : 100000000;
+        sim.cost[SIM_graph_launch] = 1000;
+        stream = sim_stream(0);
+        o.energy = 1;
+        o.cache = c ? PERF_GPU_HOT : PERF_GPU_COLD;
+        o.graph = c == 2;
+        if (c == 3)
+            sim.watts = 0;                      /* no meter */
+        r = run_body(&o, plain_body, stream);
+        CHECK(r.status == PERF_OK && r.opts.energy == 1, "%s", r.text);
+        if (c == 3) {
+            CHECK(r.joules == 0 && r.watts == 0 && r.celsius == 0 && r.busy == 0, "%g J", r.joules);
+        } else {
+            CHECK(r.joules_low < 3.03e-3 && r.joules_high > 3e-3, "%d: %g to %g J", c, r.joules_low, r.joules_high);
+            CHECK(r.joules > r.joules_low && r.joules < r.joules_high, "%g J", r.joules);
+            CHECK(r.joules_high - r.joules_low < 0.07 * r.joules, "%g to %g J", r.joules_low, r.joules_high);
+            CHECK(r.watts > 290 && r.watts < 310 && r.celsius == 61 && r.busy == 98, "%g W", r.watts);
+        }
+        CHECK(nothing_left(), "left");
+        sim_stop();
+    }
+    sim_start();                                /* a body of 0.4 s: three rounds, and still an answer */
+    stream = sim_stream(0);
+    o.graph = 0;
+    o.max_seconds = 1;
+    r = run_body(&o, slow_body, stream);
+    CHECK(r.joules_low <= 120 && r.joules_high >= 120, "%g to %g J", r.joules_low, r.joules_high);
+    sim_stop();
+    sim_start();                                /* the driver fails meanwhile: what was measured stays */
+    stream = sim_stream(0);
+    fail_at = sim.now + 1500000000;
+    o.max_seconds = 0.2;
+    o.energy = 3;
+    r = run_body(&o, failing_body, stream);
+    CHECK(r.status == PERF_EGPU && r.time.count >= 30 && nothing_left(), "%s", r.text);
+    sim_stop();
+}
+
+static void test_energy_ab(void)
+{
+    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab        ab;
+    perf_gpu_ab_result r;
+    perf_stream        stream;
+    int                v;
+
+    sim_start();
+    stream = sim_stream(0);
+    o.device.energy = 0.5;
+    o.seed = 1;
+    ab = perf_gpu_ab_begin("energy of two", stream, &o);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0)
+        (void)sim_work(stream, v ? 10000 : 20000);
+    r = perf_gpu_ab_end(&ab);
+    CHECK(r.verdict.decision == PERF_ACCEPT, "%s", r.verdict.reason);
+    CHECK(r.baseline.joules_low <= 6e-3 && r.baseline.joules_high >= 6e-3, "%g J", r.baseline.joules);
+    CHECK(r.candidate.joules_low <= 3e-3 && r.candidate.joules_high >= 3e-3, "%g J", r.candidate.joules);
+    sim_stop();
+}
+
+/* Each body once, all of it between the profiler's start and stop; also where it is left early. */
+static void test_profile(void)
+{
+    perf_gpu_ab_opts o = perf_gpu_ab_opts_default();
+    perf_gpu_bench   b;
+    perf_gpu_result  r;
+    perf_gpu_ab      ab;
+    perf_stream      stream;
+    int              v, runs[2] = {0, 0};
+
+    sim_start();
+    stream = sim_stream(0);
+    o.device.profile = 1;
+    b = perf_gpu_bench_begin("profile", stream, &o.device);
+    CHECK(!sim.profiled, "what stands before the loop is not in the profile");
+    while (perf_gpu_bench_next(&b)) {
+        CHECK(sim.profiled, "not recorded");
+        plain_body(stream);
+        runs[0]++;
+    }
+    CHECK(!sim.profiled && sim_stream_query(stream) == 0, "stopped when the body was done");
+    r = perf_gpu_bench_end(&b);
+    CHECK(runs[0] == 1 && r.iterations == 1 && !r.time.count && r.status == PERF_ENODATA, "%s", r.text);
+    CHECK(sim.calls[SIM_profiler_start] == 1 && sim.calls[SIM_profiler_stop] == 1 && !sim.calls[SIM_launch], "once");
+    ab = perf_gpu_ab_begin("profile of two", stream, &o);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0)
+        runs[v]++;
+    CHECK(runs[0] == 2 && runs[1] == 1 && !sim.profiled, "%d and %d", runs[0], runs[1]);
+    CHECK(perf_gpu_ab_end(&ab).status == PERF_ENODATA, "no verdict");
+    b = perf_gpu_bench_begin("left", stream, &o.device);
+    CHECK(perf_gpu_bench_next(&b) && sim.profiled, "recorded");
+    (void)perf_gpu_bench_end(&b);
+    CHECK(!sim.profiled && nothing_left(), "left");
+    sim_stop();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && atoi(argv[1]))
@@ -1170,5 +1292,8 @@ int main(int argc, char **argv)
     test_serialised();
     test_many_launches();
     test_stale_clock();
+    test_energy();
+    test_energy_ab();
+    test_profile();
     return check_done();
 }

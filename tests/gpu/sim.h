@@ -26,12 +26,13 @@ static inline uint64_t sim_clock(void);
 #include "../../perf_cuda.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The functions of the table: enum sim_fn, and what counters and faults are indexed with. */
 #define SIM_LIST(X)                                                                               \
     X(ctx_get) X(event_create) X(event_destroy) X(event_record) X(event_query) X(event_sync)      \
-    X(event_elapsed) X(stream_query) X(stream_sync) X(ctx_set) X(ctx_push) X(ctx_pop)             \
+    X(event_elapsed) X(stream_query) X(stream_sync) X(ctx_set)                                    \
     X(ctx_device) X(stream_ctx) X(device_attribute) X(stream_capturing) X(capture_mode)           \
     X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
     X(graph_destroy) X(event_record_flags) X(host_func)                                           \
@@ -39,7 +40,7 @@ static inline uint64_t sim_clock(void);
     X(fill) X(pool_get) X(pool_value) X(module_load) X(module_unload) X(module_function)          \
     X(launch) X(error_name) X(error_text) X(device_clock) X(ctx_id) X(ctx_record)                 \
     X(mem_alloc_on) X(mem_free_on) X(error_waits) X(pool_set)                             \
-    X(ctx_limit) X(l2_release)
+    X(ctx_limit) X(l2_release) X(device_meter) X(profiler_start) X(profiler_stop)
 /* And what only programs call. */
 #define SIM_ALL(X)                                                                                \
     SIM_LIST(X) X(device_count) X(device_name) X(stream_create) X(stream_destroy) X(stream_wait)
@@ -135,6 +136,9 @@ static struct sim_state {
     double   copy_gbs;          /* GB/s of copy and fill                                            */
     unsigned sm_mhz;            /* what device_clock answers                                        */
     uint64_t throttle;
+    double   watts;             /* what it takes; 0: device_meter fails.  The joules are counted up */
+    uint64_t meter_ns;          /* in steps of so long */
+    int      profiled;          /* 1: between profiler_start and profiler_stop */
     sim_fault fault[SIM_FUNCTIONS];
     int      sticky;            /* every call answers this; 0: none */
     int      down;              /* shut down: every call answers 4 */
@@ -501,26 +505,6 @@ static inline int sim_ctx_set(void *ctx)
     sim_stack[sim_depth - 1] = (sim_ctx *)ctx;
     if (!ctx)
         sim_depth--;
-    return sim_leave(0);
-}
-
-static inline int sim_ctx_push(void *ctx)
-{
-    SIM_ENTER(ctx_push);
-    if (!ctx || sim_depth == 16)
-        return sim_leave(201);
-    sim_stack[sim_depth++] = (sim_ctx *)ctx;
-    return sim_leave(0);
-}
-
-static inline int sim_ctx_pop(void **ctx)
-{
-    SIM_ENTER(ctx_pop);
-    if (!sim_depth)
-        return sim_leave(201);
-    sim_depth--;
-    if (ctx)
-        *ctx = sim_stack[sim_depth];
     return sim_leave(0);
 }
 
@@ -1127,7 +1111,7 @@ static inline int sim_pool_value(void *pool, int what, void *value)
     size_t   d = (size_t)((void **)pool - sim.pool);
     uint64_t v;
     SIM_ENTER(pool_value);
-    v = what == PERF_GPU_POOL_RESERVED_HIGH || what == PERF_GPU_POOL_USED_HIGH ? sim.used_high[d]
+    v = what == PERF_GPU_POOL_USED_HIGH ? sim.used_high[d]
                                                                                : sim.used[d];
     memcpy(value, &v, sizeof v);
     return sim_leave(0);
@@ -1139,7 +1123,7 @@ static inline int sim_pool_set(void *pool, int what, void *value)
     uint64_t v;
     SIM_ENTER(pool_set);
     memcpy(&v, value, sizeof v);
-    if (v || (what != PERF_GPU_POOL_RESERVED_HIGH && what != PERF_GPU_POOL_USED_HIGH))
+    if (v || what != PERF_GPU_POOL_USED_HIGH)
         return sim_leave(1);
     sim.used_high[d] = sim.used[d];
     return sim_leave(0);
@@ -1267,6 +1251,30 @@ static inline int sim_device_clock(int device, unsigned *sm_mhz, uint64_t *reaso
     (void)device;
     *sm_mhz = sim.sm_mhz;
     *reasons = sim.throttle;
+    return sim_leave(0);
+}
+
+static inline int sim_device_meter(int device, int what, double *value)
+{
+    SIM_ENTER(device_meter);
+    (void)device;
+    if (!(sim.watts > 0))
+        return sim_leave(3);
+    *value = what == 0 ? (double)(sim.now / sim.meter_ns * sim.meter_ns) * 1e-9 * sim.watts : what == 1 ? 61 : 98;
+    return sim_leave(0);
+}
+
+static inline int sim_profiler_start(void)
+{
+    SIM_ENTER(profiler_start);
+    sim.profiled = 1;
+    return sim_leave(0);
+}
+
+static inline int sim_profiler_stop(void)
+{
+    SIM_ENTER(profiler_stop);
+    sim.profiled = 0;
     return sim_leave(0);
 }
 
@@ -1425,6 +1433,9 @@ static inline void sim_reset(void)
     sim.memory[0] = sim.memory[1] = UINT64_C(80) << 30;
     sim.copy_gbs = 3000;
     sim.sm_mhz = 1980;
+    sim.watts = 300;
+    sim.meter_ns = 50000000;
+    sim.cost[SIM_device_meter] = 300000;
     sim.cost[SIM_ctx_id] = 10;
     sim.cost[SIM_ctx_record] = 2000;
     sim.cost[SIM_device_clock] = 20000;

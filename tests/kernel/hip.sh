@@ -25,9 +25,10 @@ hasnt() { ! has "$1"; }
 # reads COMPILER...: its assembly for $chip has the clock of cycles, the common clock, and the unit's place
 reads()
 {
-    scope=16
-    [ "$chip" != gfx1200 ] || scope=21          # each reading of its counter takes three
-    [ "$1" != hipcc ] || scope=18               # clang 15 adds, compares and chooses
+    scope=13 two=13.5
+    [ "$chip" != gfx1100 ] || scope=12 two=12
+    [ "$chip" != gfx1200 ] || scope=14 two=14   # two registers a reading
+    [ "$1" != hipcc ] || scope=17 two=16.5      # clang 15 adds, compares and chooses
     case $chip in
     gfx9*)  cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID, 8, 8' ;;
     gfx10*) cycles=s_memtime wall=s_memrealtime place='HW_REG_HW_ID1, 10, 11' ;;
@@ -51,7 +52,7 @@ reads()
     try "bare assembly for $chip" "$@" -x hip --offload-arch=$chip --cuda-device-only -O2 -nogpulib -DBARE \
         -D__HIP_PLATFORM_AMD__ -I"$root" -S "$root/tests/kernel/kernels.cu" -o "$work/bare.s"
     echo "$chip"
-    for limit in "loop 1 $scope" "loop2 2 $scope" 'sumloop 1 5'; do
+    for limit in "loop 1 $scope" "loop2 2 $two" 'sumloop 1 5'; do
         # shellcheck disable=SC2086
         try "$chip: $limit" amd_count $limit
     done
