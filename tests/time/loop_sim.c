@@ -226,9 +226,7 @@ static void shapes(int part)
 
     for (i = 0; i < n; i++) {
         r = modes_of(0.1, 0.5, 5e3);
-        named += (r.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT &&
-                 strstr(perf_verdict_text(&r.verdict), "the median of the pairs' ratios clears") &&
-                 strstr(r.verdict.text, "p95");
+        named += (r.verdict.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT;
         r = modes_of(0.3, 0.3, 5e3);
         alike += (r.warnings & (uint32_t)PERF_WARN_SHAPE) != 0;
     }
@@ -1202,7 +1200,7 @@ static void deciding(void)
             open += r.verdict.decision == PERF_INCONCLUSIVE;
             wrong += r.verdict.decision == (world[w].accept ? PERF_REJECT : PERF_ACCEPT);
             clock += (r.decides == PERF_DECIDES_CPU) == world[w].cpu && strstr(r.why, world[w].why) &&
-                     strstr(perf_verdict_text(&r.verdict), world[w].text);
+                     r.verdict.clock && !strcmp(r.verdict.clock, world[w].text);
         }
         CHECK(wrong == 0 && clock >= 19, "world %d: %d wrong, %d say so: %s, %s", (int)w, wrong, clock,
               perf_verdict_text(&r.verdict), r.why);
@@ -1314,8 +1312,7 @@ static void control_agrees(void)
             r = perf_ab_end(&ab);
             accepted += r.verdict.decision == PERF_ACCEPT;
             refused += r.verdict.decision == PERF_REJECT;
-            apart += r.verdict.decision == PERF_INCONCLUSIVE && r.control_failed &&
-                     strstr(r.verdict.reason, "control");
+            apart += r.verdict.decision == PERF_INCONCLUSIVE && r.control_failed;
         }
         CHECK(k ? !accepted && apart + refused == 20 : accepted >= 18,
               "after a lead %g: %d accepted, %d withheld: %s", r.control_ratio, accepted, apart,
