@@ -1326,7 +1326,8 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
  * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise one
  * lead has to be confirmed or alike; one more where pairs were taken anew, one where the variants
  * differ by 10 %, and one where by half.  In the end the control is against an answer if the ratios
- * still differ, or in pairs taken anew lie on two sides of the threshold, unless every lead since
+ * still differ, or in pairs taken anew or after the last lead lie on two sides of the threshold, or
+ * after the last lead of pairs taken anew are neither confirmed nor alike; unless every lead since
  * the beginning confirmed it.  1: the control is over.                                           */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
@@ -1355,7 +1356,10 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
-        aside = s->restarts && (all.at < t) != (turns.at < t);
+        aside = (all.at < t) != (turns.at < t)
+                    ? s->restarts || s->leads >= PERF_CONTROL_LEADS_
+                    : s->restarts && s->leads >= PERF_CONTROL_LEADS_ && !confirmed &&
+                          gap > 0.5 * far_off;
         s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
         gap = turns.at < 0.0 ? -turns.at : turns.at;
         more = (gap > PERF_CONTROL_LARGE_) + (gap > 4.0 * PERF_CONTROL_LARGE_);
