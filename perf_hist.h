@@ -645,12 +645,7 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint6
 /* A record of perf_hist_add into another form. */
 PERF_OUTLINE_FN_ void perf_hist_put_other_(perf_hist *h, uint64_t v)
 {
-    perf_hist_head_ *d = perf_hist_at_(h);
-
-    if (v - d->lo < d->width[1])
-        perf_hist_hit64_(d, v);
-    else
-        perf_hist_put_(h, v, 1, v);
+    perf_hist_add64(h, v);
 }
 
 /* One sum would make every record wait until the one before has stored it (2.5 in place of 1.4 ns

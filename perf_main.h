@@ -310,7 +310,7 @@ typedef struct perf_main_ {
     const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
-    int         list, no_env, shuffle, profile, bad;
+    int         list, no_env, shuffle, profile, most_unchanged, bad;
     double      repeat, threads;
     perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
@@ -340,6 +340,7 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
+        "  --most-unchanged   for --compare: take out what all have in common\n"
         "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
         "  --no-env           no line about the environment\n"
         "  --help             this text\n"
@@ -422,7 +423,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         const char *name;
         int        *to;
     } flag[] = {{"--list", &m->list},       {"--no-env", &m->no_env}, {"--shuffle", &m->shuffle},
-                {"--profile", &m->profile}};
+                {"--profile", &m->profile}, {"--most-unchanged", &m->most_unchanged}};
     const struct {
         const char  *name, **to;
     } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
@@ -439,7 +440,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
     int         k;
 
-    for (k = 0; k < 4; k++)
+    for (k = 0; k < 5; k++)
         if (!strcmp(argv[*i], flag[k].name)) {
             *flag[k].to = 1;
             return;
@@ -892,6 +893,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 
     if (m->compare) {
         o.accept.rule = m->rule;
+        o.most_unchanged = m->most_unchanged;
         b = perf_baseline_check(m->compare, &o);
         if (b.status != PERF_OK) {
             (void)fprintf(stderr, "%s: %s: ", m->program, m->compare);

@@ -73,8 +73,8 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
 
-/* Replaces the file by this run; see perf_results_opts for what a run is.  It is read back and on
- * the disk before it replaces the old one.  A file that is no baseline, as one that was damaged, is
+/* Replaces the file by this run; see perf_results_opts for what a run is.  It is on the disk
+ * before it replaces the old one.  A file that is no baseline, as one that was damaged, is
  * kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                             */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
@@ -94,6 +94,9 @@ typedef struct perf_baseline_opts { /* zero = default                           
     perf_results_opts now;      /* what to check; zero: this process                              */
     perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
+    int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
+                                /* others of a run have in common is the machine's, and is taken  */
+                                /* out (from 8 saved runs and 8 entries on)                       */
 } perf_baseline_opts;
 
 typedef struct perf_baseline_entry {
@@ -117,6 +120,7 @@ typedef struct perf_baseline {
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
     size_t               other_runs;    /* of them, of another machine or build: not used         */
+    size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
     perf_rule            rule;          /* as held against                                        */
@@ -1414,32 +1418,14 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
-/* 1: the file holds the text and no more. */
-PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
-{
-    char   part[4096];
-    size_t n, at = 0;
-
-    if (fseek(file, 0, SEEK_SET))
-        return 0;
-    while ((n = fread(part, 1, sizeof part, file)) > 0) {
-        if (n > len - at || memcmp(part, text + at, n) != 0)
-            return 0;
-        at += n;
-    }
-    return at == len && !ferror(file);
-}
-
 PERF_COLD_FN_ void perf_text_go_(void *with)
 {
     perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
 
-    if (fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file) ||
-        (w->file.durable && !w->file.direct && !perf_text_is_there_(w->file.file, w->text, w->len)))
-        w->file.failed = 1;
+    w->file.failed |= fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file);
 }
 
-/* durable: read back, and on the disk before it replaces what was there. */
+/* durable: on the disk before it replaces what was there. */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,
@@ -1544,6 +1530,7 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 
 #define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */
 #define PERF_BASELINE_LEAST_S_ 10.0     /* runs within less count as spread over that much        */
+#define PERF_BASELINE_BESIDE_ 8         /* fewer say too little about what entries share          */
 #define PERF_BASELINE_STRAY_ 0.1        /* how far a machine strays by itself in any time: the    */
                                         /* standard deviation of the log                          */
 
@@ -1609,6 +1596,34 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
     return n ? perf_exp(sum / PERF_CAST_(double, n)) : 0.0;
 }
 
+/* What a regression of the logs on `beside`, how far the others of each run moved, leaves of the
+ * change of the new run, which is the last of them, and the standard error of that.  0: they have
+ * moved farther than they do by themselves (1 in 10,000), and explain nothing.                   */
+PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *beside, size_t k,
+                                         double mean, double *change, double *sd)
+{
+    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, n = PERF_CAST_(double, k), x, y;
+    size_t j;
+
+    for (j = 0; j < k; j++)
+        middle += beside[j] / n;
+    for (j = 0; j < k; j++) {
+        x = beside[j] - middle;
+        y = perf_log(before[j]) - mean;
+        xx += x * x;
+        xy += x * y;
+        yy += y * y;
+    }
+    x = beside[k] - middle;
+    y = perf_t_quantile(0.99995, n - 1.0);
+    if (!(x * x < y * y * (1.0 + 1.0 / n) * xx / (n - 1.0)))
+        return 0;
+    y = yy - xy * xy / xx;
+    *change -= xy / xx * x;
+    *sd = perf_sqrt((y > 0.0 ? y : 0.0) / (n - 2.0) * (1.0 + 1.0 / n + x * x / xx));
+    return 1;
+}
+
 /* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
  * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a
  * span S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0,
@@ -1616,7 +1631,7 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
  * noise that does not add up: the walk ends at 10 % (else a day after runs of seconds the interval
  * went from -100 % to +1,000,000 %, and a doubled time passed).                                  */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
-                                                double tick, double walk,
+                                                double tick, double walk, double *beside,
                                                 const perf_compare_opts *o, double *p)
 {
     perf_verdict  v = perf_verdict_start_(o);
@@ -1637,8 +1652,10 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
         fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* had they been made just now                */
         most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
         sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
-        i.low = i.estimate - sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
-        i.high = i.estimate + sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df);
+        if (beside && perf_baseline_regress_(before, beside, k, mean, &i.estimate, &sd))
+            df = n - 2.0;
+        i.low = i.high = i.estimate;
+        i = perf_widen_(i, sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df));
     }
     v.pairs = 1;
     v.baseline_values = k;
@@ -1668,7 +1685,9 @@ typedef struct perf_checking_ {
     perf_read_         old, now;
     perf_compare_opts  o;
     double            *pool;
-    double             first, last;     /* of the saved runs that hold the present entry        */
+    double            *moved;           /* of each run that counts, and of this one: how far its  */
+    size_t             each, used;      /* `each` entries moved, sorted; the saved runs that count */
+    double             first, last;     /* of the saved runs that hold the present entry          */
     perf_baseline     *b;
     size_t             entry_room;
 } perf_checking_;
@@ -1709,6 +1728,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
         last = !used || r->time_s > last ? r->time_s : last;
         used++;
     }
+    c->used = used;
     c->b->runs = c->old.runs;
     c->b->span_s = last - first;
     c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
@@ -1797,12 +1817,46 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
     return n;
 }
 
+/* Fills c->moved from entries that are in every run; ratios have no part in what entries share. */
+PERF_COLD_FN_ void perf_baseline_gather_(perf_checking_ *c)
+{
+    double figure[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1], mean;
+    size_t i, j, room = c->now.entries;
+
+    c->moved = PERF_CAST_(double *, PERF_MALLOC((c->used + 1) * (room + 1) * sizeof *c->moved));
+    if (!c->moved)
+        perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
+    for (i = 0; c->moved && i < room; i++) {
+        const perf_read_entry_ *e = c->now.order[i];
+        if (!e->kind || e->kind == PERF_BASELINE_AB || (i && perf_read_same_(&c->now, i - 1, e)) ||
+            perf_baseline_figures_(c, &c->old, e, 1, figure, &e) < c->used ||
+            !perf_baseline_figures_(c, &c->now, e, 0, now, &e))
+            continue;
+        mean = perf_log(perf_baseline_mean_(figure, c->used));
+        figure[c->used] = now[0];
+        for (j = 0; j <= c->used; j++)
+            c->moved[j * room + c->each] = perf_log(figure[j]) - mean;
+        c->each++;
+    }
+    for (j = 0; c->moved && j <= c->used; j++)
+        perf_sort_values(c->moved + j * room, c->each);
+}
+
+/* The middle of sorted x[0..n) without one value, `own`; n > 1. */
+PERF_FN double perf_baseline_others_(const double *x, size_t n, double own)
+{
+    size_t a = (n - 2) / 2, b = (n - 1) / 2;
+
+    return 0.5 * (x[a + (own <= x[a])] + x[b + (own <= x[b])]);
+}
+
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ *e)
 {
-    double                  before[PERF_READ_RUNS_ + 1], now[PERF_READ_RUNS_ + 1];
+    double                  before[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1];
+    double                  beside[PERF_READ_RUNS_ + 1], walk;
     const perf_read_entry_ *was = e, *is = e;
     perf_baseline_entry    *n = perf_baseline_new_(c, e);
-    size_t                  k, any;
+    size_t                  k, any, together;
 
     if (!n)
         return;
@@ -1820,12 +1874,20 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
                                 : "new: not in the baseline";
         return;
     }
+    n->before = perf_baseline_mean_(before, k);
+    walk = perf_baseline_walk_(c, k);
+    together = c->each >= PERF_BASELINE_BESIDE_ && !(walk > 0.0) && k == c->used &&
+               e->kind != PERF_BASELINE_AB;
+    before[k] = n->now;
+    for (any = 0; together && any <= k; any++)
+        beside[any] = perf_baseline_others_(c->moved + any * c->now.entries, c->each,
+                                            perf_log(before[any]) - perf_log(n->before));
+    c->b->beside += together;
     n->verdict = perf_baseline_judge_(before, k, n->now,
                                       perf_baseline_tick_(e->kind, c->o.rule.metric,
                                                           perf_baseline_step_(&c->old, was),
                                                           perf_baseline_step_(&c->now, is)),
-                                      perf_baseline_walk_(c, k), &c->o, &n->p);
-    n->before = perf_baseline_mean_(before, k);         /* as in `change`                         */
+                                      walk, together ? beside : PERF_NULL_, &c->o, &n->p);
 }
 
 /* Decisions within the family: Holm over those that make a claim at all. */
@@ -1922,6 +1984,8 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
         perf_baseline_fail_(b, PERF_ENOMEM, 0);
     if (b->status == PERF_OK) {
         perf_baseline_runs_(&c, o.any_machine);
+        if (o.most_unchanged && c.used >= PERF_BASELINE_BESIDE_)
+            perf_baseline_gather_(&c);
         perf_checking_entries_(&c);
         perf_baseline_family_(b);
     }
@@ -1929,6 +1993,7 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
     b->memory_[1] = c.now.decoded;
     c.old.decoded = c.now.decoded = PERF_CAST_(char *, PERF_NULL_);
     PERF_FREE(c.pool);
+    PERF_FREE(c.moved);
     perf_read_free_(&c.old);
     perf_read_free_(&c.now);
     PERF_FREE(now);
@@ -2022,7 +2087,7 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
     perf_put_span_(o, ", the last ", b->age_s, " ago");
     perf_put_(o, "; asked: ");
     perf_put_rule_(o, &b->rule);
-    perf_put_(o, "\n");
+    perf_put_(o, b->beside ? ", beside what the entries share\n" : "\n");
     if (b->other_runs)
         perf_say_(o, "warning: %z run%s of another machine or build left out: %s\n", b->other_runs,
                   b->other_runs == 1 ? "" : "s", b->other);

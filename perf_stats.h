@@ -133,10 +133,6 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
  * 1 - confidence (Ville's inequality).                                                           */
 #define PERF_SEQ_BETS_ 7
 
-typedef struct perf_seq_side_ {         /* private: those who bet on one side                     */
-    double capital[PERF_SEQ_BETS_];
-} perf_seq_side_;
-
 typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
     double         log_threshold;
     double         tick;                /* log resolution given away on both sides                */
@@ -144,7 +140,8 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
     uint64_t       pairs, excluded;
     uint64_t       decided_at;          /* pairs used by the decision, 0 while open               */
     perf_decision  decision;
-    perf_seq_side_ accept, reject;
+    double         accept[PERF_SEQ_BETS_];      /* private: the capital of those who bet on it    */
+    double         reject[PERF_SEQ_BETS_];
 } perf_seq;
 
 /* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0.
@@ -632,7 +629,7 @@ PERF_FN void perf_scratch_free_(double *p, const double *local)
 
 PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
 {
-    double h, f;
+    double h, f, d;
     size_t i;
 
     if (!sorted || !n || !(p >= 0.0 && p <= 1.0))
@@ -642,7 +639,10 @@ PERF_FN double perf_quantile(const double *sorted, size_t n, double p)
     if (i >= n - 1)
         return sorted[n - 1];
     f = h - PERF_CAST_(double, i);
-    return sorted[i] + f * (sorted[i + 1] - sorted[i]);
+    d = sorted[i + 1] - sorted[i];
+    if (!(f > 0.0) || !(d > 0.0))                   /* infinities, too                            */
+        return sorted[i];
+    return perf_is_finite_(d) ? sorted[i] + f * d : (1.0 - f) * sorted[i] + f * sorted[i + 1];
 }
 
 /* Largest r with P(Bin(n, p) <= r - 1) <= a: x_(r) is a lower limit with error <= a; 0: none. */
@@ -749,7 +749,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
     double        local[256], *s, c = perf_confidence_(confidence), q, var = 0.0, n_eff, t;
-    size_t        i, j, batch = n / 10, below = 0;
+    size_t        i, j, batch = n / 10;
 
     if (!x || n < 40 || perf_is_nan_(c) || !(p > 0.0 && p < 1.0))
         return r;
@@ -759,14 +759,11 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
     memcpy(s, x, n * sizeof *s);
     perf_sort_values(s, n);
     q = perf_quantile(s, n, p);
-    for (i = 0; i < n; i++)
-        below += x[i] <= q;
     for (i = 0; i < 10; i++) {                      /* long-run variance of 1{x <= q} from the    */
         double sum = 0.0;                           /* means of 10 batches                        */
         for (j = 0; j < batch; j++)
             sum += x[i * batch + j] <= q ? 1.0 : 0.0;
-        sum = sum / PERF_CAST_(double, batch) -
-              PERF_CAST_(double, below) / PERF_CAST_(double, n);
+        sum = sum / PERF_CAST_(double, batch) - p;
         var += sum * sum;
     }
     var = var / 9.0 * PERF_CAST_(double, batch);
@@ -790,7 +787,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
 }
 
 typedef struct perf_moments_ {
-    double sum, mean, var;                          /* var: n - 1 in the denominator              */
+    double sum, mean, std;                          /* std: n - 1 in the denominator              */
 } perf_moments_;
 
 /* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
@@ -819,34 +816,30 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
         d1 += d;
         d2 += d * d;
     }
-    if (n > 1)
-        m.var = (d2 - d1 * d1 / count) / (count - 1.0);
+    d2 -= d1 * d1 / count;
     m.sum = sum / scale;
     m.mean /= scale;
-    m.var = m.var > 0.0 ? m.var / scale / scale : 0.0;
+    m.std = n > 1 && d2 > 0.0 ? perf_sqrt(d2 / (count - 1.0)) / scale : 0.0;
     return m;
 }
 
 PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confidence)
 {
     perf_interval r = {PERF_NAN_, PERF_NAN_, PERF_NAN_};
-    perf_moments_ m = PERF_ZERO;
+    perf_moments_ m;
     double        c = perf_confidence_(confidence), h = PERF_INF_;
-    size_t        i;
 
     if (!x || !n || perf_is_nan_(c))
         return r;
-    for (i = 0; i < n && perf_is_finite_(x[i]); i++)
-        ;
-    if (i == n) {
-        m = perf_moments_of_(x, n);
-        r.estimate = m.mean;
-    }
-    if (i == n && n > 1)
-        h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) *
-            perf_sqrt(m.var / PERF_CAST_(double, n));
-    r.low = m.mean - h;
-    r.high = m.mean + h;
+    m = perf_moments_of_(x, n);
+    if (!perf_is_finite_(m.mean))
+        m.mean = PERF_NAN_;
+    else if (n > 1)
+        h = perf_t_quantile(0.5 + 0.5 * c, PERF_CAST_(double, n - 1)) * m.std /
+            perf_sqrt(PERF_CAST_(double, n));
+    r.estimate = m.mean;
+    r.low = h < PERF_INF_ ? m.mean - h : -PERF_INF_;
+    r.high = h < PERF_INF_ ? m.mean + h : PERF_INF_;
     return r;
 }
 
@@ -882,7 +875,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         r.min = s[0];
         r.max = s[k - 1];
         r.mean = m.mean;
-        r.std = perf_sqrt(m.var);
+        r.std = m.std;
         q = perf_quantile_interval(s, k, 0.50, 0.95);
         r.p50 = q.estimate;
         r.p50_low = q.low;
@@ -1260,8 +1253,8 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
-    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), va = ma.var / ka,
-                  vb = mb.var / kb, cov = 0.0, theta = mb.mean / ma.mean, df = ka - 1.0, t2, qa, qb,
+    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), va = ma.std * ma.std / ka,
+                  vb = mb.std * mb.std / kb, cov = 0.0, theta = mb.mean / ma.mean, df = ka - 1.0, t2, qa, qb,
                   qc, root, var, cubes, *none = PERF_CAST_(double *, PERF_NULL_);
     size_t        i;
 
@@ -1779,14 +1772,12 @@ PERF_FN perf_accuracy perf_accuracy_of_(const double *x, const double *y, const 
 
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n)
 {
-    const float *none = PERF_CAST_(const float *, PERF_NULL_);
-    return perf_accuracy_of_(reference, out, none, none, n);
+    return perf_accuracy_of_(reference, out, PERF_NULL_, PERF_NULL_, n);
 }
 
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n)
 {
-    const double *none = PERF_CAST_(const double *, PERF_NULL_);
-    return perf_accuracy_of_(none, none, reference, out, n);
+    return perf_accuracy_of_(PERF_NULL_, PERF_NULL_, reference, out, n);
 }
 
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit)
@@ -1957,22 +1948,22 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
  * Returns the sum, which starts at 1 and exceeds L with probability at most 1/L if the signs were
  * fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that agree make 43,
  * which passes 40.                                                                               */
-PERF_FN double perf_seq_bet_(perf_seq_side_ *s, double x, double toward)
+PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 {
     static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
     double win = x * toward > 0.0 ? 1.0 : x * toward < 0.0 ? -1.0 : 0.0, sum = 0.0;
     int    i;
 
     for (i = 0; i < PERF_SEQ_BETS_; i++)
-        sum += s->capital[i] *= 1.0 + stake[i] * win;
+        sum += capital[i] *= 1.0 + stake[i] * win;
     return sum;
 }
 
-PERF_FN void perf_seq_side_start_(perf_seq_side_ *s)
+PERF_FN void perf_seq_start_(double *capital)
 {
     static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
 
-    memcpy(s->capital, share, sizeof share);
+    memcpy(capital, share, sizeof share);
 }
 
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
@@ -1983,8 +1974,8 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
     if (!s)
         return PERF_EINVAL;
     memset(s, 0, sizeof *s);
-    perf_seq_side_start_(&s->accept);
-    perf_seq_side_start_(&s->reject);
+    perf_seq_start_(s->accept);
+    perf_seq_start_(s->reject);
     s->level = PERF_NAN_;                           /* which no capital reaches                   */
     if (perf_is_nan_(t) || perf_is_nan_(c) || !(tick >= 0.0))
         return PERF_EINVAL;
@@ -2008,9 +1999,9 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
     if (s->decision != PERF_INCONCLUSIVE || s->pairs > 0x7fffffffu)
         return s->decision;
     d = perf_log(candidate) - perf_log(baseline) - s->log_threshold;
-    if (perf_seq_bet_(&s->accept, d + s->tick, -1.0) >= s->level)
+    if (perf_seq_bet_(s->accept, d + s->tick, -1.0) >= s->level)
         s->decision = PERF_ACCEPT;
-    if (perf_seq_bet_(&s->reject, d - s->tick, 1.0) >= s->level)
+    if (perf_seq_bet_(s->reject, d - s->tick, 1.0) >= s->level)
         s->decision = s->decision == PERF_ACCEPT ? PERF_INCONCLUSIVE : PERF_REJECT;
     if (s->decision != PERF_INCONCLUSIVE)
         s->decided_at = s->pairs;
@@ -2020,12 +2011,12 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 /* 1 when the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
 PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
 {
-    perf_seq_side_ s;
-    size_t         i;
+    double capital[PERF_SEQ_BETS_];
+    size_t i;
 
-    perf_seq_side_start_(&s);
+    perf_seq_start_(capital);
     for (i = 0; i < n; i++)
-        if (perf_seq_bet_(&s, d[i] - theta, toward) >= level)
+        if (perf_seq_bet_(capital, d[i] - theta, toward) >= level)
             return 1;
     return 0;
 }

@@ -44,6 +44,7 @@ cdef extern from "perf_results.h" nogil:
         perf_results_opts now
         perf_compare_opts accept
         int any_machine
+        int most_unchanged
 
     ctypedef struct perf_baseline_entry:
         const char *name

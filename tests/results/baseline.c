@@ -671,6 +671,86 @@ static void reader(void)
     }
 }
 
+/* A machine on which all entries of a run move together: twelve of them, one number each. */
+enum { TOGETHER = 12 };
+
+static perf_results_opts shared_run(int id, double common, const double *change)
+{
+    static char              text[32], name[TOGETHER][16];
+    static double            value[TOGETHER];
+    static perf_result       result[TOGETHER];
+    static perf_results_item item[TOGETHER];
+    perf_results_opts        o = perf_results_opts_default();
+    double                   factor = perf_exp(common * normal());
+    int                      i;
+
+    for (i = 0; i < TOGETHER; i++) {
+        value[i] = 100.0 * factor * change[i] * perf_exp(0.01 * normal());
+        memset(&result[i], 0, sizeof result[i]);
+        result[i].time = perf_summarize(&value[i], 1);
+        result[i].batch = 10;
+        snprintf(name[i], sizeof name[i], "e%02d", i);
+        item[i].name = name[i];
+        item[i].result = &result[i];
+        item[i].samples = &value[i];
+        item[i].count = 1;
+    }
+    snprintf(text, sizeof text, "%d", id);
+    o.items = item;
+    o.count = TOGETHER;
+    o.run = text;
+    o.machine = "m";
+    o.time_s = 1.79e9 + 3600.0 * id;
+    return o;
+}
+
+/* Entry 0 is 10 % slower, entry 1 exactly at the threshold.  A change of all does not hide. */
+static void together(void)
+{
+    int                n = trials < 60 ? trials : 60, trial, k, i, vouch, found[2] = {0, 0}, edge[2] = {0, 0};
+    int                wrong = 0, all = 0;
+    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline      b;
+
+    snprintf(path, sizeof path, "%s/together.json", dir);
+    o.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    for (trial = 0; trial < n; trial++) {
+        double same[TOGETHER], change[TOGETHER];
+        for (i = 0; i < TOGETHER; i++)
+            same[i] = change[i] = 1.0;
+        change[0] = 1.1;
+        change[1] = 1.02;
+        (void)remove(path);
+        for (k = 0; k < 9; k++) {
+            perf_results_opts r = shared_run(k, 0.05, same);
+            if (perf_baseline_add(path, &r) != PERF_OK)
+                abort();
+        }
+        o.now = shared_run(k, 0.05, change);
+        for (vouch = 0; vouch < 2; vouch++) {
+            o.most_unchanged = vouch;
+            b = perf_baseline_check(path, &o);
+            CHECK(b.status == PERF_OK && b.beside == (vouch ? TOGETHER : 0), "%lu beside",
+                  (unsigned long)b.beside);
+            found[vouch] += b.entry[0].decision == PERF_REJECT;
+            edge[vouch] += b.entry[1].verdict.decision != PERF_INCONCLUSIVE;
+            for (i = 2; i < TOGETHER; i++)
+                wrong += vouch && b.entry[i].decision == PERF_REJECT;
+            perf_baseline_free(&b);
+        }
+        for (i = 0; i < TOGETHER; i++)
+            change[i] = 3.0;
+        o.now = shared_run(k, 0.05, change);
+        b = perf_baseline_check(path, &o);
+        all += b.rejected == TOGETHER && !b.accepted;
+        perf_baseline_free(&b);
+    }
+    printf("together: +10 %% found %d by itself, %d beside the others, of %d\n", found[0], found[1], n);
+    CHECK(found[1] * 10 >= n * 7 && found[0] * 2 < n, "%d, %d of %d", found[0], found[1], n);
+    CHECK(at_most(edge[1], n, 0.05) && at_most(wrong, 10 * n, 0.005), "%d, %d wrong", edge[1], wrong);
+    CHECK(all == n, "all tripled, all REJECTed: %d of %d", all, n);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t s = seed;
@@ -692,5 +772,6 @@ int main(int argc, char **argv)
     steps_and_guards();
     process();
     statistics();
+    together();
     return check_done();
 }
