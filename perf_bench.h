@@ -217,7 +217,8 @@ PERF_FN void perf_clobber(void);
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
-    int      min_pairs;                 /* 0 -> 24; decided or not, while the time lasts          */
+    int      min_pairs;                 /* 0 -> 22 and one a variant; decided or not, while the   */
+                                        /* time lasts                                             */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0, with the control; the first run of each and  */
                                         /* one pair are the least                                 */

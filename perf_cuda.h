@@ -8,7 +8,7 @@
  *
  * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
- * Sections (search for ">>"):  config  table  scopes  memory  bottleneck  >>internal  private
+ * Sections (search for ">>"):  config  table  scopes  memory  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_CUDA_H
 #define PERF_CUDA_H
@@ -44,9 +44,9 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted.  Any stream, thread, device and
- * context; the thread's current context is left as it was.  A default stream needs a current
- * context; without one nothing is recorded, and none is made.
+ * that are being captured into a graph are skipped and counted, but for parts.  Any stream, thread,
+ * device and context; the thread's current context is left as it was.  A default stream needs a
+ * current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
 typedef struct perf_gpu_scope {         /* private */
     struct perf_gpu_slot_ *slot;
@@ -64,6 +64,14 @@ typedef enum perf_gpu_kind {            /* what a scope's device time goes into 
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream);
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
+
+/* The same for work that may be captured into a graph.  There it becomes two event nodes, and
+ * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  The
+ * lag is told as 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another
+ * in that context, which ties the clocks.  1,024 in a process; later ones, and where the driver has
+ * no cuEventRecordWithFlags, are skipped.  Not for graphs that a device launches or that stand in a
+ * condition: those may hold no events. */
+PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
@@ -111,40 +119,6 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
  * none.  Also for what you only plan: the report names the first phase that would not fit.  NaN
  * and infinite numbers: PERF_EINVAL. */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
-
-/* >>bottleneck --------------------------------------------------------------------------------
- * What held the program back, from what was recorded.                                            */
-#define PERF_BOUND_LIST_(X)                                                                       \
-    X(PERF_BOUND_UNKNOWN, "cannot tell")                                                          \
-    X(PERF_BOUND_DATA,    "data-bound")                                                           \
-    X(PERF_BOUND_HOST,    "host-bound")                                                           \
-    X(PERF_BOUND_SYNC,    "sync-bound")                                                           \
-    X(PERF_BOUND_DEVICE,  "device-bound")                                                         \
-    X(PERF_BOUND_COPY,    "copy-bound")
-#define PERF_BOUND_ENUM_(name, text) name,
-/* DATA: over 30 % of the main thread's time in scopes waits for data.  DEVICE: busy for 80 % or
- * more; COPY: most of that copies.  SYNC: neither, and over 30 % of that time waits for the device.
- * HOST: neither, and the device stood idle until the host launched something.  UNKNOWN: no
- * evidence, or none of these. */
-typedef enum perf_bound { PERF_BOUND_LIST_(PERF_BOUND_ENUM_) PERF_BOUND_COUNT_ } perf_bound;
-#undef PERF_BOUND_ENUM_
-
-typedef struct perf_bottleneck_info {   /* shares are 0 .. 1; negative: no evidence */
-    perf_bound bound;
-    double     wait_share;              /* of the main thread's time in scopes: in PERF_WAIT */
-    double     sync_share;              /* in PERF_GPU_WAIT */
-    double     busy_share;              /* device busy, from its first start to its last stop */
-    double     copy_share;              /* of the device's time */
-    double     starved_share;           /* of the device's span: idle, with nothing submitted */
-} perf_bottleneck_info;
-
-/* Fetches device results first.  The text is one line with the numbers in it, also a line of the
- * report; written as snprintf would: returns its full length.  info may be NULL, buf too (with cap
- * 0).  Allocates, takes locks. */
-PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info);
-
-/* Static English text of a perf_bound; never NULL. */
-PERF_FN const char *perf_bound_text(perf_bound bound);
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
@@ -245,12 +219,22 @@ typedef struct perf_gpu_row_ {          /* one name: what the cells do not hold.
 } perf_gpu_row_;
 
 typedef struct perf_gpu_mark_ {
-    struct perf_gpu_mark_ *next;
+    struct perf_gpu_mark_ *next, *before;       /* all; the one before on its device */
     perf_name_            *name;
     double                 used, total, peak, noted;
-    double                 needed, pool_high;   /* without what a pool keeps for later; its high */
-    int32_t                device, spare;       /* water mark, 0 where it could be set back */
+    double                 needed;              /* without what a pool keeps for later */
+    int32_t                device, spare;
 } perf_gpu_mark_;
+
+/* Part of a graph: each launch records its events anew. */
+typedef struct perf_gpu_part_ {
+    struct perf_gpu_part_ *next;
+    perf_gpu_slot_         slot;
+    double                 until_ns;    /* end of the replay read last, on the device */
+    uint64_t               depth;       /* 1: outermost of its stream */
+} perf_gpu_part_;
+#define PERF_GPU_PARTS_ 1024u
+#define PERF_GPU_GRAPH_ (~UINT32_C(0))  /* perf_gpu_slot_.thread */
 
 #define PERF_GPU_ROWS_ 4096u
 enum { PERF_GPU_DROPPED_, PERF_GPU_CAPTURED_, PERF_GPU_NO_CONTEXT_, PERF_GPU_FAILED_,
@@ -261,7 +245,8 @@ typedef struct perf_gpu_state_ {
     perf_gpu_driver_ *driver;
     uint32_t          lock;             /* thread that books; 0: free */
     uint32_t          generation;       /* of the table */
-    uint32_t          at_exit, spare;
+    uint32_t          at_exit, part_count;
+    perf_gpu_part_   *parts;            /* those in graphs, in the order of their ends */
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
@@ -278,7 +263,8 @@ typedef struct perf_gpu_state_ {
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
-PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *);
+PERF_COLD_DECL_ int perf_gpu_memory_ask_(const perf_gpu_backend *, perf_gpu_mark_ *, uint64_t *);
+PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *, const void *line);
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
@@ -372,28 +358,22 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 #define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
 #endif
 
-/* From now on no slot of a ring calls anything: threads in the middle of the short way find
- * these. */
-PERF_COLD_FN_ void perf_gpu_deaden_ring_(perf_gpu_ring_ *ring)
+/* From now on no slot of a context, NULL: of any, calls anything: threads in the middle of the
+ * short way find these. */
+PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
 {
     int (*const record)(void *, void *) = perf_gpu_record_dead_;
     int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
-    uint32_t i;
-
-    for (i = 0; i < PERF_ACQ_(&ring->made); i++) {
-        PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-        PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-        PERF_GPU_FN_(ring->slot[i].record, record);
-        PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-    }
-}
-
-PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g)
-{
     perf_gpu_ring_ *ring;
+    uint32_t        i;
 
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        perf_gpu_deaden_ring_(ring);
+        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
+            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
+        }
 }
 
 PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
@@ -409,13 +389,8 @@ PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
  * dropped. */
 PERF_COLD_FN_ void perf_gpu_bury_(perf_gpu_state_ *g, perf_gpu_line_ *l)
 {
-    perf_gpu_ring_ *ring;
-
-    if (!perf_claim_(&l->dead, 0, 1))
-        return;
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        if (ring->line == l)
-            perf_gpu_deaden_ring_(ring);
+    if (perf_claim_(&l->dead, 0, 1))
+        perf_gpu_deaden_(g, l);
 }
 
 /* Is the context of a line still there?  Where the driver tells no ids: as far as we know. */
@@ -509,9 +484,9 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
 
 /* A ring whose thread has ended; NULL: there is none.  What is open in it stays with whoever ends
  * it. */
+#if PERF_SYS_GETTID_ && !PERF_TSAN_
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_ *l, uint32_t me)
 {
-#if PERF_SYS_GETTID_ && !PERF_TSAN_
     perf_gpu_ring_ *ring;
     uint32_t        was;
 
@@ -525,13 +500,11 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_
             return ring;
         }
     }
-#else
-    (void)g;
-    (void)l;
-    (void)me;
-#endif
     return PERF_NULL_;
 }
+#else
+#define perf_gpu_adopt_(g, l, me) PERF_NULL_
+#endif
 
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                   uint32_t me)
@@ -937,6 +910,64 @@ PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
     }
 }
 
+/* The end of a part of a graph: from here on it is read, too. */
+PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
+{
+    perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
+    perf_registry_         *r = perf_registry_get_();
+    perf_gpu_state_        *g = perf_gpu_state_get_();
+    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
+    int code = b ? b->event_record_flags(p->slot.stop, stream, 1) : PERF_GPU_SHUT_DOWN;
+
+    if (code || p->slot.code[0] || !perf_lock_(r))
+        return code;
+    for (link = &g->parts; *link; link = &(*link)->next)
+        (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
+    PERF_REL_(link, p);
+    perf_unlock_(r);
+    return 0;
+}
+
+PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *stream)
+{
+    const perf_gpu_backend *b = PERF_GPU_HERE_ ? perf_gpu_table() : PERF_NULL_;
+    perf_gpu_state_        *g = perf_gpu_state_get_();
+    perf_gpu_thread_       *t = b && g ? perf_gpu_thread_get_(g) : PERF_NULL_;
+    perf_registry_         *r = perf_registry_get_();
+    perf_gpu_ring_         *ring;
+    perf_gpu_part_         *p = PERF_NULL_;
+    int                     status = 0, current;
+
+    if (!t || PERF_GET_(&perf_anchor_v1_.off) || !b->event_record_flags || !b->stream_capturing ||
+        b->stream_capturing(stream, &status) || status != 1)
+        return perf_gpu_begin_slow_(site, stream);
+    ring = perf_gpu_route_(g, b, t, stream, &current);
+    if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
+        if (g->part_count++ < PERF_GPU_PARTS_)
+            p = PERF_CAST_(perf_gpu_part_ *,
+                           perf_pool_(&g->pool, &g->pool_end, sizeof *p, 65536, 0));
+        perf_unlock_(r);
+    }
+    if (!p) {
+        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, ring != PERF_NULL_);
+        return PERF_NULL_;
+    }
+    p->until_ns = -1e300;
+    p->depth = 1;
+    p->slot.ring = ring;
+    p->slot.site = site;
+    p->slot.stream = stream;
+    p->slot.thread = PERF_GPU_GRAPH_;
+    p->slot.arg = p;
+    PERF_GPU_FN_(p->slot.record, perf_gpu_record_part_);
+    PERF_GPU_FN_(p->slot.capturing, perf_gpu_not_capturing_);
+    p->slot.begin = perf_scope_ticks_(r);
+    p->slot.code[0] = perf_gpu_events_(b, &p->slot);
+    if (!p->slot.code[0])
+        p->slot.code[0] = b->event_record_flags(p->slot.start, stream, 1);
+    return &p->slot;
+}
+
 /* For the marks of this file, and of those that include perf_gpu_scope.h alone. */
 #if PERF_GPU_MARKS_ONLY_ && !PERF_DISABLE
 PERF_ATTR_((__used__)) static const perf_gpu_core_ *perf_gpu_core_here_(void)
@@ -946,7 +977,7 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 {
     static const perf_gpu_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_gpu_core_)), 1, perf_gpu_begin_slow_, perf_gpu_renew_,
-        perf_gpu_end_slow_};
+        perf_gpu_end_slow_, perf_gpu_begin_part_};
 
     PERF_ENGINE_(PERF_GPU_SYMBOL_, table);
     return &table;
@@ -969,6 +1000,16 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
 PERF_FN perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream)
 {
     return perf_gpu_copy_begin(name, stream, PERF_GPU_KERNEL);
+}
+
+PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream)
+{
+    perf_gpu_scope s = PERF_ZERO;
+    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, PERF_KIND_DEVICE_) : PERF_NULL_;
+
+    if (site)
+        s.slot = perf_gpu_open_part_(site, PERF_GPU_STREAM_(stream));
+    return s;
 }
 
 PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
@@ -1153,7 +1194,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
         return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
     if (code) {
-        perf_gpu_error_(g->driver, "ctx_push", code);
+        perf_gpu_error_(g->driver, "ctx_set", code);
         return;
     }
     perf_gpu_fetch_(g, b, ring, x);
@@ -1286,7 +1327,8 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
         number += t->line && t->line->device == l->device &&
                   (at > 2 ? PERF_PTR_(uintptr_t, t->stream) > 2 : t->thread != 0);
     }
-    perf_putf_(&o, "GPU %.0f stream%s", PERF_CAST_(double, l->device),
+    perf_putf_(&o, "GPU %.0f %s%s", PERF_CAST_(double, l->device),
+               s->thread == PERF_GPU_GRAPH_ ? "graph" : "stream",
                at < 2 ? " default" : at > 2 ? "" : " per thread");
     if (at > 2 || (at == 2 && number > 1))
         perf_putf_(&o, " %.0f", PERF_CAST_(double, number));
@@ -1549,6 +1591,50 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     PERF_REL_(&ring->tail, head);
 }
 
+/* The newest replay of a part, if it is done and was not read before.  Two readings of the start
+ * that agree: the device has not begun another meanwhile. */
+PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                       perf_gpu_part_ *p)
+{
+    perf_gpu_slot_       *s = &p->slot;
+    perf_gpu_line_       *l = s->ring->line;
+    const perf_gpu_pace_ *pace = &l->pace;
+    perf_gpu_ms_          length, since, again;
+    perf_gpu_entered_     e;
+    perf_gpu_done_        d = PERF_ZERO;
+    perf_gpu_aim_         aim;
+    int                   known = 0;
+
+    if (s->ring->generation != PERF_GET_(&g->generation) || !l->known ||
+        !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
+        return;
+    if (perf_gpu_lock_(&l->lock, 1)) {
+        known = l->anchor && !b->event_elapsed(&since.ms, l->anchor, s->start) &&
+                !b->event_elapsed(&length.ms, s->start, s->stop) &&
+                !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
+                length.bits < PERF_GPU_MS_END_ &&
+                perf_gpu_distance_(PERF_CAST_(double, since.ms), &d.start_ns);
+        d.start_ns += l->anchor_ns;
+        perf_gpu_unlock_(&l->lock);
+    }
+    perf_gpu_leave_(b, &e);
+    /* A float of a far distance is not the same from another anchor. */
+    if (!known || !(d.start_ns > p->until_ns + 1e-7 * (d.start_ns - p->until_ns)))
+        return;
+    d.ns = PERF_CAST_(double, length.ms) * 1e6;
+    p->until_ns = d.start_ns + d.ns;
+    d.at = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, pace->ref_ticks + (d.start_ns - pace->ref_ns) /
+                                                        pace->tick)) + pace->origin;
+    d.begin = d.end = d.at;
+    d.site = s->site;
+    d.stream = s->stream;
+    d.thread = s->thread;
+    if (d.at < g->birth || !perf_gpu_aim_at_(g, l, &d, &aim, 1))
+        return;
+    aim.tag = PERF_TAG_NAME_(aim.c->tag) | (p->depth & 255u) << 56;
+    perf_gpu_add_(&aim, &d, perf_gpu_length_of_(&aim, d.ns / pace->tick), 0);
+}
+
 /* ---- collecting ---- */
 
 /* A round over one ring, `most` scopes of it at most, and its results into the report.  orderly: up
@@ -1584,9 +1670,16 @@ PERF_COLD_FN_ void perf_gpu_collect_(perf_registry_ *r)
     perf_gpu_state_        *g = perf_gpu_state_seen_();
     const perf_gpu_backend *b = g ? PERF_ACQ_(&d->table) : PERF_NULL_;
     perf_gpu_ring_         *ring = b ? PERF_ACQ_(&g->rings) : PERF_NULL_;
+    perf_gpu_part_         *p;
 
     for (; ring && !PERF_GET_(&d->down); ring = ring->next)
         (void)perf_gpu_collect_ring_(g, b, ring, ring->cap, 0, 1);
+    p = b ? PERF_ACQ_(&g->parts) : PERF_NULL_;
+    if (p && !(b->error_waits && b->error_waits()) && perf_gpu_lock_(&g->lock, 1)) {
+        for (; p && !PERF_GET_(&d->down); p = PERF_ACQ_(&p->next))
+            perf_gpu_book_part_(g, b, p);
+        perf_gpu_unlock_(&g->lock);
+    }
     perf_gpu_self_v1_.until = 0;               /* the next scope makes sure of its context */
 }
 
@@ -1678,11 +1771,16 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_line_  *l;
     perf_gpu_ring_  *ring;
+    perf_gpu_mark_   mark = PERF_ZERO;
+    uint64_t         high;
     size_t           i;
 
+    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too */
+        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
     if (!g || !perf_gpu_lock_(&g->lock, 1))
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
+    memset(g->rest, 0, sizeof g->rest);
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         l->first_ns = l->pace.until_ns;
         l->busy_ns = l->starved_ns = l->worst_ns = 0;
@@ -1690,7 +1788,6 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
         for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
             perf_gpu_free_(&ring->slot[i]);
-    memset(g->rest, 0, sizeof g->rest);
     g->birth = perf_scope_ticks_(r);
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&g->lost[i], UINT64_C(0));
@@ -1730,13 +1827,15 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
     b = g->driver->table;
-    perf_gpu_deaden_(g);
+    perf_gpu_deaden_(g, PERF_NULL_);
     for (ring = g->rings; ring; ring = ring->next) {
         perf_gpu_book_ring_(g, ring);
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
         if (b && !ring->line->dead)
             perf_gpu_ring_end_(b, ring);
     }
+    g->parts = PERF_NULL_;                      /* their events stay: graphs may still hold them */
+    g->part_count = 0;
     for (l = g->lines; l; l = l->next)
         if (b && l->anchor && !PERF_GET_(&l->dead))
             (void)b->event_destroy(l->anchor);
@@ -1862,47 +1961,34 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         m->device = 0;
     m->total = PERF_CAST_(double, total);
     m->used = m->needed = m->total - PERF_CAST_(double, left);
-    if (!code && b->pool_get && b->pool_value && !b->pool_get(&pool, m->device) &&
+    if (!code && b->pool_get && b->pool_value && b->pool_set && !b->pool_get(&pool, m->device) &&
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED, &out) &&
-        !b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high)) {
+        !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
         m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (!b->pool_set || b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
-            m->pool_high = PERF_CAST_(double, *high);
-        *high = *high > out ? *high - out : 0;
+        if (!b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) &&
+            !b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
+            *high = *high > out ? *high - out : 0;
+        else
+            *high = 0;
     }
     m->peak = m->needed;
     return code;
-}
-
-/* The one before it on its device. */
-PERF_COLD_FN_ const perf_gpu_mark_ *perf_gpu_mark_before_(const perf_gpu_state_ *g,
-                                                          const perf_gpu_mark_ *mark)
-{
-    const perf_gpu_mark_ *m, *before = PERF_NULL_;
-
-    for (m = g->marks; m && m != mark; m = m->next)
-        if (m->device == mark->device)
-            before = m;
-    return before;
 }
 
 /* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
  * end of the phase. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
 {
-    const perf_gpu_mark_ *before = perf_gpu_mark_before_(g, m);
-    double least[4] = {0, 0, 0, 0};
-    int    i;
+    perf_gpu_mark_ *before;
+    double          least[3];
+    int             i;
 
-    if (!(m->pool_high > 0) || m->pool_high > (before ? before->pool_high : 0))
-        least[0] = m->needed + PERF_CAST_(double, high);        /* reached in this phase */
+    for (before = g->marks; before; before = before->next)
+        m->before = before->device == m->device ? before : m->before;
+    least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
-    if (before) {
-        least[2] = before->needed + (g->noted_peak - before->noted);
-        least[3] = before->needed;
-    }
-    for (i = 0; i < 4; i++)
+    least[2] = m->before ? m->before->needed + (g->noted_peak - m->before->noted) : 0;
+    for (i = 0; i < 3; i++)
         m->peak = least[i] > m->peak ? least[i] : m->peak;
     m->noted = g->noted_peak = g->noted;
     if (g->marks)
@@ -1950,16 +2036,16 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
 
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 {
-    const perf_gpu_mark_ *m, *before, *first = PERF_NULL_;
+    const perf_gpu_mark_ *m, *first = PERF_NULL_;
 
     if (g->marks)
         perf_put_(o, "device memory phase         GPU    in use     change       peak     noted"
                      "      total\n");
     for (m = g->marks; m; m = m->next) {
-        before = perf_gpu_mark_before_(g, m);
         perf_putf_(o, "%-25s%6.0f%11e%11e%11e%11e%11e%s\n", m->name->site.name,
-                   PERF_CAST_(double, m->device), m->used, m->used - (before ? before->used : 0),
-                   m->peak, m->noted, m->total, m->peak > m->total ? "  does not fit" : "");
+                   PERF_CAST_(double, m->device), m->used,
+                   m->used - (m->before ? m->before->used : 0), m->peak, m->noted, m->total,
+                   m->peak > m->total ? "  does not fit" : "");
         if (m->peak > m->total && !first)
             first = m;
     }
@@ -1971,67 +2057,60 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 
 /* ---- bottleneck and report ---- */
 
-#define PERF_BOUND_TEXT_(name, text) text,
-PERF_FN const char *perf_bound_text(perf_bound bound)
+/* What held the program back, by what was recorded; shares are 0 .. 1, negative: no evidence. */
+typedef struct perf_gpu_bound_ {
+    const char *bound;
+    double      wait, sync;             /* of the main thread: for data, for the device */
+    double      busy, starved;          /* of the device's span: at work; nothing submitted */
+    double      copy;                   /* of the device's time */
+} perf_gpu_bound_;
+
+/* data-bound: over 30 % of the main thread waits for data.  device-bound: busy for 80 % or more;
+ * copy-bound: most of that copies.  sync-bound: neither, and over 30 % waits for the device.
+ * host-bound: neither, and the device stood idle until the host launched something. */
+PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    static const char *const text[] = {PERF_BOUND_LIST_(PERF_BOUND_TEXT_)};
+    perf_bound_ host;
 
-    return PERF_CAST_(unsigned, bound) < PERF_BOUND_COUNT_ ? text[bound] : "unknown";
-}
-#undef PERF_BOUND_TEXT_
-
-/* The evidence: time of the main thread by kind, of the devices busy, copying, idle for want of
- * work; and what it amounts to.  Fetches nothing. */
-PERF_COLD_FN_ void perf_gpu_evidence_(perf_bottleneck_info *e)
-{
-    perf_registry_ *r = perf_registry_get_();
-    perf_gpu_stats  a = perf_gpu_stats_of(PERF_NULL_);
-    perf_bound_     host;
-
-    e->bound = PERF_BOUND_UNKNOWN;
-    e->wait_share = e->sync_share = e->busy_share = e->copy_share = e->starved_share = -1;
-    if (!r)
-        return;
-    perf_bound_fill_(&host, r);
+    e->bound = "cannot tell";
+    e->wait = e->sync = e->busy = e->copy = e->starved = -1;
+    perf_bound_fill_(&host, perf_registry_get_());
     if (host.all) {
-        e->wait_share = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
-        e->sync_share = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
+        e->wait = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
+        e->sync = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    if (a.span_ns > 0) {
-        e->busy_share = a.busy_ns < a.span_ns ? a.busy_ns / a.span_ns : 1;
-        e->starved_share = a.starved_ns < a.span_ns ? a.starved_ns / a.span_ns : 1;
+    if (a->span_ns > 0) {
+        e->busy = a->busy_ns < a->span_ns ? a->busy_ns / a->span_ns : 1;
+        e->starved = a->starved_ns < a->span_ns ? a->starved_ns / a->span_ns : 1;
     }
-    if (a.device_ns > 0)
-        e->copy_share = a.copy_ns / a.device_ns;
-    if (e->wait_share > PERF_DATA_BOUND_)
-        e->bound = PERF_BOUND_DATA;
-    else if (e->busy_share >= 0.8)
-        e->bound = e->copy_share > 0.5 ? PERF_BOUND_COPY : PERF_BOUND_DEVICE;
-    else if (e->busy_share >= 0 && e->sync_share > 0.3)
-        e->bound = PERF_BOUND_SYNC;
-    else if (e->busy_share >= 0 && e->starved_share >= 0.5 * (1 - e->busy_share))
-        e->bound = PERF_BOUND_HOST;
+    if (a->device_ns > 0)
+        e->copy = a->copy_ns / a->device_ns;
+    if (e->wait > PERF_DATA_BOUND_)
+        e->bound = "data-bound";
+    else if (e->busy >= 0.8)
+        e->bound = e->copy > 0.5 ? "copy-bound" : "device-bound";
+    else if (e->busy >= 0 && e->sync > 0.3)
+        e->bound = "sync-bound";
+    else if (e->busy >= 0 && e->starved >= 0.5 * (1 - e->busy))
+        e->bound = "host-bound";
 }
 
-PERF_COLD_FN_ void perf_put_bottleneck_(perf_out_ *o, const perf_bottleneck_info *e)
+PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
 {
     const struct {
         const char *what;
         double      share;
     } part[] = {
-        {"waits for data", e->wait_share}, {"device busy", e->busy_share},
-        {"copies of that", e->copy_share},
-        {"device idle with nothing submitted", e->starved_share},
-        {"host waits for the device", e->sync_share},
+        {"waits for data", e->wait}, {"device busy", e->busy}, {"copies of that", e->copy},
+        {"device idle with nothing submitted", e->starved}, {"host waits for the device", e->sync},
     };
     size_t i, any = 0;
 
-    perf_put_(o, perf_bound_text(e->bound));
+    perf_putf_(o, "bottleneck: %s", e->bound);
     for (i = 0; i < sizeof part / sizeof *part; i++)
         if (part[i].share >= 0)
             perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
-    if (e->busy_share < 0)
-        perf_put_(o, any ? ", no device times" : ": nothing was recorded");
+    perf_put_char_(o, '\n');
 }
 
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
@@ -2044,7 +2123,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
     perf_gpu_line_  *l;
     size_t           i;
-    perf_bottleneck_info e;
+    perf_gpu_bound_  e;
     const struct {
         uint64_t    n;
         const char *what;
@@ -2059,7 +2138,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 
     if (!g)
         return;
-    perf_gpu_evidence_(&e);
+    perf_gpu_evidence_(&e, &a);
     if (!perf_gpu_lock_(&g->lock, 1))
         return;
     perf_gpu_put_rows_(o, g, r);
@@ -2070,11 +2149,8 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
                    PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
                    l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
     }
-    if (a.scopes) {
-        perf_put_(o, "bottleneck: ");
-        perf_put_bottleneck_(o, &e);
-        perf_put_char_(o, '\n');
-    }
+    if (a.scopes)
+        perf_gpu_put_bound_(o, &e);
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
     for (i = 0; i < sizeof note / sizeof note[0]; i++)
@@ -2083,21 +2159,6 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
                        note[i].what);
     if (perf_gpu_error_code())
         perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
-}
-
-PERF_FN size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info)
-{
-    perf_registry_      *r = perf_registry_get_();
-    perf_bottleneck_info e;
-    perf_out_            o = perf_out_open_(buf, cap);
-
-    if (r)
-        perf_sources_collect_(r);
-    perf_gpu_evidence_(&e);
-    if (info)
-        *info = e;
-    perf_put_bottleneck_(&o, &e);
-    return o.len;
 }
 
 #if PERF_DISABLE

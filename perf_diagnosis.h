@@ -8,6 +8,7 @@
  *
  * From what was recorded and from what Linux says of threads.  Shares are lower bounds: where the
  * evidence is thin the answer is "cannot tell".  Threads that have ended tell of their scopes only.
+ * With perf_cuda.h above it devices tell when they were busy and when nothing was submitted.
  * Sections (search for ">>"):  config  diagnosis  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_DIAGNOSIS_H
@@ -54,6 +55,7 @@ typedef struct perf_diagnosis {
     double        best, best_run;       /* times as fast if that vanished: a unit, the threads    */
     double        overlapped;   /* the same if it ran beside the rest                             */
     const char   *advice;       /* what usually helps                                             */
+    char          verify[224];  /* the command that would accept it: OLD, NEW, PROGRAM are yours  */
 } perf_diagnosis;
 
 /* Any thread; reads /proc.  PERF_ENODATA: nothing that repeats was recorded; PERF_EINVAL: NULL;
@@ -256,7 +258,7 @@ PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound
 }
 
 PERF_COLD_FN_ perf_bound_by perf_look_decide_(const double *share, double device, double copies,
-                                              double total)
+                                              double starved, double total)
 {
     int    best = PERF_BY_UNKNOWN, i;
     double most = PERF_DATA_BOUND_;
@@ -269,8 +271,48 @@ PERF_COLD_FN_ perf_bound_by perf_look_decide_(const double *share, double device
     if (best == PERF_BY_SYNCS && device + copies >= most * total / 2)
         return copies > device ? PERF_BY_COPIES : PERF_BY_DEVICE;
     if (best == PERF_BY_UNKNOWN && share[PERF_BY_CPU] >= 0.5)
-        return device > 0 && device + copies < total / 2 ? PERF_BY_LAUNCHES : PERF_BY_CPU;
+        return starved >= total / 4 ? PERF_BY_LAUNCHES : PERF_BY_CPU;
     return PERF_CAST_(perf_bound_by, best);
+}
+
+/* How long devices worked, copied, and had nothing to do.  Cells count twice when two streams or
+ * nested scopes were busy: devices know better.                                                  */
+PERF_COLD_FN_ void perf_look_device_(double total, double *device, double *copies, double *starved)
+{
+#ifdef PERF_CUDA_H
+    perf_gpu_stats a = perf_gpu_stats_of(PERF_NULL_);
+
+    if (a.busy_ns > 0 && a.device_ns > 0) {
+        *copies = a.busy_ns * a.copy_ns / a.device_ns;
+        *device = a.busy_ns - *copies;
+        *starved = a.starved_ns;
+        return;
+    }
+#endif
+    *starved = *device > 0 ? total - *device - *copies : 0;
+    if (*starved < total / 2)
+        *starved = 0;                           /* less is no evidence that nothing was submitted */
+}
+
+/* The means that the program offers: variants, saved runs; else two programs. */
+PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
+{
+    perf_out_         o = perf_out_open_(d->verify, sizeof d->verify);
+    const perf_loop_ *l = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&r->results)), *race = l;
+    double            goal = d->best_run > 1.6 ? 1.3 : 1 + (d->best_run - 1) / 2;
+
+    goal = goal < 1.02 ? 1.02 : goal;
+    while (race && race->kind == 1)
+        race = race->next;
+    if (race)
+        perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- env 'PERF_VARIANT=%.40s=A' "
+                       "PROGRAM -- env 'PERF_VARIANT=%.40s=B' PROGRAM", goal, race->name,
+                   race->name);
+    else if (l)
+        perf_putf_(&o, "PROGRAM --save old.json, and with the change PROGRAM --compare old.json "
+                       "--accept 'speedup >= %.2f' (PERF_MAIN)", goal);
+    else
+        perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW", goal);
 }
 
 PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_ *o)
@@ -289,7 +331,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     const perf_node_ *node;
     perf_bound_by     kind;
     perf_out_         o = perf_out_open_(d->unit, sizeof d->unit);
-    double            device = 0, copies = 0, all, p, units;
+    double            device = 0, copies = 0, starved, all, p, units;
     uint32_t          i, where;
 
     node = &k->tree->node[k->unit];
@@ -303,7 +345,8 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
         if (i != PERF_BY_CPU && perf_look_where_(k, PERF_CAST_(perf_bound_by, i), &all) &&
             all / k->total > d->share[i])
             d->share[i] = all / k->total;
-    d->bound = perf_look_decide_(d->share, device, copies, k->total);
+    perf_look_device_(k->total, &device, &copies, &starved);
+    d->bound = perf_look_decide_(d->share, device, copies, starved, k->total);
     kind = d->bound == PERF_BY_DEVICE || d->bound == PERF_BY_COPIES ? PERF_BY_SYNCS
            : d->bound == PERF_BY_LAUNCHES                              ? PERF_BY_CPU
                                                                           : d->bound;
@@ -325,6 +368,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     d->overlapped = 1 / (p > 0.5 ? p : 1 - p);
     d->best_run = k->life > k->total ? 1 / (1 - p * k->total / k->life) : d->best;
     d->advice = perf_by_words_(d->bound, 1);
+    perf_look_verify_(k->registry, d);
 }
 
 PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
@@ -368,15 +412,24 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
 {
     perf_diagnosis d = PERF_ZERO;
     perf_status    status = perf_diagnose(&d);
-    double         goal = d.best_run > 1.6 ? 1.3 : 1 + (d.best_run - 1) / 2;
     int            i, some = 0;
 
     if (json) {
-        perf_putf_(o, "{\"bound\":%.0s,\"unit\":%.0s,\"calls\":%.0f,\"mean_ns\":%.3f,"
-                      "\"where\":%.0s,\"where_share\":%.6f,\"best\":%.3f,\"best_run\":%.3f,"
-                      "\"overlapped\":%.3f}",
-                   perf_diagnosis_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns,
-                   d.where, d.where_share, d.best, d.best_run, d.overlapped);
+        perf_putf_(o, "{\"bound\":%.0s,\"unit\":%.0s,\"calls\":%.0f,\"mean_ns\":%.3f,",
+                   perf_diagnosis_text(d.bound), d.unit, PERF_CAST_(double, d.calls), d.mean_ns);
+        if (d.time.count)                       /* of the calls that the ring still holds         */
+            perf_putf_(o, "\"last\":{\"calls\":%.0f,\"mean_ns\":%.3f,\"std_ns\":%.3f,"
+                          "\"p50_ns\":%.3f,\"p95_ns\":%.3f},", PERF_CAST_(double, d.time.count),
+                       d.time.mean, d.time.std, d.time.p50, d.time.p95);
+        perf_put_(o, "\"share\":{");
+        for (i = 0; i < PERF_BY_ALL_; i++)
+            perf_putf_(o, "%s%.0s:%.6f", i ? "," : "",
+                       perf_diagnosis_text(PERF_CAST_(perf_bound_by, i)), d.share[i]);
+        perf_putf_(o, "},\"where\":%.0s,\"where_share\":%.6f,\"where_ns\":%.3f,"
+                      "\"where_calls\":%.3f,\"best\":%.3f,\"best_run\":%.3f,\"overlapped\":%.3f,"
+                      "\"advice\":%.0s,\"verify\":%.0s}",
+                   d.where, d.where_share, d.where_ns, d.where_calls, d.best, d.best_run,
+                   d.overlapped, d.advice ? d.advice : "", d.verify);
         return;
     }
     if (status != PERF_OK) {
@@ -401,8 +454,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
     if (d.bound != PERF_BY_UNKNOWN)
         perf_putf_(o, "; at best %.2f times as fast if it vanished (%.2f the threads' whole time), "
                       "%.2f if it ran beside the rest", d.best, d.best_run, d.overlapped);
-    perf_putf_(o, "\nverify: perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW\n",
-               goal < 1.02 ? 1.02 : goal);
+    perf_putf_(o, "\nverify: %s\n", d.verify);
 }
 
 #if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)

@@ -196,43 +196,47 @@ PERF_FN int perf_wide_space_(const char *s)
            (a == 0xe3 && b == 0x80);
 }
 
-/* "copy 4 KiB" as BenchmarkCopy_4_KiB: no blanks of any kind, no lower case first. */
-PERF_COLD_FN_ void perf_put_go_name_(perf_out_ *o, const perf_arm_ *a)
+/* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks of any kind. */
+PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *o, const char *s, int first)
 {
-    const char *s;
-    int         n;
+    int n;
 
-    perf_put_(o, "Benchmark");
-    for (s = a->name; *s; s += n ? n : 1) {
+    for (; *s; s += n ? n : 1, first = 0) {
         unsigned char c = PERF_CAST_(unsigned char, *s);
         n = perf_utf8_(s);
         if (n == 0 || c <= 0x20 || c == 0x7f || perf_wide_space_(s))
             perf_put_char_(o, '_');
-        else if (s == a->name && c >= 'a' && c <= 'z')
-            perf_put_char_(o, PERF_CAST_(char, c - 32));
+        else if (c >= 'a' && c <= 'z')
+            perf_put_char_(o, PERF_CAST_(char, c - first));
         else
             perf_put_n_(o, s, PERF_CAST_(size_t, n));
     }
-    perf_put_(o, a->suffix);
 }
 
 PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
 {
     const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
     perf_arm_ a;
-    size_t    k, i;
+    size_t    k, i, j;
 
     for (k = 0; k < 2 * s->loops; k++)
         for (i = 0; perf_arm_of_(s, k, &a) && i < a.loop->n; i++) {
-            double ns = perf_saved_value_(a.loop, a.arm, i);
+            const perf_loop_ *own = a.loop->own;
+            double            ns = perf_saved_value_(a.loop, a.arm, i);
             if (!perf_saved_whole_(a.loop, i))
                 continue;
-            perf_put_go_name_(o, &a);
-            perf_say_(o, "\t%u\t%r ns/op", a.batch, ns);
+            perf_put_(o, "Benchmark");
+            perf_put_go_word_(o, a.name, 32);
+            perf_say_(o, "%s\t%u\t%r ns/op", a.suffix, a.batch, ns);
             if (a.bytes > 0.0)
                 perf_say_(o, "\t%r MB/s", a.bytes / ns * 1e3);
             if (a.items > 0.0)
                 perf_say_(o, "\t%r items/s", a.items / ns * 1e9);
+            for (j = 0; own && j < PERF_COUNTERS_ && own->counter[j][0]; j++)
+                if (perf_is_finite_(own->value[j])) {
+                    perf_say_(o, "\t%r ", own->value[j]);
+                    perf_put_go_word_(o, own->counter[j], 0);
+                }
             perf_put_char_(o, '\n');
         }
 }
@@ -243,13 +247,10 @@ PERF_COLD_FN_ void perf_put_go_(perf_out_ *o, const void *saving)
 #define PERF_BOUNDS_ 31
 PERF_COLD_FN_ double perf_metric_bound_(int i)
 {
-    static const double step[3] = {1.0, 2.0, 5.0};
-    double              x = step[i % 3];
+    double x = i % 3 == 0 ? 1.0 : i % 3 == 1 ? 2.0 : 5.0;
 
-    for (i /= 3; i < 8; i++)
-        x /= 10.0;
-    for (; i > 8; i--)
-        x *= 10.0;
+    for (i /= 3; i != 8; i += i < 8 ? 1 : -1)
+        x = i < 8 ? x / 10.0 : x * 10.0;
     return x;                                   /* 1e-8, 2e-8, 5e-8, 1e-7 ... 100                 */
 }
 
@@ -387,16 +388,12 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    while (*name) {
+    int rest = 0;               /* bytes of a character that is whole                             */
+
+    for (; *name; name++, rest--) {
         unsigned char c = PERF_CAST_(unsigned char, *name);
-        int           n = perf_utf8_(name);
-        if (n > 1) {
-            while (n--)
-                *f->p++ = *name++;
-        } else {
-            *f->p++ = n == 0 ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
-            name++;
-        }
+        rest = rest > 0 ? rest : perf_utf8_(name);
+        *f->p++ = !rest ? '?' : c < 0x20 || c == 0x7f || c == ';' ? '_' : *name;
     }
 }
 
@@ -532,8 +529,7 @@ PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, v
     w.title = strlen(title) > PERF_NAME_MAX_ ? "perf.h" : title;
     if (!r)
         return PERF_ENOMEM;
-    if (perf_lock_(r))
-        perf_unlock_(r);
+    perf_sources_collect_(r);
     w.tick = perf_scope_tick_ns_(r);
     w.tree = perf_tree_make_(r);
     if (!w.tree)

@@ -11,9 +11,34 @@
 
 #include "perf_text.h"
 
-#include <stdio.h>
+/* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ------------------- */
 
-/* >>system: what POSIX has beyond <stdio.h>, without its feature macros ---------------------- */
+/* glibc's FILE and a few functions: all of <stdio.h> would cost every user of perf.h 10 M
+ * instructions of the compiler, 16 M in C++.                                                     */
+#if defined(__linux__) && PERF_LP64_UNIX_ && defined(__GLIBC__) && defined(__has_include)
+#if __has_include(<bits/types/FILE.h>)
+#define PERF_FEW_STDIO_
+#endif
+#endif
+#ifdef PERF_FEW_STDIO_
+#include <bits/types/FILE.h>
+PERF_BEGIN_DECLS
+extern FILE  *perf_stderr_ __asm__(PERF_SYM_("stderr"));
+extern size_t perf_fwrite_(const void *, size_t, size_t, FILE *) __asm__(PERF_SYM_("fwrite"));
+extern int    perf_fflush_(FILE *) __asm__(PERF_SYM_("fflush"));
+extern int    perf_fclose_(FILE *) __asm__(PERF_SYM_("fclose"));
+extern int    perf_remove_(const char *) __asm__(PERF_SYM_("remove"));
+extern int    perf_rename_(const char *, const char *) __asm__(PERF_SYM_("rename"));
+PERF_END_DECLS
+#else
+#include <stdio.h>
+#define perf_stderr_ stderr
+#define perf_fwrite_ fwrite
+#define perf_fflush_ fflush
+#define perf_fclose_ fclose
+#define perf_remove_ remove
+#define perf_rename_ rename
+#endif
 
 #if defined(__unix__) || defined(__APPLE__)
 #define PERF_POSIX_FILES_ 1
@@ -70,6 +95,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
 extern int   perf_close_(int) __asm__(PERF_SYM_("close"));
+extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
 extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
@@ -90,7 +116,8 @@ PERF_BEGIN_DECLS
  *   perf_file_kind_  what stands at a path: nothing, a file, or what is written through
  *   perf_file_aside_  moves a file to PATH.damaged, or .damaged.2 ...; 0: it was not moved
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_  size of a buffer, room that a record may need behind p
- *   PERF_POSIX_FILES_  1: perf_ftruncate_ and its kin are there                                  */
+ *   PERF_POSIX_FILES_  1: perf_ftruncate_ and its kin are there
+ *   perf_stderr_, perf_fflush_  those of <stdio.h>, which perf.h leaves out where it can         */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -110,7 +137,7 @@ PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
     size_t n = PERF_CAST_(size_t, f->p - f->begin);
 
-    if (n && fwrite(f->begin, 1, n, f->file) != n)
+    if (n && perf_fwrite_(f->begin, 1, n, f->file) != n)
         f->failed = 1;
     f->written += n;
     f->p = f->begin;
@@ -177,15 +204,14 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 /* A number that nobody can guess.  Not for keys: without /dev/urandom it is made of an address. */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
-    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn), y = 0;
-    FILE    *f = fopen("/dev/urandom", "rb");
+    uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
+#if PERF_POSIX_FILES_
+    int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
 
-    if (f) {
-        if (fread(&y, 1, sizeof y, f) != sizeof y)
-            y = 0;
-        (void)fclose(f);
-    }
-    x = (x ^ y) * UINT64_C(0x9e3779b97f4a7c15);
+    (void)!perf_fd_read_(fd, &x, sizeof x);     /* should it fail, or the call before: x stays    */
+    (void)perf_close_(fd);
+#endif
+    x *= UINT64_C(0x9e3779b97f4a7c15);
     return x ^ x >> 29;
 }
 
@@ -206,7 +232,7 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
             continue;
         if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
             (void)perf_close_(f->fd);
-            (void)remove(f->part);
+            (void)perf_remove_(f->part);
             return PERF_CAST_(FILE *, PERF_NULL_);
         }
 #else
@@ -272,20 +298,20 @@ PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
 PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
 {
 #if PERF_POSIX_FILES_
-    if (f->durable && keep && !f->direct && (fflush(f->file) || perf_fsync_(f->fd)))
+    if (f->durable && keep && !f->direct && (perf_fflush_(f->file) || perf_fsync_(f->fd)))
         f->failed = 1;
 #endif
-    if (f->file && fclose(f->file))
+    if (f->file && perf_fclose_(f->file))
         f->failed = 1;
     f->file = PERF_CAST_(FILE *, PERF_NULL_);
 #if defined(_WIN32)
     if (keep && !f->failed)
-        (void)remove(path);                     /* rename does not replace there                  */
+        (void)perf_remove_(path);                     /* rename does not replace there                  */
 #endif
-    if (!f->direct && keep && !f->failed && rename(f->part, path))
+    if (!f->direct && keep && !f->failed && perf_rename_(f->part, path))
         f->failed = 1;
     if (!f->direct && (f->failed || !keep))
-        (void)remove(f->part);
+        (void)perf_remove_(f->part);
     else if (f->durable && !f->direct)
         perf_file_sync_folder_(path, f->part);
     PERF_FREE(f->part);
@@ -298,7 +324,7 @@ PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
 #if PERF_POSIX_FILES_
     if (!perf_file_begin_(f, path))
         return 0;
-    if (!f->direct && rename(f->part, path)) {
+    if (!f->direct && perf_rename_(f->part, path)) {
         (void)perf_file_end_(f, path, 0);
         f->failed = 1;
     }

@@ -56,9 +56,7 @@ typedef struct perf_gpu_backend {
     int (*stream_sync)(void *stream);           /* waits */
 
     /* Contexts and devices. */
-    int (*ctx_set)(void *ctx);                  /* replaces the top of the stack */
-    int (*ctx_push)(void *ctx);
-    int (*ctx_pop)(void **ctx);
+    int (*ctx_set)(void *ctx);                  /* replaces the top of the stack; NULL: pops it */
     int (*ctx_device)(int *device);             /* number of the current context's device */
     int (*stream_ctx)(void *stream, void **ctx);
     int (*device_attribute)(int *value, int attribute, int device); /* CU_DEVICE_ATTRIBUTE_... */
@@ -125,13 +123,11 @@ typedef struct perf_gpu_backend {
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
 
-#define PERF_GPU_POOL_RESERVED      5   /* pool_value: bytes held now */
-#define PERF_GPU_POOL_RESERVED_HIGH 6   /* and the most so far */
-#define PERF_GPU_POOL_USED          7   /* bytes handed out now */
-#define PERF_GPU_POOL_USED_HIGH     8   /* and the most so far */
+#define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
+#define PERF_GPU_POOL_USED      7       /* bytes handed out now */
+#define PERF_GPU_POOL_USED_HIGH 8       /* and the most so far */
 
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
-#define PERF_GPU_BAD_HANDLE 400         /* the stream or event is no more */
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
 
 /* The table in use, found on the first call (at most 1 ms without a driver, remembered); NULL: no
@@ -164,7 +160,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   perf_gpu_clock_                         SM clock and NVML's reasons now; nonzero: unknown.  The
  *                                           first call may load NVML, tens of ms; no lock
  *   perf_gpu_meter_                         joules, degrees Celsius, percent at work; < 0: unknown
- *   PERF_GPU_DL_                            1: libraries are found at run time
+ *   perf_gpu_library_, perf_gpu_symbol_     found at run time, by names; where PERF_GPU_DL_ is 1
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits */
 
@@ -185,7 +181,6 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(event_elapsed, "EventElapsedTime_v2", "EventElapsedTime")                                   \
     X(stream_query, "StreamQuery", "StreamQuery")                                                 \
     X(stream_sync, "StreamSynchronize", "StreamSynchronize") X(ctx_set, "CtxSetCurrent", "")      \
-    X(ctx_push, "CtxPushCurrent_v2", "") X(ctx_pop, "CtxPopCurrent_v2", "")                       \
     X(ctx_device, "CtxGetDevice", "GetDevice") X(stream_ctx, "StreamGetCtx", "")                  \
     X(device_attribute, "DeviceGetAttribute", "")                                                 \
     X(stream_capturing, "StreamIsCapturing", "StreamIsCapturing")                                 \
@@ -201,16 +196,16 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(mem_alloc, "MemAlloc_v2", "Malloc") X(mem_free, "MemFree_v2", "Free")                       \
     X(host_alloc, "MemHostAlloc", "HostMalloc") X(host_free, "MemFreeHost", "HostFree")           \
     X(host_address, "MemHostGetDevicePointer_v2", "HostGetDevicePointer")                         \
-    X(fill, "MemsetD8Async", "MemsetD8Async")                                                     \
-    X(pool_get, "DeviceGetMemPool", "DeviceGetMemPool")                                           \
+    X(fill, "MemsetD8Async", "MemsetD8Async") X(pool_get, "DeviceGetMemPool", "DeviceGetMemPool") \
     X(pool_value, "MemPoolGetAttribute", "MemPoolGetAttribute")                                   \
     X(module_load, "ModuleLoadData", "") X(module_unload, "ModuleUnload", "")                     \
     X(module_function, "ModuleGetFunction", "") X(launch, "LaunchKernel", "")                     \
-    X(error_name, "GetErrorName", "") X(error_text, "GetErrorString", "")                         \
-    X(ctx_id, "CtxGetId", "") X(ctx_record, "CtxRecordEvent", "")                                 \
-    X(mem_alloc_on, "MemAllocAsync", "MallocAsync") X(mem_free_on, "MemFreeAsync", "FreeAsync")   \
-    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute")                                     \
-    X(ctx_limit, "CtxGetLimit", "") X(l2_release, "CtxResetPersistingL2Cache", "")                \
+    X(error_name, "GetErrorName", "DrvGetErrorName")                                              \
+    X(error_text, "GetErrorString", "DrvGetErrorString") X(ctx_id, "CtxGetId", "")                \
+    X(ctx_record, "CtxRecordEvent", "") X(mem_alloc_on, "MemAllocAsync", "MallocAsync")           \
+    X(mem_free_on, "MemFreeAsync", "FreeAsync")                                                   \
+    X(pool_set, "MemPoolSetAttribute", "MemPoolSetAttribute") X(ctx_limit, "CtxGetLimit", "")     \
+    X(l2_release, "CtxResetPersistingL2Cache", "")                                                \
     X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")                                       \
     X(profiler_start, "ProfilerStart", "") X(profiler_stop, "ProfilerStop", "")
 
@@ -224,11 +219,10 @@ typedef struct perf_gpu_driver_ {
     int32_t                 error;      /* the first */
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
-    void                  (*on_down)(struct perf_gpu_state_ *);     /* no event is used any more */
+    void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
     void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
     uint32_t                nvml_asked, spare;
     int                   (*hip_set)(int);
-    const char           *(*hip_text[2])(int);
     int                   (*hip_peek)(void);
     int                   (*hip_owner)(void *stream, int *device);
     perf_gpu_backend        found;      /* what `table` points to unless it was installed */
@@ -331,18 +325,6 @@ PERF_FN int perf_hip_ctx_set_(void *ctx)
     return perf_gpu_driver_get_()->hip_set(PERF_CAST_(int, PERF_PTR_(uintptr_t, ctx) - 1));
 }
 
-PERF_FN int perf_hip_error_name_(int code, const char **text)
-{
-    *text = perf_gpu_driver_get_()->hip_text[0](code);
-    return 0;
-}
-
-PERF_FN int perf_hip_error_text_(int code, const char **text)
-{
-    *text = perf_gpu_driver_get_()->hip_text[1](code);
-    return 0;
-}
-
 PERF_FN int perf_hip_stream_ctx_(void *stream, void **ctx)
 {
     int device = 0, code = perf_gpu_driver_get_()->hip_owner(stream, &device);
@@ -391,8 +373,6 @@ PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, in
     t->ctx_get = perf_hip_ctx_get_;
     t->ctx_set = perf_hip_ctx_set_;
     t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
-    t->error_name = perf_hip_error_name_;
-    t->error_text = perf_hip_error_text_;
     t->name = "HIP";
     if (version)
         t->event_create = perf_hip_event_create_;
@@ -408,9 +388,7 @@ PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, in
 PERF_END_DECLS
 #include <hip/hip_runtime_api.h>
 PERF_BEGIN_DECLS
-#endif
 
-#if defined(__HIPCC__)
 /* HIP numbers attributes its own way: those that a bench asks for. */
 PERF_FN int perf_hip_attribute_(int *value, int attribute, int device)
 {
@@ -444,14 +422,11 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 #endif
     PERF_GPU_LIST_(PERF_GPU_FILL_HIP_)
     perf_gpu_symbol_(library, "hip", "SetDevice", &d->hip_set);
-    perf_gpu_symbol_(library, "hip", "GetErrorName", &d->hip_text[0]);
-    perf_gpu_symbol_(library, "hip", "GetErrorString", &d->hip_text[1]);
     perf_gpu_symbol_(library, "hip", "PeekAtLastError", &d->hip_peek);
     perf_gpu_symbol_(library, "hip", "StreamGetDevice", &d->hip_owner);
     perf_gpu_symbol_(library, "hip", "GetDeviceCount", &count_of);
     perf_gpu_symbol_(library, "hip", "RuntimeGetVersion", &version_of);
-    if (!t->ctx_device || !d->hip_set || !d->hip_text[0] || !d->hip_text[1] || !count_of ||
-        count_of(&devices) || devices < 1)
+    if (!t->ctx_device || !d->hip_set || !count_of || count_of(&devices) || devices < 1)
         return 0;
     if (version_of && version_of(&version))
         version = 0;
@@ -486,7 +461,6 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
 {
     perf_gpu_driver_ *d = PERF_DISABLE ? PERF_NULL_ : perf_gpu_driver_get_();
     perf_registry_   *r;
-    perf_gpu_backend  t = PERF_ZERO;
 
     if (!d)
         return PERF_NULL_;
@@ -496,9 +470,9 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
     if (!perf_lock_(r))
         return PERF_NULL_;
     if (!d->table && !(d->looked & PERF_GPU_NATIVE_)) {
-        if (perf_gpu_fill_native_(d, &t) && perf_gpu_complete_(&t)) {
-            t.size = PERF_CAST_(uint32_t, sizeof t);
-            d->found = t;
+        memset(&d->found, 0, sizeof d->found);
+        d->found.size = PERF_CAST_(uint32_t, sizeof d->found);
+        if (perf_gpu_fill_native_(d, &d->found) && perf_gpu_complete_(&d->found)) {
             PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
         }
         PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
@@ -536,7 +510,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
         PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, PERF_NULL_));
         PERF_REL_(&d->looked, PERF_GPU_LOOKED_ALL_);
         if (d->on_down)
-            d->on_down(d->state);
+            d->on_down(d->state, PERF_NULL_);   /* no event is used any more */
         b = PERF_NULL_;
     }
     if (!call)
@@ -599,9 +573,8 @@ PERF_FN perf_status perf_gpu_status(void)
 
 typedef struct perf_gpu_entered_ {
     void *before;
-    int   how;                  /* 1: pushed, 2: set */
-    int   mode;                 /* of stream capture, before */
-    int   relaxed;
+    int   set;                  /* another is current now */
+    int   mode, relaxed;        /* of stream capture, before; it was changed */
 } perf_gpu_entered_;
 
 /* Makes `ctx` current; 0 or the driver's code.  Relaxed: nothing that follows can spoil a capture
@@ -615,10 +588,10 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
     if (code)
         return code;
     if (e->before != ctx) {
-        code = b->ctx_push && b->ctx_pop ? b->ctx_push(ctx) : b->ctx_set ? b->ctx_set(ctx) : 201;
+        code = b->ctx_set ? b->ctx_set(ctx) : 201;
         if (code)
             return code;
-        e->how = b->ctx_push && b->ctx_pop ? 1 : 2;
+        e->set = 1;
     }
     e->mode = 2;
     code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
@@ -628,14 +601,10 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
 
 PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ *e)
 {
-    void *popped = PERF_NULL_;
-
     if (e->relaxed)
         (void)b->capture_mode(&e->mode);
-    if (e->how == 1)
-        (void)b->ctx_pop(&popped);
-    else if (e->how == 2)
-        (void)b->ctx_set(e->before);
+    if (e->set && b->ctx_set(e->before))
+        (void)b->ctx_set(e->before);            /* once more: the program goes on in it */
 }
 
 /* ---- clocks and meters ---- */

@@ -36,31 +36,37 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
  *     PERF_GPU_COPY_IN("weights", stream);         the same for copies to the device,
  *     PERF_GPU_COPY_OUT("logits", stream);         from it,
  *     PERF_GPU_COPY("shuffle", stream);            and within it: classes of their own
+ *     PERF_GPU_PART("attention", stream);          a scope also where `stream` is being captured:
+ *                                                  times the graph's replays (perf_gpu_part_begin)
  *     PERF_GPU_WAIT("loss.item");                  host time spent waiting for the device
  * `name` is a literal, `stream` a perf_stream.  Any thread; waits for no device and no lock. */
-#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_DEVICE_)
-#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_IN_)
-#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_OUT_)
-#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, PERF_KIND_COPY_)
+#define PERF_GPU_SCOPE(name, stream)    PERF_GPU_SCOPE_("" name "", stream, DEVICE_, begin_)
+#define PERF_GPU_PART(name, stream)     PERF_GPU_SCOPE_("" name "", stream, DEVICE_, open_part_)
+#define PERF_GPU_COPY_IN(name, stream)  PERF_GPU_SCOPE_("" name "", stream, IN_, begin_)
+#define PERF_GPU_COPY_OUT(name, stream) PERF_GPU_SCOPE_("" name "", stream, OUT_, begin_)
+#define PERF_GPU_COPY(name, stream)     PERF_GPU_SCOPE_("" name "", stream, COPY_, begin_)
 #if PERF_DISABLE || !PERF_GPU_HERE_
-#define PERF_GPU_WAIT(name)                 PERF_WAIT(name)
-#define PERF_GPU_SCOPE_(name, stream, kind) PERF_CAST_(void, sizeof(stream))
+#define PERF_GPU_WAIT(name)                        PERF_WAIT(name)
+#define PERF_GPU_SCOPE_(name, stream, kind, begin) PERF_CAST_(void, sizeof(stream))
 #else
 #define PERF_GPU_WAIT(name) PERF_SCOPE_("" name "", PERF_KIND_SYNC_, __COUNTER__)
-#define PERF_GPU_SCOPE_(name, stream, kind) PERF_GPU_SCOPE1_(name, stream, kind, __COUNTER__)
+#define PERF_GPU_SCOPE_(name, stream, kind, begin)                                                \
+    PERF_GPU_SCOPE1_(name, stream, PERF_KIND_##kind, perf_gpu_##begin, __COUNTER__)
 #endif
-#define PERF_GPU_SCOPE1_(name, stream, kind, n)                                                   \
-    PERF_GPU_SCOPE2_(name, stream, kind, PERF_CAT_(perf_site_, n), PERF_CAT_(perf_gpu_open_, n))
-#define PERF_GPU_SCOPE2_(name, stream, kind, site, open)                                          \
+#define PERF_GPU_SCOPE1_(name, stream, kind, begin, n)                                            \
+    PERF_GPU_SCOPE2_(name, stream, kind, begin, PERF_CAT_(perf_site_, n),                         \
+                     PERF_CAT_(perf_gpu_open_, n))
+#define PERF_GPU_SCOPE2_(name, stream, kind, begin, site, open)                                   \
     PERF_SITE_(site, name, kind);                                                                 \
-    PERF_GPU_OPEN_(open, perf_gpu_begin_(&(site), PERF_GPU_STREAM_(stream)))
+    PERF_GPU_OPEN_(open, begin(&(site), PERF_GPU_STREAM_(stream)))
 
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
  *                                                         one context, perf_cuda.h says who writes;
  *                                                         that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
- *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation
+ *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
+ *   perf_gpu_open_part_                                   not hot: a part of a graph
  *   PERF_GPU_HERE_                                        1: scopes can record here */
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
@@ -78,7 +84,7 @@ typedef struct perf_gpu_slot_ {
     uint64_t begin, end;
     int32_t  code[2];           /* of the records; with the first PERF_GPU_LONG_ */
     int32_t  capture;
-    uint32_t thread;            /* on a per-thread default stream: whose it is; else 0 */
+    uint32_t thread;            /* of a per-thread default stream: whose; ~0: a graph's; else 0 */
     perf_site_ *site;           /* whose name it is; may have no id yet */
     struct perf_gpu_slot_ *next;        /* in the ring */
     struct perf_gpu_ring_ *ring;
@@ -131,6 +137,7 @@ typedef struct perf_gpu_core_ {
     perf_gpu_slot_ *(*begin)(perf_site_ *, void *stream);   /* NULL: nothing to end */
     int             (*renew)(perf_gpu_ring_ *); /* 1: its context still lives, go on */
     void            (*end)(perf_gpu_slot_ *, int bad);
+    perf_gpu_slot_ *(*part)(perf_site_ *, void *stream);    /* as begin */
 } perf_gpu_core_;
 #define PERF_GPU_SYMBOL_                                                                          \
     "perf_gpu_scope_h_alone__call_perf_gpu_collect_in_one_file_that_includes_perf_cuda_h"
@@ -141,6 +148,7 @@ typedef struct perf_gpu_core_ {
 #if PERF_DISABLE
 #define perf_gpu_begin_(site, stream)                                                             \
     ((void)(site), (void)(stream), PERF_NULL_)
+#define perf_gpu_open_part_ perf_gpu_begin_
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
 #if PERF_GPU_MARKS_ONLY_
@@ -157,6 +165,11 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void);
 PERF_OUTLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_cold_(perf_site_ *site, void *stream)
 {
     return perf_gpu_core_get_()->begin(site, stream);
+}
+
+PERF_OUTLINE_FN_ perf_gpu_slot_ *perf_gpu_open_part_(perf_site_ *site, void *stream)
+{
+    return perf_gpu_core_get_()->part(site, stream);
 }
 
 PERF_OUTLINE_FN_ void perf_gpu_end_cold_(perf_gpu_slot_ *s, int bad)

@@ -20,10 +20,9 @@ PERF_BEGIN_DECLS
 
 /* >>variant: the switch to ship with a change ----------------------------------------------------
  * The environment can choose a variant by name without a new build, to roll a change back:
- *     PERF_VARIANT="parser=A,sum=candidate" ./program
- * A or baseline or 0 is the baseline, B or candidate or 1 the candidate, C or 2 the next one, in
- * either case of letters.  perf_ab and perf_race loops of that name then run this variant alone and
- * are INCONCLUSIVE.                                                                              */
+ *     PERF_VARIANT="parser=A,sum=1" ./program
+ * A or 0 is the baseline, B or 1 the candidate, C or 2 the next one, in either case of letters.
+ * perf_ab and perf_race loops of that name then run this variant alone and are INCONCLUSIVE.     */
 
 /* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above, no
  * value, or no `=` in all of PERF_VARIANT: `otherwise`, and perf_error() says PERF_EFORMAT.  Reads
@@ -420,19 +419,12 @@ PERF_OUTLINE_FN_ void perf_loop_pause_(struct perf_loop_state_ *s, int on)
 
 /* ---- variant ---- */
 
-/* A letter, a number below 64, baseline or candidate, in either case; -1: none of these. */
+/* A letter in either case or a number below 64; -1: none of these. */
 PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
 {
-    static const char word[2][10] = {"baseline", "candidate"};
     size_t i;
-    int    k, v = 0;
+    int    v = 0;
 
-    for (k = 0; k < 2; k++) {
-        for (i = 0; i < n && word[k][i] && (p[i] | 32) == word[k][i]; i++)
-            ;
-        if (i == n && !word[k][i])
-            return k;
-    }
     if (n == 1 && (p[0] | 32) >= 'a' && (p[0] | 32) <= 'z')
         return (p[0] | 32) - 'a';
     for (i = 0; i < n; i++) {
@@ -1052,7 +1044,8 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
                                         /* place of the code                                      */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
-#define PERF_ALONE_FASTER_    1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
+#define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
+#define PERF_ALONE_SLOW_      2.0       /* and beyond what a processor's changing clock does      */
 
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
@@ -1060,7 +1053,8 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 
     o.accept = perf_compare_opts_resolved(&o.accept);
     o.accept.design = PERF_DESIGN_RANDOM;
-    o.min_pairs = o.min_pairs <= 0 ? 24 : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
+    o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
+                                   : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
         o.max_pairs = variants > 2 ? 1000
                       : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
@@ -1552,9 +1546,21 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     return v;
 }
 
+/* What the faster one took alone, in the control's leads, over what it took in turns; 0: none. */
+PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s)
+{
+    size_t n = s->alone_count < PERF_ALONE_ ? s->alone_count : PERF_ALONE_;
+
+    return !n ? 0.0
+              : perf_summarize(s->alone, n).p50 /
+                    perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
+}
+
 /* What withholds the verdict on variant i, or explains that there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
+    double alone = perf_duel_alone_(s), ratio = v->ratio.estimate;
+
     if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
         s->arm[i].against = 0;                      /* there is nothing to withhold               */
     if (v->status != PERF_OK || !v->pairs || (v->warnings & PERF_WARN_OUTPUTS))
@@ -1569,27 +1575,17 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
         perf_verdict_cap_(v, "the control would change the answer: after the faster one ran alone "
                              "the ratio is another; if they share state, set it up anew in "
                              "opts.before");
+    } else if (s->restarts && alone > PERF_ALONE_SLOW_ && (!s->fastest || s->fastest == i) &&
+               (ratio < v->threshold) !=
+                   ((s->fastest ? ratio * alone : ratio / alone) < v->threshold)) {
+        s->arm[i].against = v->decision != PERF_INCONCLUSIVE;
+        perf_verdict_cap_(v, "the faster one is slow when it runs alone: if they share state, set "
+                             "it up anew in opts.before");
     }
     if (s->ended && v->decision == PERF_INCONCLUSIVE && !s->arm[i].against)
         v->reason = s->ended;
     else if (s->ended && s->ask.control > 0 && !s->control_rounds)
         perf_verdict_cap_(v, s->ended);
-}
-
-/* What the faster one took alone, in the control's leads; a warning if turns cost it over 15 %.
- * Returns the ratio that goes with it, 0 where there was no lead.                                */
-PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s, double ratio, uint32_t *warnings)
-{
-    size_t n = s->alone_count < PERF_ALONE_ ? s->alone_count : PERF_ALONE_;
-    double turns, alone;
-
-    if (!n)
-        return 0.0;
-    turns = perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
-    alone = perf_summarize(s->alone, n).p50;
-    if (turns > PERF_ALONE_FASTER_ * alone)
-        *warnings |= PERF_WARN_TURNS;
-    return s->fastest ? ratio * alone / turns : ratio * turns / alone;
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
@@ -1626,6 +1622,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
     perf_race_entry *e;
     uint32_t         seen, base = 0;
     perf_out_        o;
+    double           alone;
     size_t           n;
     int              i;
 
@@ -1681,8 +1678,12 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
                                   : "the baseline takes little longer than an empty loop: was it "
                                     "deleted? perf_keep() its result");
     }
-    if (n)
-        s->alone_ratio = perf_duel_alone_(s, s->entry[1].verdict.ratio.estimate, &r.warnings);
+    alone = n ? perf_duel_alone_(s) : 0.0;
+    if (alone > 0.0) {
+        s->alone_ratio = s->entry[1].verdict.ratio.estimate * (s->fastest ? alone : 1.0 / alone);
+        if (alone * PERF_ALONE_APART_ < 1.0)
+            r.warnings |= PERF_WARN_TURNS;
+    }
     return r;
 }
 

@@ -35,6 +35,9 @@ PERF_BEGIN_DECLS
  *     PERF_BENCH_N(name, low, high)        the same for sizes n = low .. high, in equal factors
  *                                          (2, 4, 8 ..., at most 12 of them): `n` is a size_t.
  *                                          Five sizes or more get their growth named: O(n log n)
+ *     PERF_BENCH_ARGS(name, count, ...)    the same for each tuple of `count` whole numbers, as
+ *                                          {4096, 1}, {4096, 8}: `arg` points to its numbers, and
+ *                                          the entry is called name/4096/8
  *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling); they
  *                                          start together, measure for the whole budget;
  *                                          `thread` is 0, 1, ..., `threads` is how many
@@ -42,15 +45,22 @@ PERF_BEGIN_DECLS
  * nobody.  Names are identifiers, each once in a file.                                           */
 #define PERF_BENCH(name)                                                                          \
     PERF_CASE_(name, (PERF_UNUSED_ perf_bench b), PERF_CAT_(perf_case_run_, name), PERF_NULL_,    \
-               PERF_NULL_, 0, 0)
+               PERF_NULL_, PERF_NULL_, PERF_NULL_, 0, 0)
 #define PERF_BENCH_N(name, low, high)                                                             \
     PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t n), PERF_NULL_,              \
-               PERF_CAT_(perf_case_run_, name), PERF_NULL_, low, high)
+               PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_, PERF_NULL_, low, high)
+#define PERF_BENCH_ARGS(name, count, ...)                                                         \
+    static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
+    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ const int64_t *arg), PERF_NULL_,    \
+               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name),                           \
+               PERF_CAT_(perf_case_arg_, name)[0], count,                                         \
+               sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
     PERF_CASE_(name,                                                                              \
                (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread,                             \
                 PERF_UNUSED_ size_t threads),                                                      \
-               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), low, high)
+               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_,   \
+               low, high)
 
 /* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
@@ -61,9 +71,9 @@ PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
  *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
 PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
 
-/* A number of your own for this run: in its row, our JSON and Google's.  Before, in or after the
- * loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes at
- * most, copied; with one more the benchmark fails.                                               */
+/* A number of your own for this run: in its row, our JSON, Google's and Go's.  Before, in or after
+ * the loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes
+ * at most, copied; with one more the benchmark fails.                                            */
 PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
 
 /* >>complexity -------------------------------------------------------------------------------- */
@@ -93,6 +103,8 @@ typedef struct perf_case_ {
     void (*plain)(perf_bench b);
     void (*sized)(perf_bench b, size_t n);
     void (*threaded)(perf_bench b, size_t thread, size_t threads);
+    void (*given)(perf_bench b, const int64_t *arg);
+    const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
     size_t             low, high;
 } perf_case_;
 
@@ -114,10 +126,10 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     *at = c;
 }
 
-#define PERF_CASE_(name, parameters, plain, sized, threaded, low, high)                           \
+#define PERF_CASE_(name, parameters, ...)                                                         \
     static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
-    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__, plain, \
-                                                     sized,      threaded, low,    high};         \
+    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__,       \
+                                                     __VA_ARGS__};                                \
     PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
     {                                                                                             \
         perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
@@ -268,6 +280,7 @@ PERF_END_DECLS
 #if PERF_MAIN
 
 #include "perf_export.h"
+#include <stdio.h>
 #include <stdlib.h>
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>
@@ -302,11 +315,12 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 typedef struct perf_main_ {
     const char *filter[PERF_MAIN_FILTERS_];     /* a name needs one of them                       */
     size_t      filters;
-    const char *program, *compare, *save, *add, *accept, *json, *output;
+    const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
     int         format;         /* 1 + perf_export_format; 0: our own JSON                        */
     int         list, no_env, shuffle, profile, bad;
-    double      repeat, budget, min_time, threads;      /* whole numbers: repeat, threads         */
+    double      repeat, threads;
+    perf_bench_opts opts;       /* of each measurement                                            */
     FILE       *out;            /* the table; standard output unless the results go there         */
     size_t      todo, failed;
     uint32_t    process;
@@ -319,8 +333,8 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
 {
     (void)fprintf(f, "usage: %s [OPTION...]\n", program);
     (void)fputs(
-        "  --filter TEXT      only benchmarks whose name, as --list has it, contains TEXT; with\n"
-        "                     any of ^$|()[]{}*+?. a regular expression; may come several times\n"
+        "  --filter TEXT      only benchmarks whose name, as --list or their row has it, contains\n"
+        "                     TEXT; with any of ^$|()[]{}*+?. a regular expression; several: any\n"
         "  --list             print the names and end\n"
         "  --repeat N         measure each N times, in N rounds; default 1\n"
         "  --budget SECONDS   for one measurement at most; default 1\n"
@@ -328,15 +342,14 @@ PERF_COLD_FN_ void perf_main_usage_(FILE *f, const char *program)
         "  --shuffle          in each round another order, by chance\n"
         "  --threads N        this many threads instead of those of PERF_BENCH_THREADS\n"
         "  --profile          run each body once; on a GPU for ncu --profile-from-start off\n"
-        "  --json FILE        write all results; - is standard output\n"
-        "  --output FILE      the same, in the format that --format names\n"
+        "  --output FILE      write all results; - is standard output; also --json FILE\n"
         "  --format F         json, google, go, openmetrics; to a file also folded, flame\n"
         "  --save FILE        make FILE a baseline of this run alone\n"
         "  --add FILE         add this run to the baseline FILE; 6 runs make it usable\n"
         "  --compare FILE     hold this run against the baseline FILE\n"
         "  --accept RULE      for --compare; default \"no regression beyond 5 %\"\n"
         "  --context K=VALUE  into the files, as a word about this run; may come several times\n"
-        "  --no-env           no line about the environment; also PERF_NO_ENV=1\n"
+        "  --no-env           no line about the environment\n"
         "  --help             this text\n"
         "exit status: 0 measured, no regression shown; 1 a regression beyond the rule;\n"
         "             2 wrong usage, a file that cannot be read or written, nothing measured\n", f);
@@ -396,12 +409,6 @@ PERF_COLD_FN_ const char *perf_main_value_(const char *option, int argc, char **
     return *i + 1 < argc ? argv[++*i] : "";
 }
 
-/* 0: our own; NULL behind the last. */
-PERF_FN const char *perf_main_format_(int f)
-{
-    return f ? perf_export_format_name(PERF_CAST_(perf_export_format, f - 1)) : "json";
-}
-
 PERF_COLD_FN_ void perf_main_context_(perf_main_ *m, char *key)
 {
     size_t n = strcspn(key, "="), i = 0;
@@ -426,19 +433,19 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                 {"--profile", &m->profile}};
     const struct {
         const char  *name, **to;
-    } text[] = {{"--json", &m->json},       {"--output", &m->output}, {"--format", &m->named},
-                {"--save", &m->save},       {"--add", &m->add},       {"--compare", &m->compare},
+    } text[] = {{"--json", &m->output}, {"--output", &m->output},   {"--format", &m->named},
+                {"--save", &m->save},   {"--add", &m->add},         {"--compare", &m->compare},
                 {"--accept", &m->accept}};
     const struct {
         const char *name, *wants;
         double     *to, most;
         int         whole;
-    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->min_time, 1e6, 0},
-                  {"--budget", "--budget needs seconds, not", &m->budget, 1e6, 0},
+    } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
+                  {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads,
                    PERF_MAIN_THREADS_, 1}};
-    const char *v, *end;
+    const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
     int         k;
 
     for (k = 0; k < 4; k++)
@@ -446,20 +453,19 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
             *flag[k].to = 1;
             return;
         }
-    for (k = 0; k < 7; k++)
-        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_) {
-            if (!*v)
-                perf_main_wrong_(m, "this option needs a value:", text[k].name);
+    for (k = 0; k < 7 && !v; k++)
+        if ((v = perf_main_value_(text[k].name, argc, argv, i)) != PERF_NULL_)
             *text[k].to = v;
-            return;
-        }
-    for (k = 0; k < 4; k++)
+    if (v && !*v)
+        perf_main_wrong_(m, "this option needs a value:", text[k - 1].name);
+    for (k = 0; k < 4 && !v; k++)
         if ((v = perf_main_value_(number[k].name, argc, argv, i)) != PERF_NULL_) {
             *number[k].to = perf_main_number_(v, &end, number[k].most, number[k].whole);
             if (!(*number[k].to > 0.0) || *end)
                 perf_main_wrong_(m, number[k].wants, v);
-            return;
         }
+    if (v)
+        return;
     if ((v = perf_main_value_("--context", argc, argv, i)) != PERF_NULL_) {
         perf_main_context_(m, PERF_PTR_(char *, PERF_PTR_(uintptr_t, v)));
     } else if ((v = perf_main_value_("--filter", argc, argv, i)) == PERF_NULL_) {
@@ -474,27 +480,26 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
 /* What the options say together. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
-    const char *name;
+    const char *name = m->named && strcmp(m->named, "json") != 0 ? "" : m->named;
 
-    if (m->json ? m->output || m->named : m->named && !m->output)
-        perf_main_wrong_(m, "either --json FILE, or --output FILE and --format, not",
-                         m->json ? m->json : m->named);
-    m->output = m->json ? m->json : m->output;
-    while (m->named && (name = perf_main_format_(m->format)) != PERF_NULL_ &&
-           strcmp(m->named, name) != 0)
-        m->format++;
-    if (!perf_main_format_(m->format))
+    if (m->named && !m->output)
+        perf_main_wrong_(m, "--format needs --output FILE, too, not only", m->named);
+    for (; name && strcmp(m->named, name) != 0; m->format++)
+        name = perf_export_format_name(PERF_CAST_(perf_export_format, m->format));
+    if (m->named && !name)
         perf_main_wrong_(m, "--format does not know", m->named);
     if (m->accept && perf_rule_parse(m->accept, &m->rule) != PERF_OK)
         perf_main_wrong_(m, "--accept does not understand", m->accept);
+    else if (m->rule.memory || m->rule.metric >= PERF_METRIC_MEMORY)
+        perf_main_wrong_(m, "--accept: benchmarks measure time, not", m->accept);
 }
 
-PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const perf_case_ *c)
+PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
 {
     size_t i;
 
     for (i = 0; i < m->filters; i++)
-        if (perf_main_match_(m->filter[i], c->name) > 0)
+        if (perf_main_match_(m->filter[i], name) > 0)
             return 1;
     return !m->filters;
 }
@@ -561,15 +566,6 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
 /* ---- running ---- */
 
-PERF_COLD_FN_ perf_bench_opts perf_main_opts_(const perf_main_ *m)
-{
-    perf_bench_opts o = perf_bench_opts_default();
-
-    o.max_seconds = m->budget;
-    o.min_seconds = m->min_time;
-    return o;
-}
-
 /* The result, also where the body has ended its own copy as a loop elsewhere would. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
@@ -582,17 +578,18 @@ PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 }
 
 PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, const char *name,
-                                         size_t n)
+                                         size_t n, const int64_t *arg)
 {
-    perf_bench_opts o = perf_main_opts_(m);
-    perf_bench      once = {1, 0, PERF_NULL_, PERF_NULL_, 0};
-    perf_bench      b = m->profile ? once : perf_bench_begin(name, &o);
-    perf_result     r = PERF_ZERO;
+    perf_bench  once = {1, 0, PERF_NULL_, PERF_NULL_, 0};
+    perf_bench  b = m->profile ? once : perf_bench_begin(name, &m->opts);
+    perf_result r = PERF_ZERO;
 
     if (c->plain)
         c->plain(b);
     else if (c->sized)
         c->sized(b, n);
+    else if (c->given)
+        c->given(b, arg);
     else
         c->threaded(b, 0, 1);
     if (m->profile) {
@@ -604,8 +601,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     return r;
 }
 
-/* The sizes, or numbers of threads, of a sweep into n[]: by the smallest power of two that needs at
- * most 12 of them, from either end; 0 is 1.  A plain benchmark: a single 0.                      */
+/* How many entries it has, and the sizes or numbers of threads of a sweep into n[]: by the smallest
+ * power of two that needs at most 12 of them, from either end; 0 is 1.                           */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
     double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
@@ -613,8 +610,8 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     size_t factor, count;
 
     n[0] = c->threaded ? m->threads : 0.0;
-    if (c->plain || n[0] > 0.0)
-        return 1;
+    if (c->plain || c->given || n[0] > 0.0)
+        return c->given ? c->high : 1;
     high = c->threaded && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
     low = low < 1.0 ? 1.0 : low > high ? high : low;
     high = high < low ? low : high;
@@ -763,7 +760,7 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const char *name,
                                    size_t threads)
 {
-    perf_bench_opts o = perf_main_opts_(m);
+    perf_bench_opts o = m->opts;
     perf_crew_      crew;
     perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
     perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
@@ -777,7 +774,7 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
     crew.name = name;
     crew.threads = threads;
     o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
-    o.max_seconds = m->budget > 0.0 ? m->budget : 0.5;
+    o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : 0.5;
     if (h)
         memset(h, 0, threads * sizeof *h);
     if (h && perf_crew_run_(&crew, h) == threads) {
@@ -799,24 +796,35 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
     double n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
-    size_t i, number, count = perf_main_plan_(m, c, n), got = 0;
+    size_t i, k, number, count = perf_main_plan_(m, c, n), got = 0;
     char   name[160];
 
     for (i = 0; i < count; i++) {
-        perf_out_   o = perf_out_open_(name, sizeof name);
-        perf_result r;
-        number = PERF_CAST_(size_t, n[i]);
+        perf_out_      o = perf_out_open_(name, sizeof name);
+        const int64_t *arg = c->given ? c->arg + i * c->low : c->arg;
+        perf_result    r;
+        number = c->given ? 0 : PERF_CAST_(size_t, n[i]);
         perf_put_(&o, c->name);
-        if (!c->plain)
+        for (k = 0; c->given && k < c->low; k++)
+            perf_say_(&o, "/%s%u", arg[k] < 0 ? "-" : "",
+                      arg[k] < 0 ? 0 - PERF_CAST_(uint64_t, arg[k]) : PERF_CAST_(uint64_t, arg[k]));
+        if (c->sized || c->threaded)
             perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
+        if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
+            continue;
+        if (!m->todo++ && !m->profile)
+            (void)fputs("benchmark                                  median [95 % interval]"
+                        "       p95       p99     first\n", m->out);
         if (c->threaded && !m->profile) {
             perf_main_crew_(m, c, name, number);
             continue;
         }
-        r = perf_main_one_(m, c, name, number);
-        used[got] = n[i];
-        ns[got] = perf_result_main_(&r)->p50;
-        got += r.time.count > 0;
+        r = perf_main_one_(m, c, name, number, arg);
+        if (c->sized && r.time.count > 0) {
+            const perf_summary *t = perf_result_main_(&r);
+            used[got] = n[i];                   /* the fastest: others only ever slow it down     */
+            ns[got++] = t->min > 0.5 * t->p50 ? t->min : t->p50;
+        }
     }
     if (got >= 5)
         perf_main_growth_(m, c->name, used, ns, got);
@@ -841,22 +849,14 @@ PERF_COLD_FN_ void perf_main_shuffle_(void)
 
 PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
 {
-    double      n[PERF_MAIN_SIZES_];
     perf_case_ *c;
     int         round;
 
-    for (c = perf_cases_v1_; c; c = c->next)
-        if (perf_main_wants_(m, c))
-            m->todo += perf_main_plan_(m, c, n) * PERF_CAST_(size_t, m->repeat);
-    if (m->todo && !m->profile)
-        (void)fputs("benchmark                                  median [95 % interval]"
-                    "       p95       p99     first\n", m->out);
     for (round = 0; round < PERF_CAST_(int, m->repeat); round++) {
         if (m->shuffle)
             perf_main_shuffle_();
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(m, c))
-                perf_main_case_(m, c);
+            perf_main_case_(m, c);
     }
 }
 
@@ -878,6 +878,27 @@ PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
     return m->format ? perf_export_to(stdout, format, &m->with) : perf_results_to(stdout, &m->with);
 }
 
+/* The table of --compare.  On a screen with colours verdicts are green and red. */
+PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
+{
+    perf_status status;
+    size_t      len, n, blanks = 2;             /* a verdict stands behind two                    */
+    char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status), *at;
+    perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
+
+#if PERF_POSIX_FILES_
+    perf_screen_of_(&screen, m->out);
+#endif
+    for (at = text; at && *at; at += n) {
+        int good = !strncmp(at, "ACCEPT", 6), bad = !strncmp(at, "REJECT", 6);
+        n = blanks > 1 && (good || bad) && (screen.style & PERF_COLOR_) ? 6 : 1;
+        blanks = *at == '\n' ? 2 : *at == ' ' ? blanks + 1 : 0;
+        (void)fprintf(m->out, n == 1 ? "%.1s" : good ? "\033[32m%.6s\033[0m"
+                                                     : "\033[31m%.6s\033[0m", at);
+    }
+    PERF_FREE(text);
+}
+
 /* Compares, then writes; returns the exit status. */
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
@@ -894,7 +915,7 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
             result = 2;
         } else {
             (void)fputs("\n", m->out);
-            (void)perf_baseline_to(m->out, &b);
+            perf_main_verdicts_(m, &b);
             result = b.decision == PERF_REJECT;
         }
         perf_baseline_free(&b);
@@ -929,15 +950,12 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     perf_case_ *c;
     char        text[512];
     perf_out_   o = perf_out_open_(text, sizeof text);
-    const char *no_env;
     int         i, result;
 
     memset(&m, 0, sizeof m);
     m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
     m.repeat = 1;
     m.with.context = m.context;
-    no_env = perf_getenv_("PERF_NO_ENV");
-    m.no_env = no_env && *no_env && strcmp(no_env, "0");
     for (i = 1; i < argc && !m.bad; i++) {
         if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h")) {
             perf_main_usage_(stdout, m.program);
@@ -954,7 +972,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.out = m.output && !strcmp(m.output, "-") ? stderr : stdout;
     if (m.list) {
         for (c = perf_cases_v1_; c; c = c->next)
-            if (perf_main_wants_(&m, c))
+            if (perf_main_wants_(&m, c->name))
                 (void)printf("%s\n", c->name);
         return fflush(stdout) || ferror(stdout) ? 2 : 0;
     }

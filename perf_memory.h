@@ -11,6 +11,7 @@
 #define PERF_MEMORY_H
 
 #include "perf_report.h"
+#include <stdio.h>
 
 PERF_BEGIN_DECLS
 

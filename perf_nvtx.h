@@ -29,17 +29,19 @@
 
 /* >>config ------------------------------------------------------------------------------------
  * PERF_NVTX 1 in one file: NVTX.  PERF_ROCTX 1 in one file: libroctx64.so, opened at the first
- * scope; no header needed.  Both: NVTX when a tool listens there, else roctx.  hipcc knows no NVTX,
- * so PERF_NVTX 1 means PERF_ROCTX 1 there.                                                       */
+ * scope; no header of AMD's needed, but perf_gpu_driver.h.  Both in one file: NVTX.  hipcc knows no
+ * NVTX, so PERF_NVTX 1 means PERF_ROCTX 1 there. */
 
 #if defined(__HIP_PLATFORM_AMD__) || (defined(__HIPCC__) && !defined(__CUDACC__))
-#define PERF_USE_NVTX_  0
-#define PERF_USE_ROCTX_ ((PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
+#define PERF_USE_NVTX_ 0
 #else
-#define PERF_USE_NVTX_  (PERF_NVTX && !PERF_DISABLE)
-#define PERF_USE_ROCTX_ (PERF_ROCTX && !PERF_DISABLE)
+#define PERF_USE_NVTX_ (PERF_NVTX && !PERF_DISABLE)
 #endif
+#define PERF_USE_ROCTX_ (!PERF_USE_NVTX_ && (PERF_NVTX || PERF_ROCTX) && !PERF_DISABLE)
 
+#if PERF_USE_ROCTX_
+#include "perf_gpu_driver.h"            /* how libraries are found */
+#endif
 #if PERF_USE_NVTX_
 #if defined(__has_include)
 #if !__has_include(<nvtx3/nvToolsExt.h>)
@@ -84,9 +86,9 @@ typedef struct perf_nvtx_state_ {
     uint32_t state;                     /* 0 fresh, 1 somebody is at it, 2 listens, 3 nobody does */
     uint32_t starter;                   /* thread that is at it                                   */
     uint32_t lock;                      /* of the registration of strings                         */
-    uint32_t nvtx;                      /* 1: NVTX; 0: roctx                                      */
-    void    *domain;
-    int      (*push)(const char *);     /* roctx                                                  */
+    uint32_t spare;
+    void    *domain;                    /* NVTX; the rest roctx */
+    int      (*push)(const char *);
     int      (*pop)(void);
     void     (*mark)(const char *);
     uint64_t (*open)(const char *);
@@ -171,7 +173,7 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
 #define PERF_NVTX_DOMAIN_() PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain)
 
 /* 1: a tool has taken the push of ranges or the marks, so that it will see something. */
-PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
+PERF_COLD_FN_ int perf_nvtx_attach_(void)
 {
     static const char *const kind[] = {"scope", "wait", "span", "counter", "instant", "sync"};
     uint32_t                 i;
@@ -180,78 +182,51 @@ PERF_COLD_FN_ int perf_nvtx_attach_nvtx_(void)
     if (!NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainRangePushEx_impl_fnptr &&
         !NVTX_VERSIONED_IDENTIFIER(nvtxGlobals).nvtxDomainMarkEx_impl_fnptr)
         return 0;
-    perf_nvtx_v1_.nvtx = 1;
     perf_nvtx_v1_.domain = nvtxDomainCreateA("perf.h");
     for (i = 0; i < sizeof kind / sizeof *kind; i++)
         nvtxDomainNameCategoryA(PERF_NVTX_DOMAIN_(), i + 1, kind[i]);
     return 1;
 }
-#endif
 
-#if PERF_USE_ROCTX_
-#if defined(_WIN32)
-#define perf_nvtx_attach_roctx_() 0             /* there is none */
+#define PERF_NVTX_OR_(nvtx, roctx) nvtx
 #else
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen"));
-extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym"));
+#define PERF_NVTX_OR_(nvtx, roctx) roctx
 
-PERF_COLD_FN_ int perf_nvtx_symbol_(void *library, const char *name, void *function, size_t size)
-{
-    void *p = perf_dlsym_(library, name);
-
-    memcpy(function, &p, size);
-    return p != PERF_NULL_;
-}
-#define PERF_NVTX_SYMBOL_(name, field)                                                            \
-    perf_nvtx_symbol_(library, name, &perf_nvtx_v1_.field, sizeof perf_nvtx_v1_.field)
-
-/* The library a profiler has loaded already comes first; else whichever is installed. */
-PERF_COLD_FN_ int perf_nvtx_attach_roctx_(void)
+/* A library that a profiler has loaded already comes first; else whichever is installed. */
+PERF_COLD_FN_ int perf_nvtx_attach_(void)
 {
     static const char *const file[] = {"librocprofiler-sdk-roctx.so.1",
                                        "librocprofiler-sdk-roctx.so", "libroctx64.so.4",
-                                       "libroctx64.so"};
-    void                    *library = PERF_NULL_;
-    uint32_t                 i;
+                                       "libroctx64.so", PERF_NULL_};
+    perf_nvtx_state_        *v = &perf_nvtx_v1_;
+    void                    *library = perf_gpu_library_(file);
 
-#if defined(__linux__)
-    for (i = 0; i < 4 && !library; i++)
-        library = perf_dlopen_(file[i], 0x4 | 0x2);     /* RTLD_NOLOAD | RTLD_NOW                 */
-#endif
-    for (i = 4; i > 0 && !library; i--)
-        library = perf_dlopen_(file[i - 1], 0x2);
-    if (!library || !PERF_NVTX_SYMBOL_("roctxRangePushA", push) ||
-        !PERF_NVTX_SYMBOL_("roctxRangePop", pop) || !PERF_NVTX_SYMBOL_("roctxMarkA", mark) ||
-        !PERF_NVTX_SYMBOL_("roctxRangeStartA", open) || !PERF_NVTX_SYMBOL_("roctxRangeStop", close))
+    if (!library)
         return 0;
-    (void)PERF_NVTX_SYMBOL_("roctxNameOsThread", thread);
-    return 1;
+    perf_gpu_symbol_(library, "roctx", "RangePushA", &v->push);
+    perf_gpu_symbol_(library, "roctx", "RangePop", &v->pop);
+    perf_gpu_symbol_(library, "roctx", "MarkA", &v->mark);
+    perf_gpu_symbol_(library, "roctx", "RangeStartA", &v->open);
+    perf_gpu_symbol_(library, "roctx", "RangeStop", &v->close);
+    perf_gpu_symbol_(library, "roctx", "NameOsThread", &v->thread);
+    return v->push && v->pop && v->mark && v->open && v->close;
 }
-#endif
-#endif
 
-/* What is done where NVTX listens; what follows is for roctx. */
-#if PERF_USE_NVTX_
-#define PERF_NVTX_IF_(...)                                                                        \
-    if (perf_nvtx_v1_.nvtx) {                                                                     \
-        __VA_ARGS__                                                                               \
-    }
-#else
-#define PERF_NVTX_IF_(...)
-#endif
-
-PERF_COLD_FN_ int perf_nvtx_attach_(void)
+/* roctx has no payload: "queue = 3.000". */
+PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *l)
 {
-#if PERF_USE_NVTX_
-    if (perf_nvtx_attach_nvtx_())
-        return 1;
-#endif
-#if PERF_USE_ROCTX_
-    if (perf_nvtx_attach_roctx_())
-        return 1;
-#endif
-    return 0;
+    char      text[PERF_NAME_MAX_ + 64];
+    perf_out_ o = perf_out_open_(text, sizeof text);
+    double    value = perf_from_bits_(l->bits);
+
+    perf_put_(&o, l->text);
+    if (l->type == 2 && perf_is_finite_(value)) {
+        perf_put_(&o, " = ");
+        perf_put_fixed_(&o, value, 3);
+    }
+    perf_nvtx_v1_.mark(text);
 }
+#endif
 
 /* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away. */
 PERF_COLD_FN_ int perf_nvtx_listens_(void)
@@ -337,10 +312,9 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
         top->around = perf_nvtx_count_(t, top->name);
         told.bits += told.type == 1 ? top->around : 0;
         t->ranges++;
-        PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
-                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a);)
-        if (perf_nvtx_v1_.push)
-            (void)perf_nvtx_v1_.push(l->text);
+        PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
+                      (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
+                      (void)perf_nvtx_v1_.push(l->text));
     }
     t->sinking = 0;
 }
@@ -352,9 +326,7 @@ PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
     t->sinking = 1;
     while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
         t->ranges--;
-        PERF_NVTX_IF_((void)nvtxDomainRangePop(PERF_NVTX_DOMAIN_()); continue;)
-        if (perf_nvtx_v1_.pop)
-            (void)perf_nvtx_v1_.pop();
+        (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
     }
     t->sinking = 0;
 }
@@ -363,47 +335,31 @@ PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *l, uint64_t *range)
 {
     if (!perf_nvtx_listens_())
         return 0;
-    PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
-                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a); return 1;)
-    *range = perf_nvtx_v1_.open ? perf_nvtx_v1_.open(l->text) : 0;
+    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+                  *range = nvtxDomainRangeStartEx(PERF_NVTX_DOMAIN_(), &a),
+                  *range = perf_nvtx_v1_.open(l->text));
     return 1;
 }
 
 PERF_COLD_FN_ void perf_nvtx_close_(uint64_t range)
 {
-    PERF_NVTX_IF_(nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range); return;)
-    if (perf_nvtx_v1_.close)
-        perf_nvtx_v1_.close(range);
+    PERF_NVTX_OR_(nvtxDomainRangeEnd(PERF_NVTX_DOMAIN_(), range), perf_nvtx_v1_.close(range));
 }
 
 PERF_COLD_FN_ void perf_nvtx_point_(const perf_label_ *l)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_IF_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
-                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a); return;)
-    if (perf_nvtx_v1_.mark) {                   /* roctx has no payload: "queue = 3.000"          */
-        char      text[PERF_NAME_MAX_ + 64];
-        perf_out_ o = PERF_ZERO;
-        double    value = perf_from_bits_(l->bits);
-        o.p = text;
-        o.cap = sizeof text;
-        perf_put_(&o, l->text);
-        if (l->type == 2 && perf_is_finite_(value)) {
-            perf_put_(&o, " = ");
-            perf_put_fixed_(&o, value, 3);
-        }
-        perf_nvtx_v1_.mark(text);
-    }
+    PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(l);
+                  nvtxDomainMarkEx(PERF_NVTX_DOMAIN_(), &a), perf_nvtx_mark_(l));
 }
 
 PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
 {
     if (!perf_nvtx_listens_())
         return;
-    PERF_NVTX_IF_(nvtxNameOsThreadA(perf_thread_id_(), name); return;)
-    if (perf_nvtx_v1_.thread)
-        (void)perf_nvtx_v1_.thread(name);
+    PERF_NVTX_OR_(nvtxNameOsThreadA(perf_thread_id_(), name),
+                  if (perf_nvtx_v1_.thread) (void)perf_nvtx_v1_.thread(name));
 }
 
 static const perf_sink_ perf_nvtx_sink_ = {

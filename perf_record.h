@@ -773,6 +773,15 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
+/* What is still to be counted is forgotten. */
+PERF_COLD_FN_ void perf_late_clear_(perf_recorder_ *t)
+{
+    int i;
+
+    for (i = 0; i < PERF_LATE_; i++)
+        PERF_SET_(&t->late[i], &t->waste);
+}
+
 /* Sets up a recorder that is new, or that a fork has wiped.  Thread 0: it belongs to none. */
 PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, uint32_t thread)
 {
@@ -780,7 +789,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->open = &t->root;                         /* the tree, empty                                */
-    t->late = &t->waste;
+    perf_late_clear_(t);
     t->home = r;
     t->number = ++r->threads;
     t->foreign_track = !thread;
@@ -954,6 +963,8 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
         PERF_SET_(zero[i], UINT64_C(0));
     PERF_SET_(&c->low, PERF_NO_LOW_);
     PERF_SET_(&c->min, ~UINT64_C(0));
+    if (c->gauge)
+        PERF_SET_(&c->gauge->n, UINT64_C(0));
     for (i = 0; c->buckets && i < c->buckets->room; i++)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
@@ -974,7 +985,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     for (c = t->open; c->parent; c = c->parent)
         c->held = 1;
     PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->late, &t->waste);
+    perf_late_clear_(t);
 }
 
 /* What other threads have asked for, done by the owner when it next begins a scope. */
@@ -1105,18 +1116,31 @@ PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
     return 1;
 }
 
+PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
+{
+    perf_cell_ *c = t->fresh;
+
+    if (!t->fresh_left)
+        c = PERF_CAST_(perf_cell_ *, perf_room_(t, PERF_CELLS_ * 64 + sizeof *c));
+    if (!c)
+        return PERF_NULL_;
+    t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
+    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(char *, c) + 64);
+    return c;
+}
+
 /* A new cell of `id` under `caller`, or the open one of that name. */
 PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
     perf_cell_ *c, *kin;
     perf_slot_ *slot;
 
-    if (!id || !perf_cells_room_(t, id) || !perf_slots_room_(t))
+    if (!id || !perf_slots_room_(t) || !perf_cells_room_(t, id))
         return PERF_NULL_;
     for (c = caller; c && PERF_CELL_ID_(c) != id; c = c->parent) {
     }
     if (!c) {
-        c = PERF_CAST_(perf_cell_ *, perf_room_(t, sizeof *c));
+        c = perf_cell_fresh_(t);
         if (!c)
             return PERF_NULL_;
         perf_cell_clear_(c);
@@ -1174,7 +1198,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
 PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
 {
     perf_buckets_ *old = c->buckets, *b;
-    uint32_t       room = 7, i, first;          /* with the header 64 bytes                       */
+    uint32_t       room = 7, i, k, first;       /* with the header 64 bytes                       */
 
     if (old && from >= old->first && to < old->first + old->room)
         return 1;
@@ -1192,8 +1216,9 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
     b->room = room;
     for (i = 0; old && i < old->room; i++) {
         b->n[old->first - first + i] = old->n[i];
-        if (t->late == &old->n[i])
-            PERF_SET_(&t->late, &b->n[old->first - first + i]);
+        for (k = 0; k < PERF_LATE_; k++)
+            if (t->late[k] == &old->n[i])
+                PERF_SET_(&t->late[k], &b->n[old->first - first + i]);
     }
     PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
     PERF_REL_(&c->buckets, b);
@@ -1285,11 +1310,9 @@ PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t part
 }
 
 /* The event of a scope where the ring is due, or was switched off just now. */
-PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
-                                   uint64_t d)
+PERF_COLD_FN_ void perf_event_due_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start,
-                    d | (c->tag + t->extra_tag));
+    perf_event_end_(t, perf_ring_take_(t, sizeof(perf_event_)), 0, start, what);
 }
 
 typedef struct perf_seen_ {     /* the number or the text of an instant                           */
@@ -1678,9 +1701,32 @@ PERF_COLD_FN_ perf_recorder_ *perf_at_site_(perf_site_ *site, perf_cell_ **c)
     return *c ? t : PERF_NULL_;
 }
 
+/* Last, mean and extremes of the numbers of a name; 0: no memory. */
+PERF_COLD_FN_ int perf_gauge_add_(perf_recorder_ *t, perf_cell_ *c, double value, uint64_t now)
+{
+    perf_gauge_ *g = c->gauge;
+
+    if (!g) {
+        g = PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *g));
+        if (!g) {
+            perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+            return 0;
+        }
+        PERF_REL_(&c->gauge, g);
+    }
+    if (!g->n || value < perf_from_bits_(g->least))
+        PERF_SET_(&g->least, perf_bits_(value));
+    if (!g->n || value > perf_from_bits_(g->most))
+        PERF_SET_(&g->most, perf_bits_(value));
+    PERF_SET_(&g->last, perf_bits_(value));
+    PERF_SET_(&g->values, perf_bits_(g->n ? perf_from_bits_(g->values) + value : value));
+    PERF_SET_(&g->at, now);
+    PERF_ADD_(g->n, 1);
+    return 1;
+}
+
 PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
 {
-    perf_gauge_    *g;
     perf_cell_     *c;
     perf_recorder_ *t = perf_at_site_(site, &c);
     uint64_t        now, at;
@@ -1692,20 +1738,8 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
         return;
     }
     now = perf_scope_ticks_(t->home);
-    if (!c->gauge)
-        PERF_REL_(&c->gauge, PERF_CAST_(perf_gauge_ *, perf_room_(t, sizeof *c->gauge)));
-    g = c->gauge;
-    if (!g) {
-        perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
+    if (!perf_gauge_add_(t, c, value, now))
         return;
-    }
-    if (!c->count || value < perf_from_bits_(g->least))
-        PERF_SET_(&g->least, perf_bits_(value));
-    if (!c->count || value > perf_from_bits_(g->most))
-        PERF_SET_(&g->most, perf_bits_(value));
-    PERF_SET_(&g->last, perf_bits_(value));
-    PERF_SET_(&g->values, perf_bits_(c->count ? perf_from_bits_(g->values) + value : value));
-    PERF_SET_(&g->at, now);
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
         at = perf_ring_take_(t, 2 * sizeof(perf_event_));
@@ -1723,7 +1757,8 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
     uint64_t        at, i, bits, length = text ? perf_text_length_(text, PERF_TEXT_MAX_) : 0;
     uint64_t        parts = text ? length / 8 + 1 : value != PERF_NULL_;
 
-    if (!t)
+    if (!t || (value && !perf_is_nan_(*value) &&
+               !perf_gauge_add_(t, c, *value, perf_scope_ticks_(t->home))))
         return;
     PERF_ADD_(c->count, 1);
     if (t->ring_limit) {
@@ -1850,35 +1885,46 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
     PERF_ADD_(c->inside, within);
     PERF_SET_(&open->inside, l->inside);
     perf_bucket_add_(t, c, d);
-    perf_event_hot_(t, c, start, d);
+    perf_event_hot_(t, start, d | c->tag);
 }
 
 /* ---- the core for files that only mark ---- */
 
-/* Begins a scope in thread t; NULL: not known yet.  Returns its thread; NULL: it is not recorded.
- * Where neither a clock nor a sink is to be asked it is quick, recursion too.                    */
-PERF_HOT_FN_ perf_recorder_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ *t,
-                                              int counter)
+PERF_COLD_FN_ perf_span_ *perf_core_begin_new_(perf_span_ *s, perf_site_ *site,
+                                               perf_recorder_ **self, int counter)
+{
+    perf_registry_ *r = perf_registry_get_();
+
+    if (r)
+        perf_clock_agrees_(r, counter);
+    s = perf_begin_slow_(s, site);
+    if (s && !PERF_TCC_)
+        *self = s->rec;
+    return s;
+}
+
+/* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
+ * NULL: it is not recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion
+ * too: `cells` says so, and that there are slots.                                                */
+PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                          int counter)
 {
     uint32_t        id = PERF_GET_(&site->id);
-    perf_registry_ *r;
+    perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
     perf_cell_     *c = PERF_NULL_;
 
     if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
-        c = perf_cell_under_(t, t->open, id);
-    if (PERF_UNLIKELY_(!c)) {
-        r = perf_registry_get_();
-        if (r)
-            perf_clock_agrees_(r, counter);
-        (void)perf_begin_slow_(s, site);
-        return s->rec;
-    }
-    if (PERF_LIKELY_(c->parent == t->open))
+        c = perf_slot_at_(t, t->open, id)->cell;
+    if (PERF_UNLIKELY_(!c))
+        return perf_core_begin_new_(s, site, self, counter);
+    if (PERF_LIKELY_(c->parent == t->open)) {
+        PERF_SET_(&t->cell[id], c);
         perf_opened_(s, t, c);
-    else
+    } else {
         perf_cell_again_(s, t, c);
+    }
     s->start = perf_ticks();
-    return t;
+    return s;
 }
 
 #if PERF_ONE_CORE_

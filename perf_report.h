@@ -11,13 +11,16 @@
 #include "perf_file.h"
 #include "perf_record.h"
 #include "perf_stats.h"
-#include <stdio.h>
 
 /* >>config ------------------------------------------------------------------------------------ */
 
 #ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
 #define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in its environment: */
 #endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+
+#if PERF_AT_EXIT
+#include <stdio.h>
+#endif
 
 PERF_BEGIN_DECLS
 
@@ -60,7 +63,8 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
-/* The same to any stream; opts NULL means defaults.  On a terminal columns of a table are left out
+/* The same to any stream (stdout and others are in <stdio.h>, which may be left out of perf.h);
+ * opts NULL means defaults.  On a terminal columns of a table are left out
  * until it fits, long lines are broken, and a bar shows the share, in colour unless NO_COLOR is
  * set.  All of it is ASCII, but for names.                                                       */
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
@@ -80,7 +84,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
 
 /* >>internal: what other headers may use --------------------------------------------------------
  * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
- *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name, with its buckets
+ *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name; its buckets
  *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_  what a kind of names is called
@@ -92,6 +96,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_tree_path_  the node of a cell
  *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
  *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
+ *   perf_events_values_  whose numbers and texts they hold
  *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
  *   perf_digits_us_, perf_file_number_  fast text of a trace
@@ -108,7 +113,8 @@ typedef struct perf_row_ {      /* one name, all threads; times in ticks        
     uint32_t    kind;
     uint64_t    count, sum, total, self, min, max;
     double      p50, p95, p99;
-    double      last, least, most, values;      /* of a counter                                   */
+    double      last, least, most, values;      /* of a counter, or numbers of scopes             */
+    uint64_t    numbers;                        /* how many those are                             */
 } perf_row_;
 
 /* What is missing from the numbers, and why: the PERF_LOSS_ of all threads, and of the process. */
@@ -117,9 +123,8 @@ typedef struct perf_losses_ {
     uint64_t n[PERF_LOSS_ALL_];
 } perf_losses_;
 
-/* All that was recorded under one name, summed up; times in ticks. */
+/* The durations recorded under one name. */
 typedef struct perf_sum_ {
-    uint64_t count, sum, total, inside, min, max;
     uint64_t last_at;           /* of a counter: when its last value came                         */
     uint64_t bucket[PERF_CELL_BUCKETS_];
 } perf_sum_;
@@ -134,7 +139,8 @@ PERF_FN double perf_bucket_value_(uint32_t index)
 }
 
 /* Nearest rank: the value at or below which a share q of the calls lie, within [min, max]. */
-PERF_FN double perf_sum_quantile_(const perf_sum_ *c, uint64_t calls, double q)
+PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint64_t calls,
+                                  double q)
 {
     double   want = q * PERF_CAST_(double, calls), value;
     uint64_t rank = PERF_CAST_(uint64_t, want), seen = 0;
@@ -148,9 +154,9 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, uint64_t calls, double q)
             break;
     }
     value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, c->max))
-        value = PERF_CAST_(double, c->max);
-    return value < PERF_CAST_(double, c->min) ? PERF_CAST_(double, c->min) : value;
+    if (value > PERF_CAST_(double, row->max))
+        value = PERF_CAST_(double, row->max);
+    return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
 }
 
 /* Recursive calls once; never less than what ran inside. */
@@ -189,62 +195,65 @@ PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
     return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
 }
 
-/* Adds the counters of a cell's durations, with the one that is still to be counted. */
+/* Adds the counters of a cell's durations, with those that are still to be counted. */
 PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cell_ *c)
 {
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
-    uint64_t      *late = PERF_GET_(&t->late);
-    uint32_t       i, at;
+    uint32_t       i, k, at;
 
     if (!b)
         return;
     for (i = 0; i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
-        if (at < PERF_CELL_BUCKETS_)
-            sum->bucket[at] += PERF_GET_(&b->n[i]) + (late == &b->n[i]);
+        if (at >= PERF_CELL_BUCKETS_)
+            continue;
+        sum->bucket[at] += PERF_GET_(&b->n[i]);
+        for (k = 0; k < PERF_LATE_; k++)
+            sum->bucket[at] += PERF_GET_(&t->late[k]) == &b->n[i];
     }
 }
 
 PERF_COLD_FN_ void perf_sum_gauge_(perf_sum_ *sum, perf_row_ *row, perf_cell_ *c)
 {
     perf_gauge_ *g = PERF_ACQ_(&c->gauge);
+    uint64_t     n = g ? PERF_GET_(&g->n) : 0;
     double       least, most;
 
-    if (!g)
+    if (!n)
         return;
     least = perf_from_bits_(PERF_GET_(&g->least));
     most = perf_from_bits_(PERF_GET_(&g->most));
-    if (!row->count || least < row->least)
+    if (!row->numbers || least < row->least)
         row->least = least;
-    if (!row->count || most > row->most)
+    if (!row->numbers || most > row->most)
         row->most = most;
     row->values += perf_from_bits_(PERF_GET_(&g->values));
     if (PERF_GET_(&g->at) >= sum->last_at) {
         sum->last_at = PERF_GET_(&g->at);
         row->last = perf_from_bits_(PERF_GET_(&g->last));
     }
-    row->count = sum->count;
+    row->numbers += n;
 }
 
 /* Adds one cell; its owner may be writing meanwhile. */
 PERF_COLD_FN_ void perf_sum_cell_(perf_sum_ *sum, perf_row_ *row, perf_recorder_ *t, perf_cell_ *c)
 {
-    uint64_t n = PERF_GET_(&c->count), all = PERF_GET_(&c->sum), x;
+    uint64_t n = PERF_GET_(&c->count), x;
 
     if (!n)
         return;
-    sum->count += n;
-    if (row->kind == PERF_KIND_COUNT_) {
+    row->count += n;
+    if (PERF_KIND_POINT_(row->kind)) {
         perf_sum_gauge_(sum, row, c);
         return;
     }
-    sum->sum += all;
-    sum->total += perf_cell_total_(c);
-    sum->inside += perf_cell_total_(c) - perf_cell_self_(c);
+    row->sum += PERF_GET_(&c->sum);
+    row->total += perf_cell_total_(c);
+    row->self += perf_cell_self_(c);
     x = PERF_GET_(&c->min);
-    sum->min = x < sum->min ? x : sum->min;
+    row->min = x < row->min || row->count == n ? x : row->min;
     x = PERF_GET_(&c->max);
-    sum->max = x > sum->max ? x : sum->max;
+    row->max = x > row->max ? x : row->max;
     perf_sum_buckets_(sum, t, c);
 }
 
@@ -258,25 +267,18 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
 
     memset(sum, 0, sizeof *sum);
     memset(row, 0, sizeof *row);
-    sum->min = ~UINT64_C(0);
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
             perf_sum_cell_(sum, row, t, c);
-    row->count = sum->count;
     if (!row->count || PERF_KIND_POINT_(row->kind))
         return;
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += sum->bucket[i];
-    row->sum = sum->sum;
-    row->total = sum->total;
-    row->self = sum->total - sum->inside;
-    row->min = sum->min;
-    row->max = sum->max;
-    row->p50 = perf_sum_quantile_(sum, calls, 0.50);
-    row->p95 = perf_sum_quantile_(sum, calls, 0.95);
-    row->p99 = perf_sum_quantile_(sum, calls, 0.99);
+    row->p50 = perf_sum_quantile_(sum, row, calls, 0.50);
+    row->p95 = perf_sum_quantile_(sum, row, calls, 0.95);
+    row->p99 = perf_sum_quantile_(sum, row, calls, 0.99);
 }
 
 PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
@@ -307,15 +309,11 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 
 PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
 {
-    switch (by) {
-    case PERF_SORT_TOTAL: return PERF_CAST_(double, r->total);
-    case PERF_SORT_CALLS: return PERF_CAST_(double, r->count);
-    case PERF_SORT_MEAN: return PERF_CAST_(double, r->sum) / PERF_CAST_(double, r->count);
-    case PERF_SORT_MAX: return PERF_CAST_(double, r->max);
-    case PERF_SORT_SELF:
-    case PERF_SORT_NAME: break;
-    }
-    return PERF_CAST_(double, r->self);
+    uint64_t x = by == PERF_SORT_TOTAL ? r->total : by == PERF_SORT_CALLS ? r->count
+                 : by == PERF_SORT_MAX ? r->max   : by == PERF_SORT_MEAN  ? r->sum
+                                                                          : r->self;
+
+    return PERF_CAST_(double, x) / (by == PERF_SORT_MEAN ? PERF_CAST_(double, r->count) : 1.0);
 }
 
 PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
@@ -392,9 +390,9 @@ PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *
     x[6] = row->p99 * tick;
     x[7] = PERF_CAST_(double, row->max) * tick;
     x[8] = 0;
-    if (row->kind == PERF_KIND_COUNT_) {
+    if (row->numbers) {
         memset(x, 0, PERF_COLUMNS_ * sizeof *x);
-        x[2] = row->values / PERF_CAST_(double, row->count);
+        x[2] = row->values / PERF_CAST_(double, row->numbers);
         x[3] = row->least;
         x[7] = row->most;
         x[8] = row->last;
@@ -514,34 +512,37 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
     o->skip = skip;
 }
 
-/* What is missing, and what is not as asked. */
-PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s)
+/* What is missing, and what is not as asked: lines of text, or members of a JSON object. */
+PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
-    static const char *const note[PERF_LOSS_ALL_][3] = {     /* of one, of many, of both          */
-        {" scope was never ended (longjmp?): the scope around it has its time",
+    static const char *const note[PERF_LOSS_ALL_][4] = {    /* key; of one, of many, of both      */
+        {"never_ended", " scope was never ended (longjmp?): the scope around it has its time",
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
-        {" scope", " scopes", " ended after the scope around it: in totals from then on"},
-        {" scope was", " scopes were", " ended by another thread: no self time"},
-        {" scope was", " scopes were", " begun before a fork and not counted in the child"},
-        {" end without a begin or NaN count was", " ends without a begin or NaN counts were",
-         " ignored"},
-        {" scope was", " scopes were",
+        {"ended_late", " scope", " scopes",
+         " ended after the scope around it: in totals from then on"},
+        {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: no self time"},
+        {"begun_before_fork", " scope was", " scopes were",
+         " begun before a fork and not counted in the child"},
+        {"misused", " end without a begin or NaN count was",
+         " ends without a begin or NaN counts were", " ignored"},
+        {"uncounted", " scope was", " scopes were",
          " not counted: no memory, too many names, or new ones in a signal handler"},
-        {" name was", " names were", " cut to 255 bytes"},
-        {" older trace event was", " older trace events were",
+        {"cut_names", " name was", " names were", " cut to 255 bytes"},
+        {"overwritten_events", " older trace event was", " older trace events were",
          " overwritten: PERF_TRACE_EVENTS is the room"},
-        {" trace event is", " trace events are",
+        {"unsent_events", " trace event is", " trace events are",
          " not in the streamed file: it is full, or cannot be written"},
     };
-    uint64_t n;
-    size_t   i;
+    size_t i;
 
     for (i = 0; i < PERF_LOSS_ALL_; i++) {
-        n = s->losses.n[i];
-        if (n)
-            perf_putf_(o, "note: %.0f%s%s\n", PERF_CAST_(double, n), note[i][n != 1], note[i][2]);
+        double n = PERF_CAST_(double, s->losses.n[i]);
+        if (json)
+            perf_putf_(o, ",\"%s\":%.0f", note[i][0], n);
+        else if (n > 0)
+            perf_putf_(o, "note: %.0f%s%s\n", n, note[i][n > 1 ? 2 : 1], note[i][3]);
     }
-    if (PERF_GET_(&s->registry->bad_variant))
+    if (!json && PERF_GET_(&s->registry->bad_variant))
         perf_put_(o, "note: PERF_VARIANT names a variant that does not exist: it was not forced\n");
 }
 
@@ -552,14 +553,14 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        double           n = PERF_CAST_(double, row->count);
+        double           n = PERF_CAST_(double, row->numbers);
         if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
             perf_putf_(o, "%-*s%8s%10s%10s%10s%10s\n", name, "counter", "updates", "last", "mean",
                        "min", "max");
-        perf_putf_(o, "%-*s%8.0f", name, row->name, n);
-        if (row->kind == PERF_KIND_COUNT_)
+        perf_putf_(o, "%-*s%8.0f", name, row->name, PERF_CAST_(double, row->count));
+        if (row->numbers)
             perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last, row->values / n, row->least,
                        row->most);
         perf_put_char_(o, '\n');
@@ -601,9 +602,8 @@ PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t al
 }
 
 /* How many scopes are open now, and the names of the first few. */
-PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
 {
-    perf_few_       few = PERF_ZERO;
     perf_recorder_ *t;
     perf_cell_     *c;
     uint64_t        open = 0;
@@ -612,8 +612,16 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
         open += perf_depth_of_(t);
         for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
              c && c->parent; c = c->parent)
-            perf_few_add_(&few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+            perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
+    return open;
+}
+
+PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_few_ few = PERF_ZERO;
+    uint64_t  open = perf_open_scopes_(r, &few);
+
     if (!open)
         return;
     perf_putf_(o, "note: %.0f %s still open, %s time so far not in the numbers",
@@ -673,8 +681,9 @@ PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
 
     if (!(wall > 0))
         return;
-    perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g), taken away %.0f times",
-               cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches));
+    perf_putf_(o, "processor time: %.0f %% of one processor (%g in %g), taken away %.0f time%s",
+               cpu / wall * 100, cpu, wall, PERF_CAST_(double, spent->switches),
+               spent->switches == 1 ? "" : "s");
     while (o->len < end && !o->width)
         perf_put_char_(o, ' ');
     perf_put_(o, "\n");
@@ -796,13 +805,14 @@ typedef struct perf_events_ {
     uint64_t     count;
     uint64_t     thread, number;
     const char  *name;
+    const uint32_t *value;      /* of perf_events_values_; NULL: there are none                   */
 } perf_events_;
 
 /* Decodes entry *i, and moves *i past it and the entries it needs.  0: not a whole one. */
 typedef struct perf_zone_ {
     uint64_t start, length, extra;      /* extra: value of a counter, id of a span                */
     uint32_t name, kind, depth;
-    uint64_t remarks;                   /* index of its first remark; *i is behind the last one   */
+    uint64_t remarks;                   /* index of its number or text; *i is behind it           */
 } perf_zone_;
 
 PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
@@ -877,6 +887,45 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
         return 0;
     perf_events_read_(e, r, t, head, n);
     return 1;
+}
+
+/* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
+ * one of the scope at entry i, and value[that] of the next; 0: no more.  For an instant 1: a scope
+ * has it.  It stays an instant when its scope is not here or has a newer one of the same name, or
+ * 16 others.  room: a number for each entry; NULL: nothing is given.                             */
+PERF_COLD_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+{
+    uint64_t   i, at, from[256];
+    uint32_t   scope[256], *k, n;
+    perf_zone_ z;
+
+    for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
+    }
+    e->value = i < e->count ? room : PERF_CAST_(uint32_t *, PERF_NULL_);
+    if (!e->value)
+        return;
+    memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
+    memset(from, 255, sizeof from);             /* by depth: when its latest scope began          */
+    for (i = 0; at = i, i < e->count;) {
+        if (!perf_zone_at_(e, &i, r, &z))
+            continue;
+        if (PERF_KIND_SLICE_(z.kind)) {
+            from[z.depth] = z.start;
+            scope[z.depth] = PERF_CAST_(uint32_t, at);
+        } else if (z.kind == PERF_KIND_INSTANT_ && z.remarks < i && z.depth &&
+                   z.start >= from[z.depth]) {
+            k = &room[scope[z.depth]];
+            for (n = *k; n && e->event[n].what != e->event[z.remarks].what; n = room[n])
+                room[at]++;
+            if (n || room[at] >= 16) {
+                room[at] = 0;
+                continue;
+            }
+            room[z.remarks] = *k;
+            *k = PERF_CAST_(uint32_t, z.remarks);
+            room[at] = 1;
+        }
+    }
 }
 
 /* Hands the events of every thread there is or was to `use`; 0 without memory. */
@@ -1080,8 +1129,8 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
     static const char *const column[PERF_COLUMNS_] = {"total_ns", "self_ns", "mean_ns",
                                                       "min_ns",   "p50_ns",  "p95_ns",
                                                       "p99_ns",   "max_ns",  "last"};
-    const uint64_t          *n = s->losses.n;
     double                   x[PERF_COLUMNS_];
+    perf_few_                few = PERF_ZERO;
     size_t                   i, k;
 
     if (json) {
@@ -1089,14 +1138,13 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
                       "\"error_ppm\":%.3f,\"warnings\":%.0f},\n",
                    s->clock.name, s->clock.resolution_ns, s->clock.cost_ns, s->clock.error_ppm,
                    PERF_CAST_(double, s->clock.warnings));
-        perf_putf_(o, "\"lost\":%.0f,\"overwritten_events\":%.0f,\"data_wait_ns\":%.0f,"
-                      "\"main_thread_ns\":%.0f,\"cpu_ns\":%20.0f,\"wall_ns\":%20.0f,"
-                      "\"preemptions\":%12.0f",
-                   PERF_CAST_(double, n[PERF_LOSS_LOST_] + n[PERF_LOSS_ORPHANS_]),
-                   PERF_CAST_(double, n[PERF_LOSS_OVERWRITTEN_]),
+        perf_putf_(o, "\"open\":%.0f,\"data_wait_ns\":%.0f,\"main_thread_ns\":%.0f,"
+                      "\"cpu_ns\":%20.0f,\"wall_ns\":%20.0f,\"preemptions\":%12.0f",
+                   s->registry ? PERF_CAST_(double, perf_open_scopes_(s->registry, &few)) : 0.0,
                    PERF_CAST_(double, s->bound.wait) * s->tick,
                    PERF_CAST_(double, s->bound.all) * s->tick, PERF_CAST_(double, s->spent.cpu_ns),
                    PERF_CAST_(double, s->spent.ns), PERF_CAST_(double, s->spent.switches));
+        perf_put_losses_(o, s, 1);
         perf_put_(o, ",\n\"scopes\":[");
     } else {
         perf_put_(o, "name,kind,calls");
@@ -1212,10 +1260,7 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
     }
 }
 
-PERF_COLD_FN_ void perf_put_warnings_(perf_out_ *o, uint32_t warnings)
-{
-    perf_put_notes_(o, warnings, "    note: ", "\n");
-}
+#define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
 
 PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
                                   double ceiling)
@@ -1325,17 +1370,12 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
     perf_put_warnings_(o, b->warnings);
 }
 
-/* 1 when both are there and differ by over 5 %: that is worth a line. */
-PERF_FN int perf_ratio_apart_(double a, double b)
-{
-    return a > 0.0 && b > 0.0 && (a > 1.05 * b || b > 1.05 * a);
-}
-
 /* Both arms and the verdict, for perf_report. */
 PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
 {
     perf_ab_result r = *PERF_CAST_(const perf_ab_result *, l->result);
     int            cpu = r.decides == PERF_DECIDES_CPU;
+    double         ratio = r.verdict.ratio.estimate, control = r.control_ratio;
 
     if (r.baseline.count)
         perf_put_loop_row_(o, l->name, ", baseline", cpu ? &r.baseline_cpu : &r.baseline,
@@ -1344,9 +1384,10 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
         perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.first_candidate_ns);
     perf_putf_(o, "  %.95s: %s\n", l->name, perf_verdict_text(&r.verdict));
-    if (r.control_failed || perf_ratio_apart_(r.control_ratio, r.verdict.ratio.estimate))
+    if (r.control_failed || (ratio > 0.0 && control > 0.0 &&
+                             (ratio > 1.05 * control || control > 1.05 * ratio)))
         perf_putf_(o, "    control: candidate / baseline is %.4f in turns, %.4f after one of them "
-                      "had a lead\n", r.verdict.ratio.estimate, r.control_ratio);
+                      "had a lead\n", ratio, control);
     if (r.warnings & PERF_CAST_(uint32_t, PERF_WARN_TURNS))
         perf_putf_(o, "    candidate / baseline with the faster one's time alone: %.4f\n",
                    r.alone_ratio);
@@ -1554,7 +1595,7 @@ PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
         perf_put_table_(o, s);
     if (s->registry) {
         perf_put_open_(o, s->registry);
-        perf_put_losses_(o, s);
+        perf_put_losses_(o, s, 0);
         for (source = PERF_ACQ_(&s->registry->sources); source; source = source->next)
             if (source->report)
                 source->report(o);
@@ -1573,11 +1614,11 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
     return o.len;
 }
 
-/* Breaks lines that are wider than the screen at a blank. */
-PERF_COLD_FN_ void perf_write_lines_(FILE *file, const char *p, int width)
+/* Breaks lines that are wider than the screen at a blank; width 0: none.  1: all was written. */
+PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
-    int         column = 0, n;
+    int         column = 0, n, whole;
 
     for (s = p; *s; s += n) {
         n = perf_utf8_(s);
@@ -1586,19 +1627,21 @@ PERF_COLD_FN_ void perf_write_lines_(FILE *file, const char *p, int width)
         if (*s == '\n' || *s == ' ')
             blank = s;
         column = *s == '\n' ? 0 : column;
-        if (column > width && blank > p && *blank == ' ' && *s != ' ') {
-            (void)fprintf(file, "%.*s\n    ", PERF_CAST_(int, blank - p), p);
+        if (width && column > width && blank > p && *blank == ' ' && *s != ' ') {
+            (void)perf_fwrite_(p, 1, PERF_CAST_(size_t, blank - p), file);
+            (void)perf_fwrite_("\n    ", 1, 5, file);
             column = 4 + PERF_CAST_(int, s - blank);
             p = blank + 1;
         }
     }
-    (void)fputs(p, file);
+    whole = perf_fwrite_(p, 1, PERF_CAST_(size_t, s - p), file) == PERF_CAST_(size_t, s - p);
+    return !perf_fflush_(file) && whole;
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
 {
     perf_snapshot_ s;
-    perf_out_      o = PERF_ZERO, again = PERF_ZERO;
+    perf_out_      o = PERF_ZERO, first;
     perf_status    status = PERF_ENOMEM;
 
     if (!file)
@@ -1609,49 +1652,25 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
     if (s.opts.width >= 0 && s.opts.view != PERF_VIEW_CSV && s.opts.view != PERF_VIEW_JSON)
         perf_screen_of_(&o, file);
 #endif
-    again.width = o.width;
-    again.style = o.style;
-    perf_snapshot_put_(&o, &s);
-    again.cap = o.len + 4096;                   /* slack: benches of other threads may finish     */
-    again.p = PERF_CAST_(char *, PERF_MALLOC(again.cap));
-    if (again.p) {
-        perf_snapshot_put_(&again, &s);
-        if (again.len >= again.cap)
-            again.len = again.cap - 1;
-        status = PERF_OK;
-        if (again.width)
-            perf_write_lines_(file, again.p, again.width);
-        else if (fwrite(again.p, 1, again.len, file) != again.len)
-            status = PERF_EIO;
-        if (fflush(file) || ferror(file))
-            status = PERF_EIO;
+    first = o;
+    perf_snapshot_put_(&first, &s);
+    o.cap = first.len + 4096;                   /* slack: benches of other threads may finish     */
+    o.p = PERF_CAST_(char *, PERF_MALLOC(o.cap));
+    if (o.p) {
+        perf_snapshot_put_(&o, &s);
+        status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
     }
-    PERF_FREE(again.p);
+    PERF_FREE(o.p);
     perf_snapshot_free_(&s);
     return status;
 }
 
 PERF_FN perf_status perf_report(void)
 {
-    return perf_report_to(stderr, PERF_NULL_);
+    return perf_report_to(perf_stderr_, PERF_NULL_);
 }
 
 /* ---- trace ---- */
-
-/* Decimal: 20 characters at most. */
-PERF_FN char *perf_digits_(char *p, uint64_t v)
-{
-    char   text[20], *q = text + 20;
-    size_t n;
-
-    do {
-        *--q = PERF_CAST_(char, '0' + v % 10);
-        v /= 10;
-    } while (v);
-    n = PERF_CAST_(size_t, text + 20 - q);
-    memcpy(p, q, n);
-    return p + n;
-}
 
 /* Three digits of v < 1000; returns where the first is that counts. */
 PERF_FN int perf_digits_3_(char *p, uint32_t v)
@@ -1728,23 +1747,21 @@ typedef struct perf_json_ {
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
-/* A record up to its time: head, name, place in the source, remarks in e from index `at` on (e
- * NULL: none), as far as there is room.  Returns its length.                                     */
+/* A record up to its time: head, name, place in the source, the values in e from index `at` on (0:
+ * none), as far as there is room.  Returns its length.                                           */
 PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
                                      const perf_site_ *site, const perf_events_ *e, uint64_t at)
 {
     perf_out_  o = perf_out_open_(p, 3 * PERF_FILE_RECORD_);
     perf_seen_ m;
-    uint32_t   n;
     int        args = site->file != PERF_NULL_;
 
     perf_putf_(&o, ",\n{\"ph\":\"%s\",\"name\":%.0s", head, site->name);
     if (args)
-        perf_putf_(&o, ",\"args\":{\"file\":%.0s,\"line\":%.0f", site->file,
+        perf_putf_(&o, ",\"args\":{\"source_file\":%.0s,\"source_line\":%.0f", site->file,
                    1.0 * (site->line & 0xffffff));
-    for (; e && o.len < 2 * PERF_FILE_RECORD_; at += n) {
-        n = perf_remark_read_(&e->event[at], e->count - at, &m);
-        if (!n)
+    for (; at && o.len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
+        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
         if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
             continue;
@@ -1795,8 +1812,8 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
         f->p += perf_json_head_(j, f->p, z->kind == PERF_KIND_INSTANT_ ? "i\",\"s\":\"t"
                                       : z->kind == PERF_KIND_COUNT_ ? "C"
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
-                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site,
-                                z->kind == PERF_KIND_INSTANT_ ? e : PERF_NULL_, z->remarks);
+                                half || z->kind == PERF_KIND_COUNT_ ? &bare : site, e,
+                                z->kind == PERF_KIND_INSTANT_ ? z->remarks : 0);
         f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
                                              : start);
         if (z->kind == PERF_KIND_ASYNC_) {
@@ -1815,13 +1832,16 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
 /* The events of one thread, newest first: a scope then comes before those inside it, and viewers
  * nest equal times in that order.  Marked hot, because gcc would otherwise see that only cold
  * functions call it, and would use slow divisions to save space.                                 */
-PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
+PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
 {
-    perf_json_ *j = PERF_CAST_(perf_json_ *, with);
-    perf_file_ *f = &j->file;
-    char        where[64], *w = where;
-    perf_zone_  z;
-    uint64_t    i = 0, start;
+    perf_json_  *j = PERF_CAST_(perf_json_ *, with);
+    perf_file_  *f = &j->file;
+    perf_events_ copy = *events, *e = &copy;
+    char         where[64], *w = where;
+    perf_zone_   z;
+    uint64_t     i = 0, at, start;
+    uint32_t    *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
+                    PERF_CAST_(size_t, e->count) * sizeof *room + 1));
 
     memcpy(w, ",\"pid\":", 7);
     w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
@@ -1831,9 +1851,11 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
     if (e->name[0])
         perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
                         e->name, where);
-    while (i < e->count) {
+    perf_events_values_(e, j->registry, room);
+    while (at = i, i < e->count) {
         const char *prefix;
-        if (!perf_zone_at_(e, &i, j->registry, &z))
+        uint32_t    value = e->value ? e->value[at] : 0;
+        if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))
             continue;
         if (f->p > f->limit)
             perf_file_flush_(f);
@@ -1842,12 +1864,12 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
             continue;
         }
         prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
-        if (z.name < j->names && *prefix && z.remarks == i) {
+        if (z.name < j->names && *prefix && !value) {
             memcpy(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
             f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
-                                    z.remarks);
+                                    value);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
         f->p = perf_json_time_(j, f->p, start);
@@ -1856,6 +1878,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *e)
         memcpy(f->p, where, sizeof where);
         f->p += w - where + 1;
     }
+    PERF_FREE(room);
 }
 
 /* Everything of the process to an open file. */

@@ -23,6 +23,7 @@
 #endif
 
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>             /* qsort                                                          */
 #include <time.h>               /* time                                                           */
 

@@ -1029,16 +1029,17 @@ PERF_FN double perf_step_log_(double a, double b)
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                               double tick)
 {
-    double b = perf_step_seen_(sorted_b, nb);
+    double a = perf_step_seen_(sorted_a, na), b = perf_step_seen_(sorted_b, nb);
+    int    flat = !perf_is_finite_(a + b);          /* all values of an arm are equal             */
+    size_t i;
 
     if (tick < 0.0)
         return 0.0;
     if (!(tick > 0.0)) {
-        tick = perf_step_seen_(sorted_a, na);
-        if (!perf_is_finite_(tick) && !perf_is_finite_(b))
-            tick = perf_step_common_(sorted_a[0], sorted_b[0]);
-        else if (!perf_is_finite_(tick) || (b > tick && perf_is_finite_(b)))
-            tick = b;
+        tick = (a > b) == flat ? b : a;             /* the larger, or that which is finite        */
+        if (flat && !(tick > 0.0 && perf_is_finite_(tick)))
+            for (tick = sorted_a[0], i = 0; i < na + nb; i++)
+                tick = perf_step_common_(tick, i < na ? sorted_a[i] : sorted_b[i - na]);
     }
     return perf_step_log_(tick / perf_quantile(sorted_a, na, 0.5),
                           tick / perf_quantile(sorted_b, nb, 0.5));
@@ -1449,36 +1450,44 @@ PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
     return x;
 }
 
-/* The log interval of the chosen metric for two arms held in a[] and b[] (both are sorted on the
- * way); d holds log ratios per pair with room for as many again, or NULL for separate samples.   */
+/* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,
+ * too.  3.3 / sqrt(n) is twice the standard error of the log of the quotient for normal values.  */
+PERF_FN int perf_unlike_(const double *a, const double *b, size_t n)
+{
+    double most = perf_exp(3.3 / perf_sqrt(PERF_CAST_(double, n)));
+    double x = perf_log(a[n - 1 - n / 4] / a[n / 4]), y = perf_log(b[n - 1 - n / 4] / b[n / 4]);
+
+    return x > y * most || y > x * most;
+}
+
+/* The log interval of the chosen metric for two arms.  d holds log ratios per pair with room for
+ * the sorted arms behind them, or is NULL for separate samples, which are sorted where they are. */
 PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b, size_t nb,
                                 double *d, const perf_compare_opts *o)
 {
     perf_interval r = {0.0, 0.0, 0.0};
     perf_metric   metric = o->rule.metric;
     double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * o->confidence, tick, shrink = 1.0;
-    double        t = perf_log(v->threshold);
+    double        t = perf_log(v->threshold), *x = d ? d + na : a, *y = d ? x + na : b;
     int           exact, shape = 0;
     int           typical = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEMORY ||
                             metric == PERF_METRIC_THROUGHPUT;
     int           quantile = metric != PERF_METRIC_MEAN && !(d && typical);
 
-    if (metric == PERF_METRIC_MEAN) {
+    if (metric == PERF_METRIC_MEAN)
         r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
-    } else if (d && typical) {
+    memmove(x, a, na * sizeof *a);
+    memmove(y, b, nb * sizeof *b);
+    perf_sort_values(x, na);
+    perf_sort_values(y, nb);
+    if (d && typical) {
         r = perf_signed_rank_(d, na, tail);
-        shape = perf_lopsided_(d, na, 1.4);
+        shape = perf_lopsided_(d, na, 1.4) || perf_unlike_(x, y, na);
     }
-    if (d && (shape || quantile)) {                 /* needs the pairs: before sorting            */
-        double *s = d + na, qa, qb;
-        memcpy(s, a, na * sizeof *a);
-        qa = perf_middle_(s, na, p);
-        memcpy(s, b, nb * sizeof *b);
-        qb = perf_middle_(s, nb, p);
-        shrink = perf_pair_shrink_(a, b, na, qa, qb, p);
-    }
-    perf_sort_values(a, na);
-    perf_sort_values(b, nb);
+    if (d && (shape || quantile))
+        shrink = perf_pair_shrink_(a, b, na, perf_quantile(x, na, p), perf_quantile(y, nb, p), p);
+    a = x;
+    b = y;
     exact = (o->rule.memory || metric == PERF_METRIC_MEMORY) && !(o->tick > 0.0);
     tick = perf_tick_log_(a, na, b, nb, exact ? -1.0 : o->tick);    /* bytes are counted          */
     if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
@@ -1529,7 +1538,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
 {
     perf_verdict v = perf_verdict_start_(&o), strict;
     double       rules = PERF_CAST_(double, o.rules);
-    double       local[4 * 128], *a, *b, *d;
+    double       local[5 * 128], *a, *b, *d;
     size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
     int          rates = o.rule.metric == PERF_METRIC_THROUGHPUT;
 
@@ -1547,7 +1556,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, alone), &strict);
     }
     a = n > PERF_CAST_(size_t, -1) / 64 ? PERF_CAST_(double *, PERF_NULL_)
-                                        : perf_scratch_(local, 4 * 128, 4 * n);
+                                        : perf_scratch_(local, 5 * 128, 5 * n);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;

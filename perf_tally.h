@@ -52,10 +52,11 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
 }
 
 /* The buckets in ns.  One call each goes to the extremes themselves, which are exact so. */
-PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_sum_ *c, double tick)
+PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const perf_sum_ *c,
+                                    double tick)
 {
-    uint64_t min = perf_tally_ns_(PERF_CAST_(double, c->min), tick), ns, n, calls = 0, seen = 0;
-    uint64_t max = perf_tally_ns_(PERF_CAST_(double, c->max), tick);
+    uint64_t min = perf_tally_ns_(PERF_CAST_(double, row->min), tick), ns, n, calls = 0, seen = 0;
+    uint64_t max = perf_tally_ns_(PERF_CAST_(double, row->max), tick);
     uint32_t i;
 
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
@@ -117,7 +118,7 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     if (best) {
         perf_row_fill_(&row, r, best, sum);
         tick = perf_scope_tick_ns_(r);
-        perf_tally_hist_(&out->hist, sum, tick);
+        perf_tally_hist_(&out->hist, &row, sum, tick);
         out->calls = row.count;
         out->sum_ns = perf_tally_ns_(PERF_CAST_(double, row.sum), tick);
         out->total_ns = perf_tally_ns_(PERF_CAST_(double, row.total), tick);

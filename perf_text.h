@@ -21,6 +21,7 @@ PERF_BEGIN_DECLS
  *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, the first bytes
  *                          of one, a character, numbers
  *   perf_putf_, perf_putv_  all of them by a format, see below
+ *   perf_digits_  a number by itself
  *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
  *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
  *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
@@ -79,17 +80,26 @@ PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
         perf_put_char_(o, *s++);
 }
 
-PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+/* Decimal: 20 characters at most, and no NUL.  Returns what is behind them. */
+PERF_FN char *perf_digits_(char *p, uint64_t v)
 {
-    char   digits[20];
-    size_t n = 0;
+    char   text[20], *q = text + 20;
+    size_t n;
 
     do {
-        digits[n++] = PERF_CAST_(char, '0' + PERF_CAST_(int, v % 10));
+        *--q = PERF_CAST_(char, '0' + v % 10);
         v /= 10;
     } while (v);
-    while (n)
-        perf_put_char_(o, digits[--n]);
+    n = PERF_CAST_(size_t, text + 20 - q);
+    memcpy(p, q, n);
+    return p + n;
+}
+
+PERF_FN void perf_put_u64_(perf_out_ *o, uint64_t v)
+{
+    char digits[20];
+
+    perf_put_n_(o, digits, PERF_CAST_(size_t, perf_digits_(digits, v) - digits));
 }
 
 /* x with `decimals` (0..15) digits after the point, rounded to nearest; "nan", "inf" in letters. */

@@ -15,6 +15,7 @@
 #define PERF_TRACE_H
 
 #include "perf.h"
+#include <stdio.h>
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
 #endif
@@ -120,7 +121,7 @@ PERF_FN char *perf_field_bytes_(char *p, uint32_t number, const char *bytes, siz
 
 /* A moment at which a scope begins (name) or ends (0). */
 typedef struct perf_edge_ {
-    uint64_t ticks, remarks;    /* remarks: index of the first, all ones: none                    */
+    uint64_t ticks, value;      /* value: index of its first number or text, 0: none              */
     uint32_t name, depth;
 } perf_edge_;
 
@@ -145,6 +146,7 @@ typedef struct perf_pf_ {
     uint64_t        process;
     int             no_memory, mapped;          /* mapped: the room for edges and names is fixed  */
     perf_edge_     *room;                       /* 3 edges an event                               */
+    uint32_t       *value;                      /* 1 of perf_events_values_                       */
     size_t          events;                     /* it is for so many                              */
     char           *used;                       /* by name                                        */
     uint32_t        names;
@@ -154,16 +156,12 @@ typedef struct perf_pf_ {
 /* Names as the viewer wants them: UTF-8, or the bytes that are not replaced by '?'. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
-    size_t n = 0;
+    size_t n;
+    int    rest = 0;            /* bytes of a character that is whole                             */
 
-    while (*name) {
-        int k = perf_utf8_(name);
-        if (!k) {
-            to[n++] = '?';
-            name++;
-        }
-        while (k--)
-            to[n++] = *name++;
+    for (n = 0; name[n]; n++, rest--) {
+        rest = rest > 0 ? rest : perf_utf8_(name + n);
+        to[n] = PERF_CAST_(char, rest ? name[n] : '?');
     }
     return n;
 }
@@ -249,8 +247,8 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
     perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* A begin (type 1), end (2; name 0) or instant (3), with its remarks in e from index `at` on (e
- * NULL: none).  uuid 0: on the track of the sequence, by its clock and numbers.  A counter (4) has
+/* A begin (type 1), end (2; name 0) or instant (3), with its values in e from index `at` on (e NULL
+ * or 0: none).  uuid 0: on the track of the sequence, by its clock and numbers.  A counter (4) has
  * the bits of its value in `at`.                                                                 */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
@@ -259,7 +257,6 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     const perf_site_ *site = name ? &PERF_ACQ_(&w->registry->names)[name]->site : PERF_NULL_;
     char              text[PERF_NAME_MAX_ + 1], *p = w->file.p, *packet, *event, *inner;
     perf_seen_        m;
-    uint32_t          n;
 
     if (p > w->file.limit) {
         perf_file_flush_(&w->file);
@@ -289,9 +286,8 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     } else if (site && site->file) {
         p = perf_field_(p, 34, name);
     }
-    for (; e; at += n) {
-        n = perf_remark_read_(&e->event[at], e->count - at, &m);
-        if (!n)
+    for (; e && at; at = e->value ? e->value[at] : 0) {
+        if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
         if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
             continue;
@@ -335,13 +331,15 @@ PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_e
 }
 
 /* Room for a thread with n events; 0: no memory. */
+#define PERF_PF_ROOM_ (3 * sizeof(perf_edge_) + sizeof(uint32_t))
 PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 {
     uint32_t names = PERF_ACQ_(&w->registry->count);
 
     if (n > w->events) {
         PERF_FREE(w->room);
-        w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(3 * n * sizeof *w->room));
+        w->room = PERF_CAST_(perf_edge_ *, PERF_MALLOC(n * PERF_PF_ROOM_));
+        w->value = PERF_PTR_(uint32_t *, w->room + 3 * n);
         w->events = w->room ? n : 0;
     }
     if (names > w->names) {
@@ -365,11 +363,15 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
     char       *used = w->used;
     size_t      top = 0;
-    uint64_t    i = 0;
+    uint64_t    i = 0, at;
+    uint32_t    value;
     perf_zone_  z;
 
-    while (i < e->count) {
+    while (at = i, i < e->count) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
+            continue;
+        value = e->value ? e->value[at] : 0;
+        if (value && z.kind == PERF_KIND_INSTANT_)
             continue;
         if (!PERF_KIND_SLICE_(z.kind)) {
             perf_pf_other_(w, &z, e, used[z.name]);
@@ -384,7 +386,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
         out->ticks = z.start + z.length;
         out->name = 0;
         stack[top].ticks = z.start;
-        stack[top].remarks = z.remarks == i ? ~UINT64_C(0) : z.remarks;
+        stack[top].value = value;
         stack[top].name = z.name;
         stack[top++].depth = z.depth;
         used[z.name] = 1;
@@ -407,7 +409,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
                 ns = perf_epoch_ns_(&w->epoch, at) + k - 1;
         }
     perf_pf_event_(w, edge->name ? 1 : 2, edge->name, w->process << 32 | e->number, ns, 1,
-                   edge->name && edge->remarks < e->count ? e : PERF_NULL_, edge->remarks);
+                   edge->name ? e : PERF_NULL_, edge->value);
 }
 
 /* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
@@ -426,9 +428,10 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
     return PERF_TIES_NONE_;
 }
 
-PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
+PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
 {
     perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    perf_events_ copy = *events, *e = &copy;
     perf_file_ *f = &w->file;
     uint32_t    id, names = PERF_ACQ_(&w->registry->count), depth = 1;
     uint64_t    uuid = w->process << 32 | e->number, last, ns;
@@ -442,6 +445,7 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
     perf_pf_track_(w, uuid, 0, e->name, e->thread);
     if (perf_pf_room_(w, n)) {
         end = w->room + 3 * n;
+        perf_events_values_(e, w->registry, w->value);
         edge = perf_edges_(w, e);
         while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
             perf_pf_late_(w, e, edge++);        /* scopes that were open at the write before      */
@@ -459,8 +463,8 @@ PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *e)
             if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
                 tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
             ns = ns < last ? last : ns;
-            if (edge->name && edge->remarks < e->count) {
-                perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->remarks);
+            if (edge->name && edge->value) {
+                perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
                 last = ns;
                 continue;
             }
@@ -519,8 +523,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path)
     w.registry = perf_registry_read_();
     if (!w.registry)
         return PERF_ENOMEM;
-    if (perf_lock_(w.registry))                 /* after a fork: forgets the parent's threads     */
-        perf_unlock_(w.registry);
+    perf_sources_collect_(w.registry);
     w.process = PERF_GET_(&w.registry->process);
     w.epoch = perf_epoch_of_(w.registry);
     status = perf_file_save_(path, &w.file, perf_pf_go_, &w);
@@ -815,14 +818,15 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         s->pf.ties = &s->ties;
         s->pf.events = PERF_CAST_(size_t, s->chunk);
         s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(
-            s->pf.events * (sizeof *s->event + 3 * sizeof *s->pf.room) + PERF_FILE_BYTES_ +
+            s->pf.events * (sizeof *s->event + PERF_PF_ROOM_) + PERF_FILE_BYTES_ +
             2 * PERF_FILE_RECORD_ + s->path_length + 24));
     }
     if (!s || !s->event) {
         status = PERF_ENOMEM;
     } else {
         s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
-        s->buffer = PERF_PTR_(char *, s->pf.room + 3 * s->pf.events);
+        s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
+        s->buffer = PERF_PTR_(char *, s->pf.value + s->pf.events);
         s->path = s->buffer + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_;
         memcpy(s->path, path, s->path_length + 1);
         if (!perf_stream_open_(s)) {
@@ -870,6 +874,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     perf_file_      *f;
     perf_status      status;
 
+    if (r && PERF_ACQ_(&r->stream))
+        perf_sources_collect_(r);
     if (!r || !PERF_ACQ_(&r->stream) || !perf_lock_(r))
         return PERF_ESTATE;
     s = PERF_PTR_(perf_streaming_ *, PERF_ACQ_(&r->stream));
@@ -1010,16 +1016,11 @@ PERF_FN uint64_t perf_merge_time_(const perf_merge_ *m, uint64_t ns)
 /* "clock within 1234 ns of the others" */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
-    perf_out_ o = PERF_ZERO;
+    perf_out_ o = perf_out_open_(to, cap);
+    uint64_t  by = PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
 
-    o.p = to;
-    o.cap = cap;
-    perf_put_(&o, "clock moved by ");
-    if (m->part[m->at].offset_ns < 0)
-        perf_put_char_(&o, '-');
-    perf_put_u64_(&o, m->part[m->at].offset_ns < 0
-                          ? 0 - PERF_CAST_(uint64_t, m->part[m->at].offset_ns)
-                          : PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
+    perf_put_(&o, by >> 63 ? "clock moved by -" : "clock moved by ");
+    perf_put_u64_(&o, by >> 63 ? 0 - by : by);
     perf_put_(&o, " ns, within ");
     perf_put_u64_(&o, PERF_CAST_(uint64_t, m->part[m->at].bound_ns));
     perf_put_(&o, " ns");

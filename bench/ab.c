@@ -7,6 +7,7 @@
  * truth is the count of multiplies.  Times are of one verdict, begin to end; the last line says how
  * much of them this thread had the processor.  VERBOSE=1 prints each open one.                   */
 #include "perf.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static PERF_ATTR_((__noinline__)) uint64_t chain(uint64_t x, long n)

@@ -8,6 +8,7 @@
  * after (a window that somebody else interrupts is never the fastest).  "error" is median / truth - 1.
  * Then operations of 7.5 ms, equal or 2 % longer, question: no more than 1 % slower?               */
 #include "perf.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 #if defined(__aarch64__)

@@ -10,6 +10,7 @@
 #include "perf_hlog.h"
 #include "perf_tally.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { LEVELS = 24 };

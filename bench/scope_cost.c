@@ -5,6 +5,7 @@
  * Each line: the fastest of many runs of 2,000 scopes, in ticks a scope, and its ratio to the pair.
  * Variants take turns within each round, so that a change of clock speed meets all of them.        */
 #include "perf.h"
+#include <stdio.h>
 
 #define SCOPES 2000
 #define ROUNDS 3000

@@ -6,6 +6,7 @@
  * Each figure is the fastest of many rounds; scopes and pairs take turns.  A call site here is an
  * object in an array, which is what PERF_SCOPE keeps as a static variable.                       */
 #include "perf.h"
+#include <stdio.h>
 
 #define SITES  5000
 #define CALLS  20000

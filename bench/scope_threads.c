@@ -9,6 +9,7 @@
 #include "perf.h"
 #include "perf_tally.h"
 #include <pthread.h>
+#include <stdio.h>
 
 #define SCOPES 2000
 #define RUNS   50

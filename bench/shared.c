@@ -8,6 +8,7 @@
  * "right" and "wrong" are answers, "open" is INCONCLUSIVE.  The second half of the table sets each
  * walk up anew before each slice (opts.before), at a place that is drawn at random.              */
 #include "perf.h"
+#include <stdio.h>
 #include <stdlib.h>
 
 static uint32_t *next_of;

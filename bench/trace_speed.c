@@ -2,6 +2,7 @@
  *
  *     cc -O2 -DPERF_TRACE_EVENTS=1048576 -I. bench/trace_speed.c -o trace_speed && ./trace_speed FILE */
 #include "perf.h"
+#include <stdio.h>
 
 static int depth_of(unsigned i)
 {

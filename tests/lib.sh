@@ -26,6 +26,8 @@ start_work()
         trap 'rm -rf "$work"' EXIT
         trap 'exit 1' HUP INT TERM
     fi
+    TMPDIR=$work                        # clang for devices and lintian leave folders there
+    export TMPDIR
 }
 
 skip()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How much of each header do the tests run?
 
-    tools/coverage.py [--build FOLDER] [--again] [--missing HEADER] [--markdown]
+    tools/coverage.py [--build FOLDER] [--again] [--only WORD]... [--missing HEADER] [--markdown]
 
 Builds the tests a second time with gcc --coverage, at -O0, runs those that run compiled programs of
 ours, and prints lines and branches of each header that no test has run.  A line counts as run when
@@ -9,11 +9,12 @@ any program ran it; so does each way of a branch.  Ways that only a C++ exceptio
 
     --build FOLDER    where to build (build-coverage); what was run there before counts as well
     --again           count anew what is there, run nothing
+    --only WORD       run only the tests of this suite, or whose name contains this; may be given again
     --missing HEADER  also print this header's lines that never ran, and the functions they are in
     --markdown        the table as docs/coverage.md has it
 
-Children that end by a signal or by _exit() leave no counts; scripts that build programs are run with a
-compiler that adds --coverage.  Needs gcc, gcov, meson.  About ten minutes on two cores."""
+Children that end by check_exit() of tests/check.h leave counts, those that end by a signal do not; scripts that
+build programs are run with a compiler that adds --coverage.  Needs gcc, gcov, meson.  About ten minutes on two cores."""
 import argparse
 import collections
 import json
@@ -52,16 +53,22 @@ exec {real} --coverage -dumpdir "{counts}/$$-" "$@"
     return folder
 
 
-def run_tests(build):
+def wanted(test, only):
+    counted = test["depends"] and not any(word in test["name"] for word in LEFT_OUT)
+    suites = [suite.split(":")[-1] for suite in test["suite"]]
+    return (counted or test["name"] in SCRIPTS) and (not only or any(w in suites or w in test["name"] for w in only))
+
+
+def run_tests(build, only):
     meson = "meson"
     if not (build / "build.ninja").exists():
-        command(meson, "setup", str(build), str(ROOT), "-Db_coverage=true", "-Doptimization=0", "-Dwerror=false")
-    tests = []
-    for test in json.loads(command(meson, "introspect", str(build), "--tests")):
-        counted = test["depends"] and not any(word in test["name"] for word in LEFT_OUT)
-        if counted or test["name"] in SCRIPTS:
-            tests.append(test)
-    command("ninja", "-C", str(build))
+        command(meson, "setup", str(build), str(ROOT), "-Db_coverage=true", "-Doptimization=0", "-Dwerror=false",
+                "-Dc_args=-DCHECK_COVERAGE")
+    tests = [t for t in json.loads(command(meson, "introspect", str(build), "--tests")) if wanted(t, only)]
+    programs = {target["id"]: target["filename"][0]
+                for target in json.loads(command(meson, "introspect", str(build), "--targets"))}
+    needed = {os.path.relpath(programs[i], build) for test in tests for i in test["depends"]}
+    command("ninja", "-C", str(build), *sorted(needed))
     scratch = build / "scratch"
     scratch.mkdir(exist_ok=True)
     environment = dict(os.environ, KEEP="1", TMPDIR=str(scratch),
@@ -160,12 +167,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build-coverage")
     parser.add_argument("--again", action="store_true")
+    parser.add_argument("--only", action="append", default=[])
     parser.add_argument("--missing", action="append", default=[])
     parser.add_argument("--markdown", action="store_true")
     args = parser.parse_args()
     build = args.build.resolve()
     if not args.again:
-        run_tests(build)
+        run_tests(build, args.only)
     headers = count(build)
     if not headers:
         sys.exit("coverage.py: no counts; was anything run?")

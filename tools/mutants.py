@@ -26,15 +26,19 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 KNOWN = ROOT / "docs" / "coverage.md"
 ORACLE = ROOT / "tests" / "data" / "oracle"
-# header: its tests, those that notice most first; a source, and what it is run with.
+# header: its tests, those that notice most first; a source, and what it is run with; -D... is for the compiler.
 TESTS = {
     "perf_hist.h": [("hist/core.c",), ("hist/truth.c",), ("hist/interval.c",), ("hist/peers.c",),
                     ("formats/hlog.c", ROOT / "tests/data/hlog"), ("hist/live.c",)],
     "perf_stats.h": [("stats/compare.c",), ("stats/math.c", ROOT / "tests/stats/functions.csv"),
                      ("stats/oracle.c", ORACLE), ("stats/families.c", ORACLE), ("hist/interval.c",),
                      ("time/loop_sim.c", "1", "few")],
-    "perf_record.h": [("time/scopes.c",), ("time/tree.c",), ("time/running.c",), ("time/stands.c",), ("time/trace.c",),
-                      ("time/threads.c",), ("time/stream.c",), ("time/fork.c",), ("time/signals.c",), ("time/clock.c",)],
+    "perf_record.h": (RECORDING := [
+        ("time/scopes.c",), ("time/scopes.c", "-DPERF_TEST_HOT_"), ("time/tree.c",), ("time/running.c",), ("time/stands.c",),
+        ("time/trace.c",), ("results/refusals.c",), ("time/remarks.c",), ("time/threads.c",), ("time/stream.c",),
+        ("time/fork.c",), ("time/clock.c",), ("nvtx/live.c",), ("time/trace.c", "-DPERF_TEST_HOT_"),
+        ("time/fork.c", "-DUNWIPED"), ("time/crowd.c",), ("time/signals.c",)]),
+    "perf_scope.h": RECORDING,
 }
 FLAGS = ["-std=c99", "-O1", "-w", "-D_DEFAULT_SOURCE"]
 
@@ -104,7 +108,9 @@ def judge(header, mutant):
         (place / header).write_text("\n".join(lines) + "\n")
         for source, *arguments in TESTS[header]:
             program = place / "test"
-            if run(["gcc", *FLAGS, f"-I{place}", f"-I{ROOT}/tests", f"-I{ROOT}/tests/hist",
+            defines = [word for word in arguments if str(word).startswith("-D")]
+            arguments = [word for word in arguments if word not in defines]
+            if run(["gcc", *FLAGS, *defines, f"-I{place}", f"-I{ROOT}/tests", f"-I{ROOT}/tests/hist",
                     str(ROOT / "tests" / source), "-o", str(program), "-lm", "-lpthread"], 300):
                 return None
             if run([str(program), *map(str, arguments)], 120, cwd=place):

@@ -33,6 +33,7 @@ cdef extern from "perf_cuda.h" nogil:
     perf_gpu_scope perf_gpu_scope_begin(const char *name, perf_stream stream) noexcept
     perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
             perf_gpu_kind kind) noexcept
+    perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream) noexcept
     void perf_gpu_scope_end(perf_gpu_scope *scope) noexcept
     perf_status perf_gpu_collect() noexcept
     perf_status perf_gpu_collect_sync() noexcept
@@ -58,22 +59,3 @@ cdef extern from "perf_cuda.h" nogil:
     perf_gpu_stats perf_gpu_stats_of(const char *name) noexcept
     perf_status perf_gpu_memory_mark(const char *phase) noexcept
     perf_status perf_gpu_memory_note(const char *what, double bytes) noexcept
-
-    ctypedef enum perf_bound:
-        PERF_BOUND_UNKNOWN
-        PERF_BOUND_DATA
-        PERF_BOUND_HOST
-        PERF_BOUND_SYNC
-        PERF_BOUND_DEVICE
-        PERF_BOUND_COPY
-
-    ctypedef struct perf_bottleneck_info:
-        perf_bound bound
-        double wait_share
-        double sync_share
-        double busy_share
-        double copy_share
-        double starved_share
-
-    size_t perf_bottleneck(char *buf, size_t cap, perf_bottleneck_info *info) noexcept
-    const char *perf_bound_text(perf_bound bound) noexcept

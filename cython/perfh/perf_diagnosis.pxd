@@ -43,6 +43,7 @@ cdef extern from "perf_diagnosis.h" nogil:
         double best_run
         double overlapped
         const char *advice
+        char verify[224]
 
     perf_status perf_diagnose(perf_diagnosis *d) noexcept
     const char *perf_diagnosis_text(perf_bound_by bound) noexcept

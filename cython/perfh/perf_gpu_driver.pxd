@@ -18,11 +18,9 @@ cdef extern from "perf_gpu_driver.h" nogil:
         PERF_HIP
         PERF_GPU_TABLE_SIMULATED
         PERF_GPU_POOL_RESERVED
-        PERF_GPU_POOL_RESERVED_HIGH
         PERF_GPU_POOL_USED
         PERF_GPU_POOL_USED_HIGH
         PERF_GPU_NOT_READY
-        PERF_GPU_BAD_HANDLE
         PERF_GPU_SHUT_DOWN
 
     ctypedef struct perf_gpu_backend:
@@ -39,8 +37,6 @@ cdef extern from "perf_gpu_driver.h" nogil:
         int (*stream_query)(void *) noexcept nogil
         int (*stream_sync)(void *) noexcept nogil
         int (*ctx_set)(void *) noexcept nogil
-        int (*ctx_push)(void *) noexcept nogil
-        int (*ctx_pop)(void **) noexcept nogil
         int (*ctx_device)(int *) noexcept nogil
         int (*stream_ctx)(void *, void **) noexcept nogil
         int (*device_attribute)(int *, int, int) noexcept nogil

@@ -3,6 +3,7 @@
 #
 # Macros that Cython cannot use, and what to write instead:
 #     PERF_GPU_SCOPE     g = perf_gpu_scope_begin(b"x", stream), try/finally: perf_gpu_scope_end(&g)
+#     PERF_GPU_PART      for C and C++ only
 #     PERF_GPU_COPY_IN   g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_HOST_TO_DEVICE), the same end
 #     PERF_GPU_COPY_OUT  g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_DEVICE_TO_HOST), the same end
 #     PERF_GPU_COPY      g = perf_gpu_copy_begin(b"x", stream, PERF_GPU_DEVICE_TO_DEVICE), the same end

@@ -12,6 +12,7 @@
 #include "perf_gpu_bench.h"
 
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #define BYTES ((size_t)64 << 20)

@@ -8,6 +8,7 @@
  * Exit status: 0 ACCEPT, 1 REJECT, 2 INCONCLUSIVE.                                               */
 #include "perf.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define PAIRS 60

@@ -10,6 +10,7 @@
 #include "perf.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* One byte at a time is the point of the baseline, so compilers may not vectorise it. */

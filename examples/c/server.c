@@ -15,6 +15,7 @@
 #include "perf.h"
 
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 

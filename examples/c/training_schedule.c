@@ -8,6 +8,7 @@
  * https://ui.perfetto.dev.  Every step still calls everything: a scope that is off costs a compare.
  * Exit status: 1 when the trace cannot be written.                                                */
 #include "perf.h"
+#include <stdio.h>
 
 #define WEIGHTS 4096
 

@@ -1,7 +1,7 @@
 /* Three ways to do one thing: which is the fastest, and how do we go back once it has been shipped?
  *
  *     cc -O2 -I. examples/c/variants.c -o variants && ./variants
- *     PERF_VARIANT="count ones=baseline" ./variants        (goes back, without a new build)
+ *     PERF_VARIANT="count ones=A" ./variants        (goes back, without a new build)
  *
  * You will see which variant the program uses and a race of all three, each measured in turns whose
  * order is drawn anew in every round: a row for each variant, then its verdict against the first one
@@ -10,6 +10,7 @@
  * Exit status: 0 when the table is at least 1.5 times as fast, 1 when it is not, 2 when that stays
  * open.                                                                                            */
 #include "perf.h"
+#include <stdio.h>
 
 #define WORDS 256
 

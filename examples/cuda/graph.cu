@@ -8,6 +8,7 @@
  * is skipped and counted, because what is captured does not run.
  * Exit status: 77 without a CUDA device, 1 when a call fails.                                     */
 #include "perf_gpu_bench.h"
+#include <stdio.h>
 
 enum { CHAIN = 20, N = 65536 };
 

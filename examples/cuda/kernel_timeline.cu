@@ -8,6 +8,7 @@
  * kernel_timeline.json opens in ui.perfetto.dev: a process for each SM, a track for each warp that was
  * there at the same time.  Exit status: 77 without a CUDA device, 1 when a call fails.            */
 #include "perf_kernel.h"
+#include <stdio.h>
 
 enum { TILE = 256, TILES = 8, BLOCKS = 512, SCOPES = 4 };
 enum { LOAD, MULTIPLY, WAIT, STORE, TILE_DONE };

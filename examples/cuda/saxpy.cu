@@ -9,6 +9,7 @@
  * event clock, samples without proof that no host time leaked in).
  * Exit status: 77 without a CUDA device, 1 when a measurement fails.                              */
 #include "perf_gpu_bench.h"
+#include <stdio.h>
 
 __global__ void saxpy(size_t n, float a, const float *x, float *y)
 {

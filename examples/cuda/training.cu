@@ -147,7 +147,6 @@ int main(int argc, char **argv)
     cudaEvent_t  copied[2];
     cudaStream_t stream;
     model        m = model();
-    char         line[400];
 
     if (cudaGetDeviceCount(&devices) != cudaSuccess || devices < 1) {
         printf("no CUDA device: nothing to train on\n");
@@ -202,8 +201,6 @@ int main(int argc, char **argv)
     (void)perf_gpu_collect_sync();
     perf_report_to(stdout, NULL);
     printf("loss %g -> %g\n", static_cast<double>(first_loss), static_cast<double>(loss));
-    (void)perf_bottleneck(line, sizeof line, NULL);
-    printf("%s\n", line);
     m.ok = m.ok && perf_trace_save("training.json") == PERF_OK;
     printf("wrote training.json\n");
     return !m.ok;

@@ -9,6 +9,7 @@
  * Exit status: 0 for ACCEPT, 1 for REJECT, 2 for INCONCLUSIVE, 77 without a CUDA device, 3 when a
  * call fails.                                                                                     */
 #include "perf_gpu_bench.h"
+#include <stdio.h>
 
 enum { SIDE = 4096, TILE = 32, ROWS = 8 };
 

@@ -6,6 +6,7 @@
  * the device time of ten copies to the device, timed by scopes.
  * Exit status: 77 without a device, 1 when a measurement fails.                                   */
 #include <hip/hip_runtime.h>
+#include <stdio.h>
 #include "perf_gpu_bench.h"
 
 __global__ void saxpy(size_t n, float a, const float *x, float *y)

@@ -17,6 +17,9 @@ try 'with a hint' grep -q 'need a C compiler' "$work/plain.txt"
 try 'and names what is missing when asked' sh -c 'PYTHONPATH=$1/plain python3 -c "import perfh; perfh.ab" 2>&1 |
     grep -q "ImportError: perfh.ab needs the compiled part"' - "$work"
 
+try "the tutorial's part in Python and Cython" \
+    sh -c 'python3 "$1/tests/docs/docs.py" outputs tutorial.md python3 >tutorial.txt 2>&1 &&
+        ! grep skipped tutorial.txt || { cat tutorial.txt; false; }' - "$root"
 if python3 -c 'import numpy' 2>/dev/null; then
     try 'numpy_ab.py' sh -c 'python3 "$1/examples/python/numpy_ab.py" >numpy.txt' - "$root"
     try 'its verdict' grep -Eq '^ACCEPT: speed-up' numpy.txt

@@ -3,7 +3,9 @@
 
     docs.py blocks      every code block of README.md, docs/*.md, tests/README.md and the first
                         comment of each header compiles; those with a main() run
-    docs.py outputs     what a document quotes of a program's output is what a run of it says
+    docs.py outputs [PAGE.md [WORD]]
+                        what a document quotes of a program's output is what a run of it says; of
+                        one page only, and of that the runs whose commands contain WORD
     docs.py messages    every message of the headers stands in docs/troubleshooting.md
     docs.py names       every public name of the headers has a comment above or beside it
     docs.py links       relative links and #anchors in *.md resolve; headers are plain ASCII; README.md
@@ -15,11 +17,12 @@ A fence in a .md file says what it holds:  ```c  C99   ```c c++  C99 and C++11  
 Others (see UNCHECKED) are passed over; a fence with none, or an unknown one, is a failure.
 A block with no main() may be file-level code or statements, and may use tests/docs/context.h.
 
-A fence below the comment <!-- run: COMMANDS --> quotes what they print, in a folder with links to
-the repository's files; <!-- file: NAME --> above an earlier fence of the same document puts that one
-there.  Every quoted line must come up in the run, in that order; other lines may lie between, one
-may be broken where it is too long, "..." leaves something out; numbers, the machine and the clock
-may be others.
+A fence below the comment <!-- run: COMMANDS --> quotes what they print; below <!-- run --> its own
+lines that begin with "$ " are the commands.  All those of a document run in one folder, from its first
+to its last, as a reader would who follows it; the folder holds the repository's files, and those
+that <!-- file: NAME --> above an earlier fence of the same document names.  Every quoted line must
+come up in the run, in that order; other lines may lie between, one may be broken where it is too
+long, "..." leaves something out; numbers, the machine and the clock may be others.
 """
 import json
 import os
@@ -169,9 +172,17 @@ def compile_c(block, compiler, scratch):
 
 
 def link_repository(scratch):
+    """Links to its files, in folders of our own: `cc -o bench` fails there as it does in ours."""
     for path in ROOT.iterdir():
-        if not path.name.startswith((".", "build")) and not (scratch / path.name).exists():
-            (scratch / path.name).symlink_to(path)
+        place = scratch / path.name
+        if path.name.startswith((".", "build")) or place.exists():
+            continue
+        if path.is_dir():
+            place.mkdir()
+            for inner in path.iterdir():
+                (place / inner.name).symlink_to(inner)
+        else:
+            place.symlink_to(path)
 
 
 def execute(program, scratch):
@@ -290,14 +301,17 @@ def shape(text):
 
 
 def quoted(path):
-    """(line, commands, text, {name: text of a file}) of each fence below <!-- run: -->."""
+    """(line, commands, text, {name: text of a file}) of each fence below <!-- run -->."""
     text = path.read_text(encoding="utf-8")
     files, found = {}, []
-    for m in re.finditer(r"^<!-- (run|file): (.*?) -->\n( *)```[^\n]*\n(.*?)^ *```", text, re.M | re.S):
+    for m in re.finditer(r"^<!-- (run|file)(?:: (.*?))? -->\n( *)```[^\n]*\n(.*?)^ *```", text,
+                         re.M | re.S):
         if m.group(1) == "file":
             files[m.group(2)] = m.group(4)
         else:
-            found.append((text.count("\n", 0, m.start()) + 1, m.group(2), m.group(4), dict(files)))
+            own = "\n".join(re.findall(r"^ *\$ (.*)", m.group(4), re.M))
+            found.append((text.count("\n", 0, m.start()) + 1, m.group(2) or own, m.group(4),
+                          dict(files)))
     return found
 
 
@@ -314,27 +328,39 @@ def missing_lines(said, text):
     return missing
 
 
-def check_outputs():
+def check_outputs(page="", word=""):
     bad = runs = 0
     for path in markdown_files():
-        for line, commands, text, files in quoted(path):
-            where, runs = f"{path.relative_to(ROOT)}:{line}", runs + 1
+        if page in ("", path.name):
             with tempfile.TemporaryDirectory(prefix="perfh.") as scratch:
-                for name, content in files.items():
-                    (pathlib.Path(scratch) / name).write_text(content, encoding="utf-8")
                 link_repository(pathlib.Path(scratch))
-                done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
-            if done.returncode == 77:           # no network: nobody's toolchain
-                print(f"skipped: {where}: {done.stdout.strip().splitlines()[-1]}")
-                continue
-            missing = missing_lines(done.stdout, text)
-            if missing:
-                bad += 1
-                print(f"FAILED: {where}: {commands}\n    does not say:")
-                print("".join(f"        {quote.strip()}\n" for quote in missing) + "    but:\n        " +
-                      "\n        ".join(done.stdout.splitlines()[:40]))
+                one = follow(path, pathlib.Path(scratch), word)
+                runs, bad = runs + one[0], bad + one[1]
     print(f"{runs} quoted outputs, {bad} failed")
     return bad if runs else 1
+
+
+def follow(path, scratch, word):
+    """(runs, failed) of one document, in this folder"""
+    bad, runs = 0, [run for run in quoted(path) if word in run[1]]
+    for line, commands, text, files in runs:
+        where = f"{path.relative_to(ROOT)}:{line}"
+        for name, content in files.items():
+            (scratch / name).write_text(content, encoding="utf-8")
+        done = run(["sh", "-c", commands], cwd=scratch, timeout=SECONDS)
+        if done.returncode in (76, 77):     # 76: this alone; 77, no network: nor what follows from it
+            below = " and below" if done.returncode == 77 else ""
+            print(f"skipped: {where}{below}: {done.stdout.strip().splitlines()[-1]}")
+            if below:
+                break
+            continue
+        missing = missing_lines(done.stdout, text)
+        if missing:
+            bad += 1
+            print(f"FAILED: {where}: {commands}\n    does not say:")
+            print("".join(f"        {quote.strip()}\n" for quote in missing) + "    but:\n        " +
+                  "\n        ".join(done.stdout.splitlines()[:40]))
+    return len(runs), bad
 
 
 # ---- names -------------------------------------------------------------------------------------
@@ -545,6 +571,7 @@ def check_links():
 if __name__ == "__main__":
     actions = {"blocks": check_blocks, "outputs": check_outputs, "messages": check_messages,
                "names": check_names, "links": check_links, "list": list_blocks}
-    if len(sys.argv) != 2 or sys.argv[1] not in actions:
+    args = sys.argv[2:]
+    if len(sys.argv) < 2 or sys.argv[1] not in actions or len(args) > 2 * (sys.argv[1] == "outputs"):
         sys.exit(__doc__)
-    sys.exit(1 if actions[sys.argv[1]]() else 0)
+    sys.exit(1 if actions[sys.argv[1]](*args) else 0)

@@ -47,21 +47,9 @@ API int hipSetDevice(int device)
     return 0;
 }
 
-API const char *hipGetErrorName(int code)
-{
-    const char *text = NULL;
-    (void)sim_error_name(code, &text);
-    return text;
-}
-
-API const char *hipGetErrorString(int code)
-{
-    const char *text = NULL;
-    (void)sim_error_text(code, &text);
-    return text;
-}
-
 #define FAKE(hip, sim, parameters, arguments) API int hip parameters { return sim_##sim arguments; }
+FAKE(hipDrvGetErrorName, error_name, (int c, const char **t), (c, t))
+FAKE(hipDrvGetErrorString, error_text, (int c, const char **t), (c, t))
 FAKE(hipGetDeviceCount, device_count, (int *n), (n))
 /* Events for timing have to be of the kind that flushes nothing. */
 API int hipEventCreateWithFlags(void **event, unsigned flags)

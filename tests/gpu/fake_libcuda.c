@@ -31,8 +31,6 @@ FAKE(cuEventElapsedTime_v2, event_elapsed, (float *ms, void *a, void *b), (ms, a
 FAKE(cuStreamQuery, stream_query, (void *s), (s))
 FAKE(cuStreamSynchronize, stream_sync, (void *s), (s))
 FAKE(cuCtxSetCurrent, ctx_set, (void *c), (c))
-FAKE(cuCtxPushCurrent_v2, ctx_push, (void *c), (c))
-FAKE(cuCtxPopCurrent_v2, ctx_pop, (void **c), (c))
 FAKE(cuCtxGetDevice, ctx_device, (int *d), (d))
 FAKE(cuStreamGetCtx, stream_ctx, (void *s, void **c), (s, c))
 FAKE(cuStreamIsCapturing, stream_capturing, (void *s, int *st), (s, st))

@@ -129,7 +129,7 @@ int main(void)
                         CHECK(left <= frees, "%s call %d code %d: %d left", name_of[f], (int)n, codes[c], (int)left);
                     sim.sticky = sim.down = 0;
                     CHECK(sticky || f == SIM_capture_end || sim_stream_sync(stream) == 0, "%s call %d: held back", name_of[f], (int)n);
-                    CHECK(sticky || codes[c] == 4 || f == SIM_capture_mode || f == SIM_ctx_pop || (sim_depth == 1 && sim_mode == 0), "%s call %d: context or mode not put back", name_of[f], (int)n);
+                    CHECK(sticky || codes[c] == 4 || f == SIM_capture_mode || (sim_depth == 1 && sim_mode == 0), "%s call %d: context or mode not put back", name_of[f], (int)n);
                     sim_stop();
                 }
     CHECK(kept > 20, "errors in the middle keep what was measured: %d", (int)kept);

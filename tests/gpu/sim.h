@@ -26,12 +26,13 @@ static inline uint64_t sim_clock(void);
 #include "../../perf_cuda.h"
 
 #include <sched.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The functions of the table: enum sim_fn, and what counters and faults are indexed with. */
 #define SIM_LIST(X)                                                                               \
     X(ctx_get) X(event_create) X(event_destroy) X(event_record) X(event_query) X(event_sync)      \
-    X(event_elapsed) X(stream_query) X(stream_sync) X(ctx_set) X(ctx_push) X(ctx_pop)             \
+    X(event_elapsed) X(stream_query) X(stream_sync) X(ctx_set)                                    \
     X(ctx_device) X(stream_ctx) X(device_attribute) X(stream_capturing) X(capture_mode)           \
     X(capture_begin) X(capture_end) X(graph_instantiate) X(graph_launch) X(graph_exec_destroy)    \
     X(graph_destroy) X(event_record_flags) X(host_func)                                           \
@@ -504,26 +505,6 @@ static inline int sim_ctx_set(void *ctx)
     sim_stack[sim_depth - 1] = (sim_ctx *)ctx;
     if (!ctx)
         sim_depth--;
-    return sim_leave(0);
-}
-
-static inline int sim_ctx_push(void *ctx)
-{
-    SIM_ENTER(ctx_push);
-    if (!ctx || sim_depth == 16)
-        return sim_leave(201);
-    sim_stack[sim_depth++] = (sim_ctx *)ctx;
-    return sim_leave(0);
-}
-
-static inline int sim_ctx_pop(void **ctx)
-{
-    SIM_ENTER(ctx_pop);
-    if (!sim_depth)
-        return sim_leave(201);
-    sim_depth--;
-    if (ctx)
-        *ctx = sim_stack[sim_depth];
     return sim_leave(0);
 }
 
@@ -1130,7 +1111,7 @@ static inline int sim_pool_value(void *pool, int what, void *value)
     size_t   d = (size_t)((void **)pool - sim.pool);
     uint64_t v;
     SIM_ENTER(pool_value);
-    v = what == PERF_GPU_POOL_RESERVED_HIGH || what == PERF_GPU_POOL_USED_HIGH ? sim.used_high[d]
+    v = what == PERF_GPU_POOL_USED_HIGH ? sim.used_high[d]
                                                                                : sim.used[d];
     memcpy(value, &v, sizeof v);
     return sim_leave(0);
@@ -1142,7 +1123,7 @@ static inline int sim_pool_set(void *pool, int what, void *value)
     uint64_t v;
     SIM_ENTER(pool_set);
     memcpy(&v, value, sizeof v);
-    if (v || (what != PERF_GPU_POOL_RESERVED_HIGH && what != PERF_GPU_POOL_USED_HIGH))
+    if (v || what != PERF_GPU_POOL_USED_HIGH)
         return sim_leave(1);
     sim.used_high[d] = sim.used[d];
     return sim_leave(0);

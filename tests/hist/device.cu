@@ -4,6 +4,7 @@
 #include "../check.h"
 
 #include <cuda_runtime_api.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static size_t cell_bytes(const perf_hist *h)

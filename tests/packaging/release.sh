@@ -14,7 +14,10 @@ if [ "${1:-}" = debian ]; then
     need dpkg-buildpackage dh lintian pkg-config cmake
     try 'dpkg-buildpackage' "$root/tools/debian.sh" "$work/debian" "$archive"
     cd "$work/debian"
-    lintian --allow-root --display-info --pedantic ./*.changes >"$work/lintian.txt" 2>&1 || true
+    # Each release of Debian knows another newest policy; the one the package names is bookworm's.
+    lintian --allow-root --display-info --pedantic \
+        --suppress-tags out-of-date-standards-version,newer-standards-version \
+        ./*.changes >"$work/lintian.txt" 2>&1 || true
     grep -v '^N: ' "$work/lintian.txt" || true
     try 'lintian has nothing to say' sh -c '! grep -qv "^N: " "$1"' - "$work/lintian.txt"
     try 'the version' [ "$(dpkg-deb -f libperfh-dev_*.deb Version)" = "$version-0upstream1" ]

@@ -1,8 +1,9 @@
-/* faults.c DIR [PLACES]: every call to the system fails once, and from some call on for ever, in a tour
- * of the library: scopes, threads, loops, reports, files, baselines, streams.  Tried at each of its
- * first PLACES calls (8), then twice as far each time, in a process of its own.  Nothing may crash,
+/* faults.c DIR [STRIDE]: every call to the system fails once, and from then on for ever, in a tour of the
+ * library: scopes, threads, loops, reports, files, baselines, streams.  Each place in the code that
+ * calls the system, told apart by who called it, gets a process of its own in which just that one
+ * fails; with STRIDE every so manieth of those that come after a call's first.  Nothing may crash,
  * hang or leave half a file: each is whole, or what it was before.
- * Linked with -Wl,--wrap=NAME for each name of CALLS.                                            */
+ * Linked with -Wl,--wrap=NAME for each name of CALLS, compiled with -fno-omit-frame-pointer.      */
 #define _DEFAULT_SOURCE 1
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +14,12 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#define PERF_DIAGNOSIS 1
 #include "perf.h"
+#include "perf_diagnosis.h"
 #include "perf_export.h"
 #include "perf_memory.h"
+#include "perf_tally.h"
 #include "perf_trace.h"
 
 #include "check.h"
@@ -54,28 +58,84 @@ enum { CALLS(AS_NUMBER) CALL_close, CALL_fclose, NUMBER_OF_CALLS };
 #define AS_TEXT(name, ...) #name,
 static const char *const name_of[] = {CALLS(AS_TEXT) "close", "fclose"};
 
+typedef struct place {
+    int       call;
+    uint64_t  from;                             /* those that called, as one number                 */
+} place;
+
+enum { PLACES = 4000 };
+static struct seen {
+    uint64_t number, calls[NUMBER_OF_CALLS];
+    place    at[PLACES];
+} *seen;                                        /* shared with the parent: what a tour without faults met */
+
 static struct {
-    int call, at, for_ever;                     /* which call fails, at its how manieth time        */
-    int on;                                     /* 0: none fails, none is counted                   */
+    place at;
+    int   for_ever, began, learning;
+    void *bottom;                               /* the frame that starts the tour                   */
 } fault;
-static int *seen;                               /* how often each was called; shared with the parent */
+static __thread int off;                        /* above 0: this thread is the test's own: none fails */
 
-static int fails(int call)
+extern char __executable_start, etext;
+
+/* Who calls: up to eight return addresses of this program, the frames' own chain. */
+static uint64_t called_from(void **frame)
 {
-    int n;
+    uint64_t  from = 0;
+    uintptr_t to;
+    int       i;
 
-    if (!__atomic_load_n(&fault.on, __ATOMIC_RELAXED))
-        return 0;
-    n = __atomic_add_fetch(&seen[call], 1, __ATOMIC_RELAXED);
-    return call == fault.call && (fault.for_ever ? n >= fault.at : n == fault.at);
+    for (i = 0; i < 8 && frame != (void **)fault.bottom; i++) {
+        to = (uintptr_t)frame[1];
+        if (to < (uintptr_t)&__executable_start || to >= (uintptr_t)&etext)
+            break;
+        from = (from ^ to) * UINT64_C(0x9e3779b97f4a7c15);
+        frame = (void **)*frame;
+    }
+    return from;
 }
+
+static void learn(int call, uint64_t from)
+{
+    uint64_t i;
+
+    for (i = 0; i < seen->number; i++)
+        if (seen->at[i].call == call && seen->at[i].from == from)
+            return;
+    if (seen->number == PLACES)
+        abort();
+    seen->at[seen->number].call = call;
+    seen->at[seen->number++].from = from;
+}
+
+static int fails(int call, void *frame)
+{
+    static int busy;
+    uint64_t   from;
+
+    if (off || (!fault.learning && fault.at.call != call))
+        return 0;
+    if (fault.for_ever && __atomic_load_n(&fault.began, __ATOMIC_RELAXED))
+        return 1;
+    from = called_from((void **)frame);
+    if (fault.learning) {
+        while (__atomic_exchange_n(&busy, 1, __ATOMIC_ACQUIRE)) {
+        }
+        seen->calls[call]++;
+        learn(call, from);
+        __atomic_store_n(&busy, 0, __ATOMIC_RELEASE);
+        return 0;
+    }
+    return from == fault.at.from && !__atomic_exchange_n(&fault.began, 1, __ATOMIC_RELAXED);
+}
+#define FAILS(call) fails(call, __builtin_frame_address(0))
 
 #define STAND_BEFORE(name, type, parameters, arguments, failed, code)                              \
     type __real_##name parameters;                                                                 \
     type __wrap_##name parameters;                                                                 \
     type __wrap_##name parameters                                                                  \
     {                                                                                              \
-        if (!fails(CALL_##name))                                                                   \
+        if (!FAILS(CALL_##name))                                                                   \
             return __real_##name arguments;                                                        \
         errno = code;                                                                              \
         return failed;                                                                             \
@@ -89,7 +149,7 @@ CALLS(STAND_BEFORE)
     int __wrap_##name(type it);                                                                    \
     int __wrap_##name(type it)                                                                     \
     {                                                                                              \
-        int bad = fails(CALL_##name), status = __real_##name(it);                                  \
+        int bad = FAILS(CALL_##name), status = __real_##name(it);                                  \
                                                                                                    \
         errno = bad ? EIO : errno;                                                                 \
         return bad ? failed : status;                                                              \
@@ -113,11 +173,11 @@ static void old_file(const char *to)
 {
     FILE *f;
 
-    fault.on = 0;
+    off++;
     f = fopen(to, "wb");
     if (!f || fwrite(OLD, 1, sizeof OLD - 1, f) != sizeof OLD - 1 || fclose(f))
         abort();
-    fault.on = 1;
+    off--;
 }
 
 /* The file must be whole, or what it was: json: it is, 0: it is another text or binary */
@@ -127,7 +187,7 @@ static void whole(const char *file, perf_status status, int json, const char *wh
     size_t n;
     int    is_old;
 
-    fault.on = 0;
+    off++;
     text = file_text(file);
     n = text ? strlen(text) : 0;
     is_old = text && !strcmp(text, OLD);
@@ -135,7 +195,7 @@ static void whole(const char *file, perf_status status, int json, const char *wh
     wrong(status == PERF_OK && is_old, what);
     wrong(json && text && !json_valid(text), what);
     free(text);
-    fault.on = 1;
+    off--;
 }
 
 static void *thread(void *unused)
@@ -149,13 +209,41 @@ static void *thread(void *unused)
     return unused;
 }
 
+static void again(int times)
+{
+    perf_scope s = perf_scope_begin("again");
+
+    if (times)
+        again(times - 1);
+    perf_scope_end(&s);
+}
+
+/* What is told beside scopes, and what ends too late, too often or elsewhere. */
+static void marks(void)
+{
+    perf_async a = perf_async_begin("request", 7);
+    perf_lap   lap = perf_lap_begin();
+    perf_scope outer = perf_scope_begin("outer"), wait = perf_wait_begin("wait");
+
+    perf_scope_value("bytes", 12.0);
+    perf_scope_text("file", "name of a file");
+    perf_lap_end(&lap, "first");
+    perf_scope_end(&outer);                     /* closes the wait, too */
+    perf_scope_end(&wait);
+    perf_async_end(&a);
+    perf_async_end(&a);
+    perf_thread_name("main");
+    again(3);
+}
+
+enum { NAMES = 280 };                           /* more than the first table of names has room for */
 static void scopes(void)
 {
-    static char name[60][24];
+    static char name[NAMES][24];
     pthread_t   other;
     int         i, started;
 
-    for (i = 0; i < 60; i++) {
+    for (i = 0; i < NAMES; i++) {
         perf_scope s;
 
         snprintf(name[i], sizeof name[i], "name %d", i);
@@ -166,11 +254,12 @@ static void scopes(void)
         }
         perf_scope_end(&s);
     }
-    fault.on = 0;                               /* the thread is ours */
+    off++;                                      /* the thread is ours, what it calls is not */
     started = !pthread_create(&other, NULL, thread, NULL);
-    fault.on = 1;
+    off--;
     if (started)
         pthread_join(other, NULL);
+    marks();
     perf_memory_mark("phase");
 }
 
@@ -180,6 +269,7 @@ static void loops(void)
     perf_ab_opts    a = perf_ab_opts_default();
     perf_bench      b;
     perf_ab         ab;
+    perf_race       race;
     int             v;
 
     o.max_seconds = a.max_seconds = 0.002;
@@ -191,6 +281,39 @@ static void loops(void)
     while ((v = perf_ab_next(&ab)) >= 0)
         perf_clobber();
     (void)perf_ab_end(&ab);                     /* its answer is measured: no business of this test */
+    race = perf_race_begin("three", 3, &a);
+    while ((v = perf_race_next(&race)) >= 0)
+        perf_clobber();
+    (void)perf_race_end(&race);
+}
+
+/* Statistics of more values than fit on the stack. */
+static void numbers(void)
+{
+    static double    x[2000], y[2000], p[2000];
+    perf_tally       t;
+    perf_diagnosis   d;
+    perf_summary     sum;
+    perf_verdict     verdict;
+    size_t           i;
+
+    for (i = 0; i < 2000; i++) {
+        x[i] = 10.0 + (double)(i * 7919 % 2000) / 2000.0;
+        y[i] = 11.0 + (double)(i * 104729 % 2000) / 2000.0;
+        p[i] = (double)i / 2000.0;
+    }
+    sum = perf_summarize(x, 2000);
+    wrong(sum.status == PERF_OK ? sum.count != 2000 : sum.count != 0 || sum.status != PERF_ENOMEM, "perf_summarize");
+    verdict = perf_compare_pairs(x, y, 2000, NULL);
+    wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare_pairs");
+    verdict = perf_compare(x, 2000, y, 2000, NULL);
+    wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare");
+    (void)perf_compare_pairs_p(x, y, 2000, NULL);
+    (void)perf_adjust_holm(p, 2000, y);
+    (void)perf_quantile_interval_series(x, 2000, 0.5, 0.95);
+    (void)perf_mean_interval(x, 2000, 0.95);
+    (void)perf_tally_of("again", 0, &t);
+    wrong(perf_diagnose(&d) != PERF_OK && (d.calls || d.mean_ns > 0), "perf_diagnose");
 }
 
 static void reports(void)
@@ -200,31 +323,38 @@ static void reports(void)
     FILE            *null;
     int              view;
 
-    for (view = 0; view < 4; view++) {
+    for (view = 0; view <= PERF_VIEW_DIAGNOSIS; view++) {
         o.view = PERF_CAST_(perf_view, view);
         (void)perf_report_text(text, sizeof text, &o);
         wrong(strnlen(text, sizeof text) == sizeof text, "a report without its end");
     }
-    fault.on = 0;
+    off++;
     null = fopen("/dev/null", "wb");
-    fault.on = 1;
-    (void)perf_report_to(null, NULL);
-    fault.on = 0;
+    off--;
+    for (view = 0; view <= PERF_VIEW_DIAGNOSIS; view++) {
+        o.view = PERF_CAST_(perf_view, view);
+        (void)perf_report_to(null, &o);
+    }
+    (void)perf_results_to(null, NULL);
+    (void)perf_export_to(null, PERF_EXPORT_OPENMETRICS, NULL);
+    off++;
     (void)fclose(null);
-    fault.on = 1;
+    off--;
 }
 
-static void files(void)
+/* A stream; in the first round all that writes and reads files as well. */
+static void files(int round)
 {
     perf_trace_part  merged = {PERF_NULL_, PERF_NULL_, 0, 0};
     perf_baseline    b;
+    FILE            *null;
     int              format, i;
 
     old_file(path);
     whole(path, perf_results_save(path, NULL), 1, "perf_results_save");
     old_file(path);
     whole(path, perf_trace_save(path), 1, "perf_trace_save");
-    for (format = 0; format < PERF_EXPORT_FORMATS_; format++) {
+    for (format = 0; format < PERF_EXPORT_FORMATS_ && !round; format++) {
         old_file(path);
         whole(path, perf_export_save(path, PERF_CAST_(perf_export_format, format), NULL), format == PERF_EXPORT_GOOGLE,
               "perf_export_save");
@@ -236,6 +366,7 @@ static void files(void)
     (void)perf_trace_merge(path, &merged, 1, NULL);
     if (perf_trace_stream(path) == PERF_OK) {
         scopes();
+        (void)perf_trace_stream_flush();
         (void)perf_trace_stream_end();
     }
     old_file(path);
@@ -243,6 +374,13 @@ static void files(void)
         whole(path, perf_baseline_add(path, NULL), 1, "perf_baseline_add");
     b = perf_baseline_check(path, NULL);
     wrong(b.status == PERF_OK && b.runs > 3, "a baseline of more runs than were added");
+    off++;
+    null = fopen("/dev/null", "wb");
+    off--;
+    (void)perf_baseline_to(null, &b);
+    off++;
+    (void)fclose(null);
+    off--;
     perf_baseline_free(&b);
     whole(path, perf_baseline_save(path, NULL), 1, "perf_baseline_save");
 }
@@ -251,63 +389,69 @@ static void tour(void)
 {
     int round;
 
-    fault.on = 1;
+    off--;
     for (round = 0; round < 2; round++) {
         scopes();
         loops();
+        numbers();
         reports();
-        files();
+        files(round);
+        wrong(fault.for_ever && fault.at.call == CALL_mmap && fault.at.from == seen->at[0].from && perf_error() == PERF_OK,
+              "all memory is lost, and perf_error() says nothing");
         perf_reset();
     }
-    wrong(fault.call == CALL_mmap && fault.for_ever && fault.at == 1 && perf_error() == PERF_OK,
-          "all memory is lost, and perf_error() says nothing");
-    fault.on = 0;
+    off++;
 }
 
 /* ---- a process for each fault ------------------------------------------------------------------ */
 
 /* 0: the tour with this fault came to its end. */
-static int child(int call, int at, int for_ever)
+static int child(const place *at, int for_ever)
 {
     int   status = 0;
     pid_t pid = fork();
 
     if (pid == 0) {
+        fault.bottom = __builtin_frame_address(0);
         alarm(120);                             /* a hang, not a limit: it takes milliseconds */
-        memset(seen, 0, NUMBER_OF_CALLS * sizeof *seen);
-        fault.call = call;
-        fault.at = at;
+        fault.learning = !at;
         fault.for_ever = for_ever;
+        if (at)
+            fault.at = *at;
         tour();
         if (broken)
             printf("%s\n", broken);
         fflush(stdout);
-        _exit(broken != NULL);
+        check_exit(broken != NULL);
     }
     return pid < 0 || waitpid(pid, &status, 0) != pid ? -1 : status;
 }
 
 int main(int argc, char **argv)
 {
-    int often[NUMBER_OF_CALLS], call, at, for_ever, most = argc > 2 ? atoi(argv[2]) : 8, status;
+    int      call, for_ever, stride = argc > 2 ? atoi(argv[2]) : 1, status, places;
+    uint64_t i;
 
+    off = 1;
     snprintf(path, sizeof path, "%s/out", argc > 1 ? argv[1] : ".");
     snprintf(part, sizeof part, "%s/part", argc > 1 ? argv[1] : ".");
-    seen = (int *)mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (seen == MAP_FAILED)
+    seen = (struct seen *)mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (seen == MAP_FAILED || stride < 1)
         return 1;
     setvbuf(stdout, NULL, _IONBF, 0);
-    CHECK(child(-1, 0, 0) == 0, "nothing fails");
-    memcpy(often, seen, sizeof often);
+    CHECK(child(NULL, 0) == 0, "nothing fails");
+    CHECK(seen->number > 100, "only %d places", (int)seen->number);
     for (call = 0; call < NUMBER_OF_CALLS; call++) {
-        /* each of the first calls, then twice as far each time */
-        for (at = 1; at <= often[call]; at += at < most ? 1 : at)
+        for (places = 0, i = 0; i < seen->number; i++) {
+            if (seen->at[i].call != call || places++ % stride)
+                continue;
             for (for_ever = 0; for_ever < 2; for_ever++) {
-                status = child(call, at, for_ever);
-                CHECK(status == 0, "%s fails at call %d of %d%s: status %x", name_of[call], at, often[call],
+                status = child(&seen->at[i], for_ever);
+                CHECK(status == 0, "%s fails at place %d%s: status %x", name_of[call], places,
                       for_ever ? " and for ever" : "", (unsigned)status);
             }
-        printf("%s: %d calls\n", name_of[call], often[call]);
+        }
+        printf("%s: %d calls from %d places\n", name_of[call], (int)seen->calls[call], places);
     }
     return check_done();
 }

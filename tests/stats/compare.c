@@ -662,7 +662,15 @@ static void clock_steps(void)
         b[i] = i % 2 ? 0.05 : 0.06;
     v = perf_compare_pairs(a, b, 8, &o);
     CHECK(v.decision == PERF_ACCEPT, "0.12 and half of it: %s", perf_verdict_text(&v));
-    o.rule.metric = PERF_METRIC_MEMORY;         /* bytes are counted                              */
+    for (i = 0; i < 8; i++) {                   /* one arm shows no repeats, the other no gap     */
+        a[i] = 5.15 + 0.03 * (double)i;
+        b[i] = 0.13;
+    }
+    o.rule = perf_rule_speedup(38.0, PERF_METRIC_PAIR);
+    v = perf_compare_pairs(a, b, 8, &o);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.ratio.high / v.ratio.low > 1.15 &&
+              (v.warnings & PERF_WARN_RESOLUTION), "5.15 and more by 0.13: %s", perf_verdict_text(&v));
+    o.rule = perf_rule_reduction(2.0, PERF_METRIC_MEMORY);  /* bytes are counted                  */
     for (i = 0; i < 8; i++) {
         a[i] = 120.0;
         b[i] = 110.0;
@@ -725,6 +733,17 @@ static void shapes(void)
     CHECK(wrong[0] <= 40 && wrong[1] <= 40, "fixed, spikes: %d ACCEPT, %d REJECT of 1000", wrong[0],
           wrong[1]);
     CHECK(said >= 800, "the difference in shape is seen and said: %d of 1000", said);
+
+    wrong[0] = wrong[1] = 0;
+    for (trial = 0; trial < 1000; trial++) {    /* a tail in one arm, exactly at the median ratio */
+        unlike(TAIL, a, b, 30);
+        o.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
+        v = perf_compare_pairs(a, b, 30, &o);
+        wrong[0] += v.decision == PERF_ACCEPT;
+        wrong[1] += v.decision == PERF_REJECT;
+    }
+    CHECK(wrong[0] <= 40 && wrong[1] <= 40, "fixed, a tail: %d ACCEPT, %d REJECT of 1000", wrong[0],
+          wrong[1]);
 
     wrong[0] = wrong[1] = 0;
     for (trial = 0; trial < 1000; trial++) {    /* medians: 0.02 z(0.5 / 0.7), 0.02 z(0.5 / 0.55) */

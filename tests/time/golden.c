@@ -2,6 +2,7 @@
  * ask for numbers and fields.  The clock only moves when the program says so.
  *
  *     golden report.txt           compares;  UPDATE=1 golden report.txt  writes it anew (then read it) */
+#define _POSIX_C_SOURCE 200809L         /* popen */
 #include <stdint.h>
 static uint64_t now_ns = 1000;
 static uint64_t fake_clock(void)
@@ -62,6 +63,44 @@ static void story(void)
     work("\xe6\x97\xa5\xe6\x9c\xac\xe8\xaa\x9e", 34);
 }
 
+/* All of these begin at one moment: only the depth tells; what terminals and readers of CSV would choke
+ * on; and two scopes stay open.                                                                   */
+static void second_story(void)
+{
+    static const char *const name[] = {"bad \xff\xc3 end", "csi \xc2\x9b""31m", "cut \xe6\x97",
+                                       "tab\t\x1b[31m\x7f", "fine \xe6\x97\xa5 \xc2\xa0"};
+    size_t i;
+
+    perf_reset();
+    for (i = 0; i < 2; i++) {                   /* the second round takes the hot path */
+        PERF_SCOPE("tie a");
+        {
+            PERF_SCOPE("tie b");
+            {
+                PERF_SCOPE("tie c");
+                now_ns += 5;
+            }
+        }
+        {
+            PERF_SCOPE("tie d");
+        }
+        {
+            PERF_SCOPE("tie e");
+        }
+    }
+    for (i = 0; i < sizeof name / sizeof *name; i++)
+        work(name[i], i);
+    {
+        PERF_WAIT("read");
+        now_ns += 6;
+    }
+    PERF_SCOPE_VALUE("rows", 12);
+    PERF_SCOPE_VALUE("rows", 24);
+    PERF_SCOPE_TEXT("file", "a");
+    (void)perf_scope_begin("open for the first time");
+    (void)perf_scope_begin("tie a");
+}
+
 /* Without the lines that differ from run to run: what the process spent. */
 static char *steady(char *text)
 {
@@ -79,20 +118,44 @@ static char *steady(char *text)
     return text;
 }
 
-int main(int argc, char **argv)
+static void put(char *all, size_t room)
 {
     static const perf_view view[] = {PERF_VIEW_TABLE, PERF_VIEW_TREE, PERF_VIEW_CSV};
-    static char            all[65536], wanted[65536];
-    FILE                  *f;
-    size_t                 i, n;
+    size_t                 i;
+
+    for (i = 0; i < sizeof view / sizeof *view; i++) {
+        char *text = report_text(view[i], PERF_SORT_SELF);
+        snprintf(all + strlen(all), room - strlen(all), "== view %lu\n%s", (unsigned long)i, steady(text));
+        free(text);
+    }
+}
+
+/* Prints what is new (+) and what is gone (-). */
+static void differ(const char *file, const char *all)
+{
+    char  command[1024];
+    FILE *diff;
+
+    snprintf(command, sizeof command, "diff -u '%s' -", file);
+    fflush(stdout);
+    diff = popen(command, "w");
+    if (diff) {
+        fputs(all, diff);
+        pclose(diff);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    static char all[65536], wanted[65536];
+    FILE       *f;
+    size_t      n;
 
     CHECK(argc == 2, "golden FILE");
     story();
-    for (i = 0; i < sizeof view / sizeof *view; i++) {
-        char *text = report_text(view[i], PERF_SORT_SELF);
-        snprintf(all + strlen(all), sizeof all - strlen(all), "== view %lu\n%s", (unsigned long)i, steady(text));
-        free(text);
-    }
+    put(all, sizeof all);
+    second_story();
+    put(all, sizeof all);
     f = fopen(argv[1], getenv("UPDATE") ? "wb" : "rb");
     CHECK(f != NULL, "%s", argv[1]);
     if (f && getenv("UPDATE")) {
@@ -100,9 +163,9 @@ int main(int argc, char **argv)
     } else if (f) {
         n = fread(wanted, 1, sizeof wanted - 1, f);
         wanted[n] = '\0';
-        for (n = 0; all[n] && all[n] == wanted[n]; n++) {
-        }
-        CHECK(all[n] == wanted[n], "differs here:\n%.200s\nwanted:\n%.200s", all + n, wanted + n);
+        CHECK(!strcmp(all, wanted), "the report has changed; UPDATE=1 writes it anew");
+        if (strcmp(all, wanted))
+            differ(argv[1], all);
     }
     if (f)
         fclose(f);

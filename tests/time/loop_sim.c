@@ -503,6 +503,26 @@ static void shared_state(int runs)
     CHECK(fooled >= runs, "without a control %d verdicts are wrong", fooled);
 }
 
+/* Walks of which the control once confirmed a false answer; only the times alone contradict it. */
+static void fast_only_behind(void)
+{
+    static const uint64_t seed[] = {1834, 2346};
+    perf_ab_opts          o = perf_ab_opts_default();
+    char                  text[320];
+    size_t                k;
+
+    o.max_seconds = 0.5;
+    o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
+    for (k = 0; k < sizeof seed / sizeof *seed; k++) {
+        dice = o.seed = seed[k];
+        now_ns = UINT64_C(1) << 40;
+        walked = 0;
+        speed = 1.0;
+        speed_until = 0.0;
+        CHECK(walk_off(&o, (int)(seed[k] % 3) * 6000 - 6000, 200, 1, text) >= 0, "%s", text);
+    }
+}
+
 /* What the one before leaves behind is what the next one finds, and nothing else. */
 static void order_effect(void)
 {
@@ -1421,5 +1441,6 @@ int main(int argc, char **argv)
     control_agrees();
     budgets();
     said();
+    fast_only_behind();
     return check_done();
 }

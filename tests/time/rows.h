@@ -75,6 +75,47 @@ CHECK_UNUSED static row row_of(const char *name, const char *kind)
     return r;
 }
 
+/* Which row of the CSV view a scope is, from 1 on; 0: it is not there. */
+CHECK_UNUSED static int place_of(const char *name, perf_sort sort)
+{
+    char *text = report_text(PERF_VIEW_CSV, sort), key[400], *at, *p;
+    int   n = 0;
+
+    snprintf(key, sizeof key, "\n\"%s\",", name);
+    at = strstr(text, key);
+    for (p = text; at && p <= at; p++)
+        n += *p == '\n';
+    free(text);
+    return n;
+}
+
+/* A trace without what differs from run to run: process and thread. */
+CHECK_UNUSED static char *without_ids(char *text)
+{
+    char *from, *to = text;
+
+    for (from = text; *from;)
+        if (!strncmp(from, ",\"pid\":", 7) || !strncmp(from, ",\"tid\":", 7))
+            from += 7 + strspn(from + 7, "0123456789");
+        else
+            *to++ = *from++;
+    *to = '\0';
+    return text;
+}
+
+/* A number of the report's JSON view, before its scopes; -1: no such member. */
+CHECK_UNUSED static double number_of(const char *member)
+{
+    char  *text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF), key[80], *at;
+    double x;
+
+    snprintf(key, sizeof key, "\"%s\":", member);
+    at = strstr(text, key);
+    x = at ? strtod(at + strlen(key), NULL) : -1;
+    free(text);
+    return x;
+}
+
 /* Strict JSON, by recursive descent; returns the character after the value, NULL if it is none. */
 static const char *json_value(const char *p);
 

@@ -254,7 +254,6 @@ static void others(void)
 {
     perf_async a, b, c;
     perf_lap   lap = perf_lap_begin();
-    char      *text;
     double     zero = 0.0;
     row        r;
 
@@ -324,27 +323,22 @@ static void others(void)
         now_ns += 5;
         perf_scope_end(&wait);
     }
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "waiting for data: 25.0 %"), "%s", text);
     EQUAL("waits of one name are one row", row_of("read", "wait").calls, 2);
-    CHECK(strstr(text, "data wait: 25.0 % of the main thread (25.0 ns of 100 ns in scopes, 25.0 ns of it in read): "
-                       "host-bound"), "%s", text);
-    CHECK(!strstr(text, "still open"), "%s", text);
-    free(text);
+    EQUAL("waits", number_of("data_wait_ns"), 25);
+    EQUAL("of", number_of("main_thread_ns"), 100);
+    EQUAL("open", number_of("open"), 0);
     {
         PERF_WAIT("socket");
         now_ns += 100;
     }
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "data wait: 62.5 % of the main thread (125 ns of 200 ns in scopes, 100 ns of it in socket): "
-                       "data-bound"), "%s", text);
-    free(text);
+    EQUAL("waits", number_of("data_wait_ns"), 125);
+    EQUAL("of", number_of("main_thread_ns"), 200);
 }
 
-/* Scopes that are open while the report is made: counted and named. */
+/* Scopes that are open while the report is made: counted (golden.c names them). */
+
 static void still_open(void)
 {
-    char *text;
     {
         PERF_SCOPE("compute");
         now_ns += 10;
@@ -353,18 +347,10 @@ static void still_open(void)
         PERF_SCOPE("open for the first time");
         {
             PERF_SCOPE("compute");
-            text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-            CHECK(strstr(text, "note: 2 scopes are still open, their time so far not in the numbers: "
-                               "compute, open for the first time\n"), "%s", text);
-            free(text);
-            text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
-            CHECK(strstr(text, "note: 2 scopes are still open"), "%s", text);
-            free(text);
+            EQUAL("open", number_of("open"), 2);
         }
     }
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(!strstr(text, "still open"), "%s", text);
-    free(text);
+    EQUAL("open", number_of("open"), 0);
 }
 
 static void resets(void)
@@ -399,7 +385,6 @@ static void resets(void)
 /* A jump out of scopes over a reset: the one that catches it knows how many are missing. */
 static void resets_and_jumps(void)
 {
-    char      *text;
     perf_scope a, b;
 
     perf_reset();
@@ -415,10 +400,8 @@ static void resets_and_jumps(void)
         now_ns += 4;
     }
     EQUAL("catcher", row_of("catcher", "scope").self, 7);
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(!strstr(text, "still open"), "%s", text);
+    EQUAL("open", number_of("open"), 0);
     LOST(ABANDONED, 1);
-    free(text);
     a = perf_scope_begin("a");
     b = perf_scope_begin("b");
     perf_reset();
@@ -429,11 +412,9 @@ static void resets_and_jumps(void)
     EQUAL("a", row_of("a", "scope").self, 5);
     EQUAL("b", row_of("b", "scope").mean, 11);
     EQUAL("b's self, the rest lies in a", row_of("b", "scope").self, 6);
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(!strstr(text, "still open"), "%s", text);
+    EQUAL("open", number_of("open"), 0);
     LOST(ABANDONED, 0);
     LOST(DISORDERED, 1);
-    free(text);
     perf_reset();
 }
 
@@ -501,7 +482,7 @@ static void hostile_names(void)
 {
     const char *const name[] = {"bad \xff\xc3 end", "csi \xc2\x9b""31m", "cut \xe6\x97", "tab\t\x1b[31m\x7f",
                                 "fine \xe6\x97\xa5 \xc2\xa0"};
-    char  *text, big[301];
+    char   big[301];
     size_t i;
     static perf_tally tally;
 
@@ -510,15 +491,8 @@ static void hostile_names(void)
         perf_scope s = perf_scope_begin(name[i]);
         perf_scope_end(&s);
     }
-    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
-    CHECK(strstr(text, "\nbad ?? end          ") && strstr(text, "\ncsi ?31m           ") &&
-              strstr(text, "\ncut ??         ") && strstr(text, "\ntab??[31m?    ") &&
-              strstr(text, "\nfine \xe6\x97\xa5 \xc2\xa0    "), "%s", text);
-    free(text);
-    text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
-    CHECK(strstr(text, "\n\"bad \xef\xbf\xbd\xef\xbf\xbd end\",") && strstr(text, "\n\"fine \xe6\x97\xa5 \xc2\xa0\","),
-          "%s", text);
-    free(text);
+    CHECK(row_of("bad \xef\xbf\xbd\xef\xbf\xbd end", "scope").calls == 1, "not UTF-8");
+    CHECK(row_of(name[4], "scope").calls == 1, "UTF-8");
     memset(big, 'y', 300);
     big[300] = '\0';
     for (i = 0; i < 2; i++) {
@@ -591,7 +565,6 @@ static void views(void)
     char  *text;
     char   small[10];
     size_t n;
-    int    i;
 
     perf_reset();
     {
@@ -601,51 +574,9 @@ static void views(void)
     }
     text = report_text(PERF_VIEW_JSON, PERF_SORT_SELF);
     CHECK(json_valid(text), "%s", text);
-    CHECK(strstr(text, "\"total_ns\":100.000"), "%s", text);
     free(text);
-    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
-    CHECK(strstr(text, "100 ns    90.0 ns         1  zzz"), "%s", text);
-    CHECK(strstr(text, "10.0 ns    10.0 ns         1    leaf\n"), "%s", text);
-    free(text);
-    perf_reset();
-    for (i = 0; i < 2; i++) {                   /* the second round takes the hot path */
-        PERF_SCOPE("tie a");                    /* begin at one moment: only the depth tells */
-        {
-            PERF_SCOPE("tie b");
-            {
-                PERF_SCOPE("tie c");
-                now_ns += 5;
-            }
-        }
-        {
-            PERF_SCOPE("tie d");
-        }
-        {
-            PERF_SCOPE("tie e");
-        }
-    }
-    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
-    CHECK(strstr(text, "2  tie a\n"), "%s", text);
-    CHECK(strstr(text, "2    tie b\n"), "%s", text);
-    CHECK(strstr(text, "2      tie c\n"), "%s", text);
-    CHECK(strstr(text, "2    tie d\n"), "%s", text);
-    CHECK(strstr(text, "2    tie e\n"), "%s", text);
-    free(text);
-    text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
-    CHECK(strstr(text, "tie a") < strstr(text, "tie e"), "%s", text);
-    free(text);
-    perf_reset();
-    {
-        PERF_SCOPE("zzz");
-        leaf(10);
-        now_ns += 90;
-    }
-    text = report_text(PERF_VIEW_CSV, PERF_SORT_NAME);
-    CHECK(strstr(text, "leaf") < strstr(text, "zzz"), "%s", text);
-    free(text);
-    text = report_text(PERF_VIEW_CSV, PERF_SORT_TOTAL);
-    CHECK(strstr(text, "leaf") > strstr(text, "zzz"), "%s", text);
-    free(text);
+    EQUAL("total", row_of("zzz \"\"quoted\"\", \\ and \n", "scope").total, 100);
+    CHECK(place_of("leaf", PERF_SORT_NAME) == 1 && place_of("leaf", PERF_SORT_TOTAL) > 1, "sorted");
     n = perf_report_text(small, sizeof small, NULL);
     CHECK(n > 100 && strlen(small) == 9, "%zu %zu", n, strlen(small));
     CHECK(perf_report_text(NULL, 0, NULL) == n, "%zu", n);

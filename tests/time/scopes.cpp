@@ -8,7 +8,8 @@
 
 static unsigned long allocations;
 
-void *operator new(std::size_t n)
+/* Not inlined: gcc 14 sees free() of what an operator new returned, and takes it for a mistake. */
+PERF_ATTR_((__noinline__)) void *operator new(std::size_t n)
 {
     allocations++;
     if (void *p = std::malloc(n))
@@ -16,12 +17,12 @@ void *operator new(std::size_t n)
     throw std::bad_alloc();
 }
 
-void operator delete(void *p) noexcept
+PERF_ATTR_((__noinline__)) void operator delete(void *p) noexcept
 {
     std::free(p);
 }
 
-void operator delete(void *p, std::size_t) noexcept
+PERF_ATTR_((__noinline__)) void operator delete(void *p, std::size_t) noexcept
 {
     std::free(p);
 }

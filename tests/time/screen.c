@@ -115,7 +115,7 @@ static void files(void)
         setenv("COLUMNS", bad[i], 1);
         CHECK(perf_report_to(f, NULL) == PERF_OK, "report");
         read_back(f);
-        CHECK(strstr(text, "read"), "%s: %s", bad[i], text);
+        CHECK(widest(text, &colors, &bars) > 50, "%s: %s", bad[i], text);
     }
     o.width = 1;
     CHECK(perf_report_to(f, &o) == PERF_OK && perf_report_opts_resolved(&o).width == 60, "the least");

@@ -1,0 +1,478 @@
+/* refusals.c DIR: what every call does with what it cannot use: nothing to write to, no values, numbers
+ * that are none, texts with mistakes, a lock that this very thread holds (a signal handler's case). */
+#define _DEFAULT_SOURCE 1
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#define PERF_DIAGNOSIS 1
+#include "perf.h"
+#include "perf_diagnosis.h"
+#include "perf_export.h"
+#include "perf_hlog.h"
+#include "perf_memory.h"
+#include "perf_tally.h"
+#include "perf_trace.h"
+
+#include "time/rows.h"
+
+static char        path[500];
+static const char *dir = ".";
+static void *volatile nothing; /* NULL that no compiler sees */
+
+/* ---- texts ---- */
+
+static void texts(void)
+{
+    int  i, known;
+    char text[64];
+
+    perf_out_ o = perf_out_open_(text, sizeof text);
+
+    for (i = 0; i < PERF_STATUS_COUNT_; i++)
+        CHECK(strcmp(perf_status_text((perf_status)i), "unknown status") != 0, "status %d", i);
+    CHECK(!strcmp(perf_status_text(PERF_STATUS_COUNT_), "unknown status"), "no status");
+    for (known = 0, i = 0; i < 32; i++)
+        known += strcmp(perf_warning_text(UINT32_C(1) << i), "unknown warning") != 0;
+    CHECK(known > 10 && known < 32, "%d warnings have a text", known);
+    for (known = 0, i = 0; i < 32; i++)
+        known += strlen(perf_clock_warning_text(UINT32_C(1) << i)) > 10;
+    CHECK(known >= 4, "%d of the clock", known);
+    for (i = 0; i < PERF_EXPORT_FORMATS_; i++)
+        CHECK(*perf_export_format_name((perf_export_format)i), "format %d", i);
+    for (i = 0; i < PERF_BY_ALL_; i++)
+        CHECK(*perf_diagnosis_text((perf_bound_by)i), "bound %d", i);
+    CHECK(!strcmp(perf_decision_text(PERF_ACCEPT), "ACCEPT") &&
+              !strcmp(perf_decision_text(PERF_REJECT), "REJECT") &&
+              !strcmp(perf_decision_text(PERF_INCONCLUSIVE), "INCONCLUSIVE"),
+          "decisions");
+    CHECK(!*perf_verdict_text(NULL) && !*perf_result_text(NULL), "NULL has no text");
+    perf_putf_(&o, "%.1f %.1f %.1f %c", PERF_INF_, -PERF_INF_, PERF_NAN_, 'x');
+    CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
+}
+
+/* ---- numbers ---- */
+
+static int is_nan(perf_interval r)
+{
+    return perf_is_nan_(r.low) && perf_is_nan_(r.estimate) && perf_is_nan_(r.high);
+}
+
+static void numbers(void)
+{
+    static const double x[8] = {1, 2, 3, 4, 5, 6, 7, 8}, odd[4] = {1, NAN, INFINITY, 2},
+                        same[4] = {1, NAN, INFINITY, 3};
+    double        out[8], zero = 0.0;
+    perf_accuracy a;
+    perf_summary  s;
+    perf_verdict  v;
+
+    CHECK(perf_is_nan_(perf_log(-1)) && perf_is_nan_(perf_erfc(NAN)) &&
+              perf_is_nan_(perf_normal_quantile(1.5)),
+          "domain");
+    CHECK(perf_erfc(-40) > 1.999 && perf_erfc(40) < 1e-300, "tails");
+    CHECK(perf_normal_quantile(0) < -1e308 && perf_normal_quantile(1) > 1e308, "all of it");
+    CHECK(perf_is_nan_(perf_t_cdf(1, 0)) && perf_is_nan_(perf_t_cdf(NAN, 3)) &&
+              perf_is_nan_(perf_t_quantile(0.5, -1)) && perf_is_nan_(perf_t_quantile(2, 3)),
+          "Student");
+    CHECK(fabs(perf_t_cdf(1.96, 1e16) - perf_normal_cdf(1.96)) < 1e-15,
+          "Student at infinity is normal");
+    CHECK(perf_t_cdf(-1e150, 2) >= 0 && perf_t_cdf(1e150, 2) > 1 - 1e-9, "Student far out");
+    CHECK(perf_is_nan_(perf_beta_cdf(0.5, -1, 2)) && perf_is_nan_(perf_beta_cdf(NAN, 1, 2)),
+          "beta");
+    CHECK(perf_beta_cdf(0, 2, 2) <= 0 && perf_beta_cdf(1, 2, 2) >= 1, "beta's ends");
+    CHECK(perf_is_nan_(perf_binomial_cdf(NAN, 3, 0.5)) && perf_binomial_cdf(-1, 3, 0.5) <= 0 &&
+              perf_binomial_cdf(3, 3, 0.5) >= 1,
+          "binomial");
+    CHECK(!perf_quantile_min_count(0, 0.95) && !perf_quantile_min_count(1, 0.95) &&
+              !perf_quantile_min_count(0.5, NAN) && perf_quantile_min_count(0.5, 0.95) == 6,
+          "fewest values");
+    CHECK(perf_is_nan_(perf_quantile(x, 0, 0.5)) && perf_is_nan_(perf_quantile(x, 8, 1.5)) &&
+              perf_is_nan_(perf_quantile(NULL, 3, 0.5)),
+          "quantile");
+    CHECK(is_nan(perf_quantile_interval(NULL, 3, 0.5, 0)) &&
+              is_nan(perf_quantile_interval(x, 8, 2, 0)),
+          "interval");
+    CHECK(is_nan(perf_quantile_interval_series(NULL, 8, 0.5, 0)) &&
+              is_nan(perf_quantile_interval_series(x, 8, 0.5, NAN)),
+          "series");
+    CHECK(is_nan(perf_mean_interval(NULL, 8, 0)) && is_nan(perf_mean_interval(x, 0, 0)), "mean");
+    CHECK(perf_mean_interval(x, 1, 0).high > 1e308 && perf_mean_interval(odd, 4, 0).high > 1e308,
+          "no interval of the mean");
+    CHECK(is_nan(perf_hist_quantile_interval(NULL, 0.5, 0)), "of no histogram");
+    CHECK(perf_seq_interval(NULL, 8, 0).high > 1e308 && perf_seq_interval(x, 8, NAN).low < -1e308,
+          "bets");
+    s = perf_summarize(NULL, 5);
+    CHECK(s.status != PERF_OK && s.count == 0, "%s", perf_status_text(s.status));
+    s = perf_summarize(x, 0);
+    CHECK(s.status != PERF_OK && s.count == 0, "%s", perf_status_text(s.status));
+    v = perf_compare_pairs(NULL, x, 8, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.status == PERF_EINVAL, "%s",
+          perf_status_text(v.status));
+    v = perf_compare(x, 8, NULL, 8, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.status == PERF_EINVAL, "%s",
+          perf_status_text(v.status));
+    v = perf_compare_pairs(x, x, 0, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs == 0, "no pairs");
+    v = perf_compare_pairs(&zero, x, 1, NULL);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "a duration of zero");
+    CHECK(perf_adjust_holm(NULL, 3, out) == PERF_EINVAL &&
+              perf_adjust_holm(x, 3, NULL) == PERF_EINVAL &&
+              perf_adjust_holm(x, 0, out) == PERF_ENODATA,
+          "Holm");
+    a = perf_accuracy_f64(odd, same, 4);
+    CHECK(a.compared == 4 && fabs(a.max_abs - 1) < 1e-12, "NaN for NaN agrees: %g of %d", a.max_abs,
+          (int)a.compared);
+    a = perf_accuracy_f64(x, odd, 4);
+    CHECK(a.compared == 4 && perf_is_nan_(a.max_abs) && perf_is_nan_(a.max_ulp),
+          "NaN for a number does not");
+    a = perf_accuracy_f64(x, NULL, 4);
+    CHECK(!a.compared && perf_is_nan_(a.max_rel), "nothing compared");
+    a = perf_accuracy_f32(NULL, NULL, 4);
+    CHECK(!a.compared && perf_is_nan_(a.max_rel), "nothing compared");
+    CHECK(!perf_accuracy_ok(NULL, NULL) && !perf_accuracy_ok(&a, NULL), "nothing is not enough");
+}
+
+static void rules(void)
+{
+    static const struct {
+        const char *text;
+        perf_status status;
+    } c[] = {{"speedup >= 1.3", PERF_OK},
+             {"latency speed-up >= 2x", PERF_OK},
+             {"down >= 20 % on p95", PERF_OK},
+             {"memory down >= 10 % on p95", PERF_OK},
+             {"no regression beyond 2 % on mean", PERF_OK},
+             {"", PERF_EFORMAT},
+             {"speedup", PERF_EFORMAT},
+             {"speedup >=", PERF_EFORMAT},
+             {"speedup >= 1.3 on", PERF_EFORMAT},
+             {"speedup >= 1.3 on p42", PERF_EFORMAT},
+             {"p95 down >= 3 % on p99", PERF_EFORMAT},
+             {"down >= 100 %", PERF_EFORMAT},
+             {"speedup >= 0", PERF_EFORMAT},
+             {"down >= nan %", PERF_EFORMAT},
+             {"down >= 3 % really", PERF_EFORMAT}};
+    size_t i;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_rule r, before;
+        memset(&r, 1, sizeof r);
+        before = r;
+        CHECK(perf_rule_parse(c[i].text, &r) == c[i].status, "'%s': %s", c[i].text,
+              perf_status_text(perf_rule_parse(c[i].text, &r)));
+        CHECK((memcmp(&r, &before, sizeof r) != 0) == (c[i].status == PERF_OK),
+              "'%s': changed or not", c[i].text);
+    }
+    CHECK(perf_rule_parse(NULL, NULL) == PERF_EINVAL, "NULL");
+    CHECK(fabs(perf_rule_threshold(NULL) - 1 / 1.3) < 1e-12, "the default rule");
+}
+
+/* ---- histograms ---- */
+
+static void histograms(void)
+{
+    static uint64_t    room[20000];
+    perf_hist_opts     o = perf_hist_opts_default();
+    perf_hist          mine = PERF_ZERO, other = PERF_ZERO, *h;
+    perf_hist_bucket   b = PERF_ZERO;
+    perf_hlog_reader   reader = PERF_ZERO;
+    perf_hlog_interval iv = PERF_ZERO;
+    double             q = 0.5, out;
+    size_t             i, taken;
+
+    CHECK(!perf_hist_init(NULL, sizeof room, NULL) && !perf_hist_attach(NULL, sizeof room) &&
+              !perf_hist_init(room, 8, &o),
+          "no room");
+    CHECK(perf_hist_merge((perf_hist *)nothing, &mine) == PERF_EINVAL &&
+              perf_hist_merge(&mine, (perf_hist *)nothing) == PERF_EINVAL &&
+              perf_hist_subtract((perf_hist *)nothing, &mine) == PERF_EINVAL &&
+              perf_hist_copy((perf_hist *)nothing, &mine) == PERF_EINVAL &&
+              perf_hist_snapshot(&mine, (perf_hist *)nothing) == PERF_EINVAL,
+          "NULL");
+    CHECK(perf_hist_quantiles(NULL, &q, 1, &out) == PERF_EINVAL &&
+              perf_hist_quantiles(&mine, NULL, 1, &out) == PERF_EINVAL,
+          "NULL");
+    perf_hist_reset((perf_hist *)nothing);
+    CHECK(!perf_hist_count(NULL) && !perf_hist_lost(NULL) && !perf_hist_rank(NULL, 1) &&
+              perf_hist_quantile(NULL, 0.5) < 0 && !perf_hist_next(NULL, &b) &&
+              !perf_hist_next(&mine, NULL),
+          "NULL holds nothing");
+    perf_hist_add_double(&mine, NAN);
+    perf_hist_add_double(&mine, -1);
+    CHECK(perf_hist_count(&mine) == 0 && perf_hist_lost(&mine) == 2, "what is no duration is lost");
+    CHECK(perf_hist_subtract(&other, &mine) == PERF_OK || perf_hist_lost(&other) == 0,
+          "less than nothing");
+    perf_hist_add(&mine, 7);
+    CHECK(perf_hist_subtract(&other, &mine) != PERF_OK && perf_hist_count(&other) == 0,
+          "7 was never in there");
+    CHECK(perf_hlog_next(NULL, &iv, &mine) == PERF_EINVAL &&
+              perf_hlog_next(&reader, NULL, NULL) == PERF_EINVAL,
+          "no reader");
+
+    /* whoever changes any byte of the head is found out, or it means another histogram that is whole */
+    o.bits = 5;
+    o.lowest = 100;
+    o.highest = 1000000;
+    o.counter_bytes = 4;
+    h = perf_hist_init(room, sizeof room, &o);
+    CHECK(h && perf_hist_attach(room, sizeof room) == h &&
+              !perf_hist_attach((char *)room + 1, sizeof room - 8),
+          "attach");
+    perf_hist_add_n(h, 500, UINT64_C(1) << 40);
+    CHECK(perf_hist_count(h) + perf_hist_lost(h) == UINT64_C(1) << 40 &&
+              perf_hist_count(h) <= UINT32_MAX,
+          "a full counter");
+    perf_hist_add_corrected(h, 5000, 3); /* most of what is missing lies below the range */
+    CHECK(perf_hist_under(h) > 30, "%d", (int)perf_hist_under(h));
+    for (taken = 0, i = offsetof(perf_hist_head_, highest); i < sizeof(perf_hist_head_); i++) {
+        ((unsigned char *)room)[i] ^= 0xff;
+        taken += perf_hist_attach(room, sizeof room) != NULL;
+        ((unsigned char *)room)[i] ^= 0xff;
+    }
+    CHECK(taken <= 8 && perf_hist_attach(room, sizeof room) == h, "%d heads with a wrong byte",
+          (int)taken);
+}
+
+/* ---- files ---- */
+
+static perf_baseline checked(const char *text)
+{
+    FILE *f = fopen(path, "wb");
+
+    if (!f || fwrite(text, 1, strlen(text), f) != strlen(text) || fclose(f))
+        abort();
+    return perf_baseline_check(path, NULL);
+}
+
+#define FRONT "{\"perf_results\":1,\"a\":"
+static void files(void)
+{
+    static const char *const bad[] = {FRONT "\"\\u12",     FRONT "\"\\ud83d\\u12\"}",
+                                      FRONT "\"\\",        FRONT "\"\x01\"}",
+                                      FRONT "\"open",      FRONT "nul}",
+                                      FRONT "1",           FRONT "{\"b\"}}",
+                                      FRONT "[1 2]}",      FRONT "-}",
+                                      FRONT "\"\\u00G0\"}"};
+    static const char *const good[] = {
+        FRONT "\"\\u0000\\udc00\\ud800\\u20ac\\ud83d\\ude00\\/\\b\\f\\r\"}", FRONT "-0.5e+3}",
+        FRONT "{\"b\":[],\"c\":{}}}"};
+    perf_baseline   b;
+    perf_trace_part part = PERF_ZERO;
+    size_t          i, at;
+    perf_tally      t, u;
+    char            name[300];
+
+    for (i = 0; i < sizeof bad / sizeof *bad; i++) {
+        b = checked(bad[i]);
+        CHECK(b.status == PERF_EFORMAT && b.entries == 0 && b.error_at <= strlen(bad[i]), "%s: %s",
+              bad[i], perf_status_text(b.status));
+        perf_baseline_free(&b);
+        perf_baseline_free(&b);
+    }
+    for (i = 0; i < sizeof good / sizeof *good; i++) {
+        b = checked(good[i]);
+        CHECK(b.status == PERF_OK || b.status == PERF_ENODATA, "%s: %s", good[i],
+              perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    perf_baseline_free(NULL);
+    CHECK(perf_baseline_check(NULL, NULL).status == PERF_EINVAL &&
+              perf_baseline_check("", NULL).status == PERF_EINVAL,
+          "no path");
+    CHECK(perf_baseline_check("/no/such/file", NULL).status == PERF_ENODATA, "no file");
+    CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL &&
+              perf_results_to(NULL, NULL) == PERF_EINVAL &&
+              perf_baseline_save("", NULL) == PERF_EINVAL &&
+              perf_baseline_add(NULL, NULL) == PERF_EINVAL &&
+              perf_baseline_to(stdout, NULL) == PERF_EINVAL &&
+              perf_baseline_to(NULL, &b) == PERF_EINVAL,
+          "nothing to write to");
+    CHECK(perf_report_to(NULL, NULL) == PERF_EINVAL && perf_trace_save("") == PERF_EINVAL &&
+              perf_trace_save_perfetto(NULL) == PERF_EINVAL &&
+              perf_export_save(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
+              perf_export_to(NULL, PERF_EXPORT_FLAME, NULL) == PERF_EINVAL &&
+              perf_export_save(path, PERF_EXPORT_FORMATS_, NULL) == PERF_EINVAL,
+          "nothing to write to");
+    CHECK(perf_trace_stream(NULL) == PERF_EINVAL &&
+              perf_trace_stream("/no/such/folder/x") == PERF_EIO &&
+              perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
+          "no stream");
+    CHECK(perf_trace_merge(NULL, &part, 1, NULL) == PERF_EINVAL &&
+              perf_trace_merge(path, &part, 0, NULL) == PERF_EINVAL &&
+              perf_trace_merge(path, NULL, 1, NULL) == PERF_EINVAL,
+          "nothing to merge");
+    at = 9;
+    CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EINVAL && at == 0,
+          "a part without a path: %d", (int)at);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    part.path = path;
+    part.name = name;
+    CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EINVAL && at == 0, "a name of 299 bytes");
+    part.name = NULL;
+    part.path = "/no/such/file";
+    CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EIO && at == 0, "a part that is not there");
+    CHECK(perf_tally_of(NULL, 0, &t) == PERF_EINVAL && perf_tally_of("x", 0, NULL) == PERF_EINVAL &&
+              perf_tally_of("never recorded", 0, &t) == PERF_ENODATA && !t.calls,
+          "tallies");
+    memset(&u, 0, sizeof u);
+    t.calls = UINT64_MAX;
+    t.parts = u.parts = 1;
+    u.calls = 1;
+    CHECK(perf_tally_merge(&t, &u) == PERF_ERANGE && t.calls == UINT64_MAX &&
+              perf_tally_merge(&t, &t) == PERF_EINVAL && perf_tally_imbalance(NULL) <= 0,
+          "a sum that is too large changes nothing");
+    CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
+}
+
+/* ---- scopes and loops ---- */
+
+static void names(void)
+{
+    char       text[400];
+    perf_scope s;
+    perf_async a = PERF_ZERO;
+
+    perf_reset();
+    s = perf_scope_begin(NULL);
+    perf_scope_end(&s);
+    CHECK(perf_error() == PERF_EINVAL && row_of("(null)", "scope").calls == 1, "NULL is told");
+    perf_reset();
+    s = perf_scope_begin("");
+    perf_scope_end(&s);
+    CHECK(perf_error() == PERF_OK && row_of("(empty)", "scope").calls == 1, "no name is a name");
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = '\0';
+    text[253] = '\xe2'; /* three bytes from 253 on: the cut is before them */
+    text[254] = '\x82';
+    text[255] = '\xac';
+    s = perf_scope_begin(text);
+    perf_scope_end(&s);
+    text[253] = '\0';
+    CHECK(perf_error() == PERF_ELIMIT && row_of(text, "scope").calls == 1,
+          "cut between characters");
+    perf_reset();
+    {
+/* a file whose path is longer than what is kept of it */
+#define TEN   "0123456789"
+#define FIFTY TEN TEN TEN TEN TEN
+        static perf_site_ site = {"a long path", FIFTY FIFTY FIFTY FIFTY FIFTY FIFTY "/end.c", 7,
+                                  0};
+        perf_registry_   *r = perf_registry_get_();
+        uint32_t          id = perf_site_id_(r, &site);
+        const char       *file = r->names[id]->site.file;
+        CHECK(id && strlen(file) == 255 && !strcmp(file + 255 - 6, "/end.c"), "%s", file);
+    }
+    perf_scope_end(NULL);
+    perf_async_end(NULL);
+    perf_async_end(&a);
+    perf_lap_end(NULL, "x");
+    perf_thread_name(NULL);
+    perf_count(NULL, 1);
+    perf_instant(NULL);
+    CHECK(row_of("(null)", "counter").calls == 1 && row_of("(null)", "instant").calls == 1,
+          "of no name");
+    perf_reset();
+    perf_count("odd", NAN);
+    CHECK(perf_error() == PERF_ESTATE && row_of("odd", "counter").calls < 0.5, "NaN is no count");
+    perf_count("odd", INFINITY);
+    CHECK(row_of("odd", "counter").calls <= 2, "no numbers");
+    perf_reset();
+}
+
+static void loops(void)
+{
+    static const struct {
+        const char *text;
+        int         says;
+        perf_status error;
+    } c[] = {{"x=1", 1, PERF_OK},         {"x=b", 1, PERF_OK},
+             {"x=Candidate", 1, PERF_OK}, {"y=3, x = 12 ,z=1", 12, PERF_OK},
+             {"", -7, PERF_OK},           {"y=1", -7, PERF_OK},
+             {"x=64", -7, PERF_EFORMAT},  {"x=123", -7, PERF_EFORMAT},
+             {"x=b2", -7, PERF_EFORMAT},  {"x=", -7, PERF_EFORMAT},
+             {"x", -7, PERF_EFORMAT},     {"x, y=1", -7, PERF_EFORMAT},
+             {"x=1 2", -7, PERF_EFORMAT}, {"x=0", 0, PERF_OK},
+             {"xy=3", -7, PERF_OK}};
+    perf_ab_opts o = perf_ab_opts_default();
+    perf_bench   b = perf_bench_begin(NULL, NULL);
+    perf_race    r;
+    size_t       i;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_reset();
+        setenv("PERF_VARIANT", c[i].text, 1);
+        CHECK(perf_variant("x", -7) == c[i].says && perf_error() == c[i].error, "'%s': %d, %s",
+              c[i].text, perf_variant("x", -7), perf_status_text(perf_error()));
+    }
+    unsetenv("PERF_VARIANT");
+    CHECK(perf_variant(NULL, 4) == 4, "of no name");
+    CHECK(perf_bench_end(&b).status == PERF_ESTATE || perf_bench_end(&b).time.count == 0,
+          "ended before it began");
+    CHECK(perf_bench_end(&b).status == PERF_ESTATE, "ended twice");
+    r = perf_race_begin("none", 0, &o);
+    CHECK(perf_race_next(&r) == -1 && perf_race_end(&r).status != PERF_OK, "no variants");
+    r = perf_race_begin("too many", 1000, &o);
+    CHECK(perf_race_next(&r) == -1 && perf_race_end(&r).status != PERF_OK, "too many variants");
+    perf_race_name(&r, 0, "x");
+    perf_reset();
+}
+
+/* The lock is ours, as in a signal handler that came while this thread held it: nobody waits, nothing is
+ * changed, and what could not be counted is counted as lost.                                      */
+static int  collected;
+static void collect(struct perf_registry_ *unused)
+{
+    (void)unused;
+    collected++;
+}
+
+static void inside(void)
+{
+    static perf_source_ source;
+    perf_registry_     *r = perf_registry_get_();
+    perf_bench          b;
+
+    CHECK(perf_lock_(r) && !perf_lock_(r), "ours");
+    PERF_SCOPE("first seen inside");
+    perf_count("counted inside", 1);
+    perf_instant("told inside");
+    perf_trace_enable(0);
+    CHECK(!PERF_GET_(&r->trace_off), "not switched");
+    perf_reset();
+    CHECK(perf_error() != PERF_OK, "not reset");
+    perf_source_add_(r, &source);
+    CHECK(r->sources != &source && !perf_track_make_(r, "track"), "nothing added");
+    b = perf_bench_begin("begun inside", NULL);
+    CHECK(perf_bench_end(&b).time.count == 0 && perf_memory_mark("inside") != PERF_OK,
+          "not measured");
+    CHECK(perf_trace_stream(path) == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
+          "no stream");
+    perf_unlock_(r);
+    CHECK(row_of("first seen inside", "scope").calls < 0.5 &&
+              row_of("counted inside", "counter").calls < 0.5,
+          "not counted");
+    perf_reset();
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    source.collect = collect;
+    perf_source_add_(r, &source);
+    perf_source_add_(r, &source);
+    CHECK(r->sources == &source && !source.next, "added once");
+    (void)row_of("any", "scope");
+    CHECK(collected == 2, "one for the length, one for the text: %d", collected);
+}
+
+int main(int argc, char **argv)
+{
+    dir = argc > 1 ? argv[1] : dir;
+    snprintf(path, sizeof path, "%s/file", dir);
+    texts();
+    numbers();
+    rules();
+    histograms();
+    files();
+    names();
+    loops();
+    inside();
+    return check_done();
+}
