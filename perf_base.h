@@ -271,7 +271,7 @@ extern int perf_clock_gettime_(int, struct perf_timespec_ *) __asm__(PERF_SYM_("
 PERF_END_DECLS
 #include <time.h>
 #if !defined(CLOCK_MONOTONIC)
-#error "perf.h: on this 32-bit system compile with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
+#error "perf.h: this system shows its clock with -std=gnu99 (or -D_POSIX_C_SOURCE=199309L)"
 #endif
 PERF_BEGIN_DECLS
 #define PERF_CLOCK_MONOTONIC_ID_ CLOCK_MONOTONIC

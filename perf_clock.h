@@ -33,9 +33,6 @@ PERF_BEGIN_DECLS
  * unit is the tick; only differences mean anything.  Never fails.                                */
 PERF_FN uint64_t perf_ticks(void);
 
-/* The counter after everything before it has finished: 1.6 times the cost, no reordering. */
-PERF_FN uint64_t perf_ticks_precise(void);
-
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
 PERF_FN uint64_t perf_now(void);
 
@@ -110,37 +107,25 @@ PERF_FN uint64_t perf_cpu_now(void)
 #define PERF_COUNTER_ 0
 #endif
 
-/* The body of both; `wait` stands before the reading: instructions that end what went before. */
-#if !PERF_COUNTER_
-#define PERF_READ_(wait) return perf_now()
-#elif PERF_ARCH_X86_
-#define PERF_WAIT_ "lfence\n\t"
-#define PERF_READ_(wait)                                                                          \
-    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask */ \
-    __asm__ __volatile__(wait "rdtsc" : "=a"(lo), "=d"(hi) : : "memory");                         \
-    return (UINT64_C(0) + hi) << 32 | lo
-#else
-#if defined(__aarch64__)
-#define PERF_WAIT_    "isb\n\t"
-#define PERF_COUNTED_ "mrs %0, cntvct_el0"
-#else
-#define PERF_WAIT_    "fence\n\t"
-#define PERF_COUNTED_ "rdtime %0"
-#endif
-#define PERF_READ_(wait)                                                                          \
-    uint64_t t;                                                                                   \
-    __asm__ __volatile__(wait PERF_COUNTED_ : "=r"(t) : : "memory");                              \
-    return t
-#endif
-
 PERF_FN uint64_t perf_ticks(void)
 {
-    PERF_READ_("");
-}
+#if !PERF_COUNTER_
+    return perf_now();
+#elif PERF_ARCH_X86_
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
 
-PERF_FN uint64_t perf_ticks_precise(void)
-{
-    PERF_READ_(PERF_WAIT_);
+    __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
+    return (UINT64_C(0) + hi) << 32 | lo;
+#else
+    uint64_t t;
+
+#if defined(__aarch64__)
+    __asm__ __volatile__("mrs %0, cntvct_el0" : "=r"(t) : : "memory");
+#else
+    __asm__ __volatile__("rdtime %0" : "=r"(t) : : "memory");
+#endif
+    return t;
+#endif
 }
 
 PERF_END_DECLS

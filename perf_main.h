@@ -706,7 +706,7 @@ PERF_COLD_FN_ perf_result perf_crew_merge_(const char *name, const perf_hand_ *h
     perf_result_rates_(&r);
     s->result = r;
     perf_loop_add_(&s->loop, 1, name);
-    PERF_REL_(&s->loop.done, 1);
+    perf_loop_done_(s, &s->result);
     return r;
 }
 

@@ -73,19 +73,27 @@ PERF_FN void perf_reset(void);
  * also while there is no memory to record anything at all. */
 PERF_FN perf_status perf_error(void);
 
-/* >>internal: what other headers may use, each with its contract where it is defined --------------
+/* >>internal: what other headers may use -------------------------------------------------------
  * `r` is the registry.  Its lock is never held over a wait, a call of a driver, or I/O but the
- * stream's.  What is made here is never freed.
- *   perf_registry_, perf_registry_get_, perf_registry_read_, perf_lock_, perf_unlock_, perf_fail_,
- *   perf_misuse_, perf_clock_warn_, perf_recorder_get_, perf_recorder_serve_, perf_ask_,
- *   perf_track_make_, perf_name_, perf_site_find_, perf_site_id_, perf_name_intern_,
- *   perf_name_length_, PERF_NAME_MAX_, perf_cell_get_, perf_cell_extend_, perf_slot_, perf_depth_,
- *   perf_scope_ticks_, perf_tick_ns_, perf_event_more_, perf_retired_, perf_ring_dropped_,
- *   perf_ring_unsent_, perf_stream_, perf_stream_flush_, PERF_STREAM_ON_, PERF_STREAM_FAILED_,
- *   PERF_STREAM_ENDED_, perf_sink_, perf_sink_set_, perf_label_, perf_source_, perf_source_add_,
- *   perf_sources_collect_, perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_,
- *   perf_seen_, perf_remark_read_, perf_pages_, perf_pool_, perf_keep_, perf_thread_id_,
- *   perf_process_id_, perf_image_pin_                                                            */
+ * stream's.  What is made here is never freed.  Any thread, unless something else is said.
+ *   perf_registry_  names, threads, switches; perf_registry_get_, perf_registry_read_  NULL: no
+ *       memory; the second brings the core.  perf_lock_  0: inside already, give up; perf_unlock_
+ *   perf_fail_  keeps the first failure; perf_misuse_  counts a call out of order
+ *   perf_recorder_serve_  a thread does what others have asked it; the caller's recorder only
+ *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
+ *   perf_name_, PERF_NAME_MAX_, perf_name_length_  a name as kept; perf_name_intern_ (lock held),
+ *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
+ *   perf_cell_get_, perf_cell_extend_, perf_slot_, perf_event_more_  cells and entries: owner only
+ *   perf_depth_  open scopes; perf_scope_ticks_, perf_tick_ns_  time of scopes, length of a tick
+ *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
+ *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
+ *       written; perf_stream_flush_  writes one ring (lock held)
+ *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
+ *       perf_sources_collect_  durations from elsewhere
+ *   perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_  use of the process
+ *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
+ *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -412,15 +420,8 @@ PERF_COLD_FN_ void *perf_pool_(char **pool, char **end, size_t bytes, size_t ste
 }
 
 /* The same from the registry, with its lock held, or from the calling thread's recorder. */
-PERF_FN void *perf_keep_(perf_registry_ *r, size_t bytes)
-{
-    return perf_pool_(&r->pool, &r->pool_end, bytes, 65536, 0);
-}
-
-PERF_FN void *perf_room_(perf_recorder_ *t, size_t bytes)
-{
-    return perf_pool_(&t->pool, &t->pool_end, bytes, 262144, 1);
-}
+#define perf_keep_(r, bytes) perf_pool_(&(r)->pool, &(r)->pool_end, bytes, 65536, 0)
+#define perf_room_(t, bytes) perf_pool_(&(t)->pool, &(t)->pool_end, bytes, 262144, 1)
 
 /* Who is running: unique among the threads of the system while the thread lives. */
 PERF_COLD_FN_ uint32_t perf_thread_id_(void)
@@ -436,24 +437,21 @@ PERF_COLD_FN_ uint32_t perf_thread_id_(void)
 #endif
 }
 
-PERF_COLD_FN_ uint32_t perf_process_id_(void)
-{
-    return PERF_CAST_(uint32_t, perf_getpid_());
-}
+#define perf_process_id_() PERF_CAST_(uint32_t, perf_getpid_())
 
 PERF_COLD_FN_ void perf_fail_(perf_registry_ *r, perf_status why)
 {
     (void)perf_claim_(&r->error, PERF_OK, PERF_CAST_(uint32_t, why));
 }
 
-/* Any thread, with or without the lock. */
-PERF_COLD_FN_ void perf_clock_warn_(perf_registry_ *r, uint32_t bit)
+/* Sets bits of a word that any thread may write, with or without the lock. */
+PERF_COLD_FN_ void perf_word_set_(uint32_t *word, uint32_t bits)
 {
     uint32_t was;
 
     do
-        was = PERF_GET_(&r->warnings);
-    while (!(was & bit) && !perf_claim_(&r->warnings, was, was | bit));
+        was = PERF_GET_(word);
+    while ((was & bits) != bits && !perf_claim_(word, was, was | bits));
 }
 
 /* A mark that is not counted as it should be, PERF_LOSS_; `why` PERF_OK: nobody's mistake. */
@@ -570,7 +568,7 @@ PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
 {
     if ((counter == 0) != (r->clock != 0) &&
         !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
-        perf_clock_warn_(r, PERF_CLOCK_MIXED);
+        perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
 }
 
 /* The first anchor of all settles races for a new registry. */
@@ -665,10 +663,7 @@ PERF_COLD_FN_ uint32_t perf_text_length_(const char *name, uint32_t most)
     return n;
 }
 
-PERF_COLD_FN_ uint32_t perf_name_length_(const char *name)
-{
-    return perf_text_length_(name, PERF_NAME_MAX_);
-}
+#define perf_name_length_(name) perf_text_length_(name, PERF_NAME_MAX_)
 
 /* The entry of a name, made on first sight; NULL: no room.  Called with the lock held. */
 PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ *site)
@@ -1125,7 +1120,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_fresh_(perf_recorder_ *t)
     if (!c)
         return PERF_NULL_;
     t->fresh_left = (t->fresh_left ? t->fresh_left : PERF_CELLS_) - 1;
-    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(char *, c) + 64);
+    t->fresh = PERF_PTR_(perf_cell_ *, PERF_PTR_(uintptr_t, c) + 64);
     return c;
 }
 
@@ -1189,10 +1184,7 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 }
 
 /* The cell of what has no caller: counters, instants, spans of several threads, device times. */
-PERF_COLD_FN_ perf_cell_ *perf_cell_get_(perf_recorder_ *t, uint32_t id)
-{
-    return perf_cell_under_(t, &t->root, id);
-}
+#define perf_cell_get_(t, id) perf_cell_under_(t, &(t)->root, id)
 
 /* Counters for the indexes from..to beside those there are; 0: no memory. */
 PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t from, uint32_t to)
@@ -1233,10 +1225,7 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
     perf_recorder_ *t, *mine = PERF_SELF_;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint32_t before;
-        do
-            before = PERF_GET_(&t->request);
-        while (!perf_claim_(&t->request, before, before | what));
+        perf_word_set_(&t->request, what);
         PERF_SET_(&t->cells, 0u);
     }
     if (mine && mine->home)
@@ -1379,7 +1368,7 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
 
     if (d >> 63) {
         d = 0;
-        perf_clock_warn_(t->home, PERF_CLOCK_BACKWARDS);
+        perf_word_set_(&t->home->warnings, PERF_CLOCK_BACKWARDS);
     }
     in = perf_cell_extend_(t, c, d);
     PERF_ADD_(c->count, 1);
@@ -1545,8 +1534,9 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         perf_lap_at_(&t->after, t, end);
 }
 
-/* The begin of a scope where perf_begin_() cannot do it. */
-PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
+/* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
+PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
+                                           int counter)
 {
     perf_recorder_   *t = perf_recorder_get_();
     const perf_sink_ *sink;
@@ -1557,6 +1547,9 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site)
     s->rec = PERF_NULL_;
     if (!t || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
+    perf_clock_agrees_(t->home, counter);
+    if (self)
+        *self = t;
     id = perf_site_id_(t->home, site);
     c = perf_cell_under_(t, t->open, id);
     if (!c) {
@@ -1593,7 +1586,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     int               on;
 
     t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
-    open = perf_begin_slow_(&s, &site);
+    open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
     if (perf_lock_(r)) {                        /* else inside of it already: soon again          */
         on = perf_stream_flush_(r, t);
         perf_unlock_(r);
@@ -1608,9 +1601,8 @@ PERF_COLD_FN_ void perf_misuse_(void)
 {
     perf_recorder_ *t = perf_recorder_get_();
 
-    if (t) {
+    if (t)
         perf_lose_(t, PERF_LOSS_MISUSED_, PERF_ESTATE);
-    }
 }
 
 /* The site of a name that is no static object: a small table by address in front of the interned
@@ -1645,8 +1637,6 @@ PERF_COLD_FN_ void perf_core_lap_begin_(perf_lap *l)
 
     if (t)
         perf_lap_at_(l, t, perf_scope_ticks_(t->home));
-    else
-        l->rec = t;
 }
 
 /* A lap stands beside the scopes of its phase, as a child of what is open.  The sink hears of it
@@ -1890,19 +1880,6 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 
 /* ---- the core for files that only mark ---- */
 
-PERF_COLD_FN_ perf_span_ *perf_core_begin_new_(perf_span_ *s, perf_site_ *site,
-                                               perf_recorder_ **self, int counter)
-{
-    perf_registry_ *r = perf_registry_get_();
-
-    if (r)
-        perf_clock_agrees_(r, counter);
-    s = perf_begin_slow_(s, site);
-    if (s && !PERF_TCC_)
-        *self = s->rec;
-    return s;
-}
-
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
  * NULL: it is not recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion
  * too: `cells` says so, and that there are slots.                                                */
@@ -1916,7 +1893,7 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
     if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
         c = perf_slot_at_(t, t->open, id)->cell;
     if (PERF_UNLIKELY_(!c))
-        return perf_core_begin_new_(s, site, self, counter);
+        return perf_begin_slow_(s, site, self, counter);
     if (PERF_LIKELY_(c->parent == t->open)) {
         PERF_SET_(&t->cell[id], c);
         perf_opened_(s, t, c);
@@ -1929,18 +1906,15 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
 
 #if PERF_ONE_CORE_
 PERF_COLD_DECL_ void perf_core_join_(perf_anchor_ *a);
+#else
+#define perf_core_join_ PERF_NULL_
 #endif
 
 PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 {
     static const perf_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
-#if PERF_ONE_CORE_
-        perf_core_join_,
-#else
-        PERF_NULL_,
-#endif
-        perf_core_begin_, perf_end_slow_, perf_event_due_,
+        perf_core_join_, perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
         perf_core_thread_name_,
@@ -2010,7 +1984,6 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 #endif
 
 /* ---- sources ---- */
-
 
 /* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
  * by now, before each report and trace; report writes its own lines under the table; reset forgets.

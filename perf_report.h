@@ -906,7 +906,7 @@ PERF_COLD_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint3
         return;
     memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
     memset(from, 255, sizeof from);             /* by depth: when its latest scope began          */
-    for (i = 0; at = i, i < e->count;) {
+    for (i = 0; (at = i) < e->count;) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
         if (PERF_KIND_SLICE_(z.kind)) {
@@ -1852,7 +1852,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
                         e->name, where);
     perf_events_values_(e, j->registry, room);
-    while (at = i, i < e->count) {
+    while ((at = i) < e->count) {
         const char *prefix;
         uint32_t    value = e->value ? e->value[at] : 0;
         if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))

@@ -176,16 +176,23 @@ PERF_FN void perf_thread_name(const char *name);
     perf_span_ span;                                                                              \
     PERF_OPEN_(open, PERF_ON_() ? perf_begin_(&(span), &(site)) : PERF_NULL_)
 
-/* >>internal: what other headers may use, each with its contract where it is defined --------------
- * Only the owner of a recorder writes it; others read it with PERF_GET_ and PERF_ACQ_.
- *   perf_site_, PERF_SITE_, PERF_SCOPE_, PERF_KIND_*_, perf_recorder_, PERF_SELF_, perf_cell_,
- *   PERF_CELL_*_, PERF_NO_LOW_, perf_gauge_, perf_buckets_, PERF_BUCKET_, PERF_BUCKET_INDEX_,
- *   perf_event_, perf_event_at_, perf_event_put_, PERF_EVENT_MORE_, PERF_EVENT_PART_,
- *   PERF_REMARK_*_, PERF_TEXT_MAX_, PERF_TAG_NAME_, PERF_ADD_, PERF_PEEK_, PERF_ASK_*_, PERF_ON_,
- *   PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_, perf_anchor_, perf_search_, perf_images_walk_,
- *   perf_calibration_, perf_pair_, perf_core_, perf_known_, PERF_SPAN_OFF_, perf_span_,
- *   perf_opened_, perf_bucket_add_, PERF_LATE_, perf_event_hot_, perf_ring_take_, perf_entry_,
- *   PERF_LOSSES_, PERF_LOSS_*_, PERF_OFF_, PERF_OFF_CODE_                                        */
+/* >>internal: what other headers may use -------------------------------------------------------
+ * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
+ * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
+ *   perf_site_, PERF_SITE_  what a mark says, constant but for its id; PERF_KIND_*_  what it is
+ *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_opened_  enters its cell
+ *   perf_recorder_  a thread; PERF_SELF_  the caller's, NULL: not known; PERF_ASK_*_  any asks it
+ *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
+ *   perf_buckets_, PERF_BUCKET_INDEX_  durations of a cell; PERF_BUCKET_  the counter of one
+ *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
+ *   perf_event_, PERF_EVENT_MORE_, PERF_EVENT_PART_, PERF_TAG_NAME_, perf_event_at_  the ring's
+ *   perf_ring_take_, perf_entry_  room and one entry; perf_event_put_, perf_event_hot_  an event
+ *   PERF_REMARK_*_, PERF_TEXT_MAX_  an instant's number or text; PERF_LOSSES_, PERF_LOSS_*_
+ *   PERF_ON_  does this image record?  PERF_OFF_SWITCHED_, PERF_OFF_NO_CORE_  why it does not
+ *   perf_anchor_, perf_search_, perf_images_walk_  images; takes the loader's lock
+ *   perf_core_  the functions behind the marks; PERF_SPAN_OFF_  a span that nobody records
+ *   perf_calibration_, perf_pair_  readings of both clocks; perf_known_  names by address
+ *   PERF_OFF_, PERF_OFF_CODE_  a call with PERF_DISABLE                                         */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -220,19 +227,15 @@ typedef struct perf_anchor_ {
 #define PERF_OFF_SWITCHED_ 1u           /* by perf_enable(0)                                      */
 #define PERF_OFF_NO_CORE_  2u           /* nobody in the process reads                            */
 
-#if !PERF_TCC_
-extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#endif
-PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
-#if !PERF_TCC_
-PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
-#endif
-
 #if PERF_TCC_
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
 #define PERF_SELF_    PERF_CAST_(perf_recorder_ *, 0)
 #define PERF_SELF_AT_ PERF_NULL_
 #else
+extern PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+extern PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
+PERF_WEAK_ perf_anchor_ perf_anchor_v1_;
+PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
 #define PERF_SELF_    perf_self_v1_
 #define PERF_SELF_AT_ &perf_self_v1_
 #endif
@@ -331,7 +334,7 @@ typedef struct perf_recorder_ {
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
     perf_cell_ **cell;          /* by name id: the cell it last ran in; NULL for [0] and unseen   */
     uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
-    uint32_t     reserved;
+    uint32_t     late_next;     /* where in `late`                                                */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
     uint64_t     ring_next;     /* bytes given out so far: a signal handler may be writing, too   */
@@ -339,7 +342,6 @@ typedef struct perf_recorder_ {
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
     uint64_t     extra_tag;     /* recursive calls that are open, as depth of an event            */
-    uint32_t     late_next;     /* where in `late`                                                */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0; cold from here on   */
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
@@ -530,14 +532,20 @@ PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
 
 /* ---- one scope ---- */
 
-/* A counter that only its thread writes and reports read: one instruction.  Aligned words do not
- * tear on any machine this runs on; for ThreadSanitizer they are atomics, at three instructions. */
+/* A 64-bit counter that only its thread writes and reports read: one instruction, also without
+ * optimisation, so that a signal handler may add to it, too.  Aligned words do not tear on any
+ * machine this runs on; for ThreadSanitizer they are atomics, at three instructions.             */
 #if PERF_TSAN_
 #define PERF_ADD_(x, n) PERF_SET_(&(x), PERF_GET_(&(x)) + (n))
 #define PERF_PEEK_(x)   PERF_GET_(&(x))         /* what other threads write now and then          */
 #else
 #define PERF_PEEK_(x)   (x)
+#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
+#define PERF_ADD_ASM_
+#define PERF_ADD_(x, n) __asm__("addq %1, %0" : "+m"(x) : "er"(PERF_CAST_(uint64_t, n)) : "cc")
+#else
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
+#endif
 #endif
 
 /* Bits above the mantissa's first five: the double of `ticks` is its own logarithm. */
@@ -556,7 +564,7 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
     uint64_t at = bytes;
 
-#if defined(__GNUC__) && defined(__x86_64__) && !PERF_TSAN_ && !PERF_TCC_   /* one instruction    */
+#ifdef PERF_ADD_ASM_                            /* one instruction                                */
     __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
 #else
     at = t->ring_next;
@@ -747,11 +755,11 @@ PERF_FN perf_lap perf_lap_begin(void)
     return l;
 }
 
-/* One reading closes a phase and opens the next. */
+/* One reading closes a phase and opens the next.  Site NULL: nothing is recorded now. */
 PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 {
     uint64_t          now = perf_ticks();
-    const perf_core_ *core = l && l->rec ? perf_core_on_() : PERF_NULL_;
+    const perf_core_ *core = l && l->rec && site ? perf_core_on_() : PERF_NULL_;
 
     if (core)
         core->lap(l, site, now);
@@ -761,12 +769,7 @@ PERF_OUTLINE_FN_ void perf_lap_(perf_lap *l, perf_site_ *site)
 
 PERF_FN void perf_lap_end(perf_lap *lap, const char *name)
 {
-    perf_site_ *site = perf_site_named_(name, PERF_KIND_SCOPE_);
-
-    if (site)
-        perf_lap_(lap, site);
-    else if (lap)                               /* what passes while it is off is in no phase     */
-        *lap = perf_lap_begin();
+    perf_lap_(lap, perf_site_named_(name, PERF_KIND_SCOPE_));
 }
 
 #define PERF_SPAN_OFF_ 3u       /* `open` of a span that nobody records: 1, and 2 with a range    */

@@ -367,7 +367,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     uint32_t    value;
     perf_zone_  z;
 
-    while (at = i, i < e->count) {
+    while ((at = i) < e->count) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
         value = e->value ? e->value[at] : 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""What a scope costs in real programs: every function of Lua and of zopfli becomes one.
+"""What a scope costs in real programs: every function of Lua and of zopfli, and 16 hot ones of SQLite, become one.
 
-    bench/real.py [--rounds N] [--keep FOLDER] [lua] [zopfli]
+    bench/real.py [--rounds N] [--keep FOLDER] [lua] [zopfli] [sqlite]
 
 Fetches their Debian sources (apt-get source, with a source list of its own), puts a line at the
 beginning of every function, and builds each program with gcc -O2: without (bare), with a count of
@@ -9,7 +9,7 @@ calls, with two readings of the counter that are subtracted and summed (pair), w
 (perf).  The runs take turns; a line says scopes a run, processor time of each build (median), what a scope adds in pairs
 ((perf - bare) / (pair - bare), with the range of the middle half of the rounds), and the instructions
 that callgrind counts for one scope on a shorter run.
-Needs: Debian or Ubuntu with dpkg-dev, gcc and valgrind.
+Needs: Debian or Ubuntu with dpkg-dev, gcc and valgrind; for SQLite make and tclsh, too.
 """
 import argparse
 import pathlib
@@ -65,10 +65,26 @@ for w in s:gmatch("%d+") do n = n + #w end
 for i = 1, 200 * SIZE do t[i] = string.format("%5.2f %s", i / 3, t[i]:rep(2)):upper() end
 print(n, #s, fib(12 + SIZE // 100), #table.concat(t))
 """
+SQL = """
+CREATE TABLE t(a INTEGER PRIMARY KEY, b TEXT, c INTEGER);
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300 * SIZE)
+INSERT INTO t SELECT i, 'row ' || (i * 7919 % 10007), i * 31 % 977 FROM n;
+CREATE INDEX by_b ON t(b);
+CREATE INDEX by_c ON t(c, b);
+SELECT count(*), sum(length(u.b)) FROM t JOIN t AS u ON u.b = t.b WHERE t.c < 50;
+SELECT c, count(*), max(b) FROM t GROUP BY c ORDER BY 2 DESC, 1 LIMIT 5;
+UPDATE t SET b = b || 'x' WHERE c % 3 = 0;
+DELETE FROM t WHERE c % 7 = 1;
+"""
+HOT_OF_SQLITE = """sqlite3VdbeExec sqlite3BtreeTableMoveto sqlite3BtreeIndexMoveto sqlite3BtreeInsert sqlite3BtreeNext
+sqlite3BtreeDelete sqlite3VdbeRecordUnpack sqlite3VdbeRecordCompareWithSkip vdbeRecordCompareString moveToRoot moveToChild
+btreeParseCellPtr btreeParseCellPtrIndex sqlite3PagerUnrefNotNull getPageNormal balance""".split()
 PROGRAMS = {
     "lua": {"package": "lua5.4", "sources": ["src/*.c"], "without": ["luac.c"], "cflags": ["-DLUA_USE_LINUX"],
             "ldflags": ["-lm", "-ldl"]},
     "zopfli": {"package": "zopfli", "sources": ["src/zopfli/*.c"], "without": [], "cflags": [], "ldflags": ["-lm"]},
+    "sqlite": {"package": "sqlite3", "sources": ["sqlite3.c", "shell.c"], "without": [], "cflags": ["-DSQLITE_THREADSAFE=0", "-D_GNU_SOURCE"],
+               "ldflags": ["-lm"], "prepare": "./configure --disable-tcl && make sqlite3.c shell.c", "only": HOT_OF_SQLITE},
 }
 FUNCTION = re.compile(r"^(?!(?:typedef|struct|union|enum|extern|#|/|\*|\}|else|if|for|while|switch|do)\b)"
                       r"(?:local |static |[A-Za-z_])[^;={}#]*?\([^;{}#]*?\)\s*\{[ \t]*(?=\n|/\*)", re.M)
@@ -93,24 +109,29 @@ def fetch(package, place):
     return next(p for p in place.iterdir() if p.is_dir() and p.name.startswith(package + "-"))
 
 
-def instrument(text):
-    return HEAD + FUNCTION.sub(lambda m: f'{m.group()} REAL_SCOPE("{NAME.search(m.group()).group(1)}");', text)
+def instrument(text, only):
+    def begin(m):
+        name = NAME.search(m.group()).group(1)
+        return f'{m.group()} REAL_SCOPE("{name}");' if not only or name in only else m.group()
+    return HEAD + FUNCTION.sub(begin, text)
 
 
 def build(program, folder, place):
     p = PROGRAMS[program]
     sources = []
+    if "prepare" in p and not (folder / p["sources"][0]).exists():
+        subprocess.run(p["prepare"], shell=True, cwd=folder, check=True, stdout=subprocess.DEVNULL)
     for pattern in p["sources"]:
         for source in sorted(folder.glob(pattern)):
             if source.name in p["without"] or source.name.startswith("real_"):
                 continue
             made = source.with_name("real_" + source.name)
-            made.write_text(instrument(source.read_text(encoding="latin-1")), encoding="latin-1")
+            made.write_text(instrument(source.read_text(encoding="latin-1"), p.get("only")), encoding="latin-1")
             sources.append(made)
     (place / "lua5.4-deb-multiarch.h").write_text('#define DEB_HOST_MULTIARCH "here"\n', encoding="utf-8")
     (place / "tail.c").write_text(TAIL, encoding="utf-8")
     for kind in ["BARE", "COUNT", "PAIR", "PERF"]:
-        subprocess.run(["gcc", "-O2", "-w", f"-I{ROOT}", f"-I{place}", f"-DREAL_{kind}", *p["cflags"], *map(str, sources),
+        subprocess.run(["gcc", "-O2", "-w", f"-I{ROOT}", f"-I{place}", f"-I{folder}", f"-DREAL_{kind}", *p["cflags"], *map(str, sources),
                         str(place / "tail.c"), "-o", str(place / f"{program}_{kind}"), *p["ldflags"]], check=True)
 
 
@@ -118,6 +139,9 @@ def command(program, place, size):
     if program == "lua":
         (place / "work.lua").write_text(f"local SIZE = {size}\n" + LUA, encoding="utf-8")
         return [str(place / "lua_"), str(place / "work.lua")]
+    if program == "sqlite":
+        (place / "work.sql").write_text(SQL.replace("SIZE", str(size)), encoding="utf-8")
+        return [str(place / "sqlite_"), ":memory:", f".read {place}/work.sql"]
     data = place / f"data{size}"
     if not data.exists():
         text = b"".join(p.read_bytes() for p in sorted(ROOT.glob("*.h")))
@@ -154,7 +178,7 @@ def main():
             place = pathlib.Path(args.keep or folder) / program
             place.mkdir(parents=True, exist_ok=True)
             build(program, fetch(PROGRAMS[program]["package"], place), place)
-            few, many = {"lua": (50, 1200), "zopfli": (8, 100)}[program]
+            few, many = {"lua": (50, 1200), "zopfli": (8, 100), "sqlite": (10, 600)}[program]
             per = [scopes(program, place, size) for size in (few, 2 * few)]
             cost = {k: instructions(program, k, place, 2 * few) - instructions(program, k, place, few)
                     for k in ("BARE", "PAIR", "PERF")}

@@ -124,9 +124,9 @@ static void no_trace(void)
 
 static uint64_t ticks_of(void (*f)(void))
 {
-    uint64_t t = perf_ticks_precise();
+    uint64_t t = perf_ticks();
     f();
-    return perf_ticks_precise() - t;
+    return perf_ticks() - t;
 }
 
 static const struct {

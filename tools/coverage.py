@@ -47,6 +47,10 @@ def shims(build):
         shim = folder / name
         shim.write_text(f"""#!/bin/sh
 case " $* " in *" -nodefaultlibs "* | *" -flto"* | *" -E "* | *fsanitize=thread*) exec {real} "$@" ;; esac
+for word; do
+    shift
+    case $word in -fsanitize=* | -fno-sanitize*) ;; *) set -- "$@" "$word" ;; esac
+done
 exec {real} --coverage -dumpdir "{counts}/$$-" "$@"
 """)
         shim.chmod(0o755)

@@ -11,6 +11,5 @@ cdef extern from "perf_clock.h" nogil:
         PERF_CLOCK
 
     uint64_t perf_ticks() noexcept
-    uint64_t perf_ticks_precise() noexcept
     uint64_t perf_now() noexcept
     uint64_t perf_cpu_now() noexcept

@@ -822,6 +822,53 @@ static void captures()
     judge("capture: errors of the library", perf_gpu_error_code(), "", 0, 1, "none is expected");
 }
 
+/* Parts of a graph: two event nodes each, recorded anew by each replay. */
+static void graph_parts()
+{
+    cudaGraph_t     graph = NULL;
+    cudaGraphExec_t exec = NULL;
+    size_t          nodes = 0;
+
+    perf_reset();
+    NEED(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    {
+        PERF_GPU_PART("both", stream);
+        spin<<<1, 32, 0, stream>>>(cycles_of(100e3));
+        {
+            PERF_GPU_PART("second", stream);
+            spin<<<1, 32, 0, stream>>>(cycles_of(300e3));
+        }
+    }
+    NEED(cudaStreamEndCapture(stream, &graph));
+    NEED(cudaGraphGetNodes(graph, NULL, &nodes));
+    NEED(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+    for (int i = 0; i < 300; i++)               /* the clock comes up */
+        spin<<<1, 32, 0, stream>>>(cycles_of(1e6));
+    for (int i = 0; i < 100; i++) {
+        {
+            PERF_GPU_SCOPE("replay", stream);
+            NEED(cudaGraphLaunch(exec, stream));
+        }
+        (void)perf_gpu_collect();               /* in the middle of it: must find nothing, or all of it */
+        NEED(cudaStreamSynchronize(stream));
+        (void)perf_gpu_collect();
+    }
+    double         alone = between_ns_of(20, [] { spin<<<1, 32, 0, stream>>>(cycles_of(300e3)); });
+    perf_gpu_stats both = perf_gpu_stats_of("both"), part = perf_gpu_stats_of("second");
+    double         mean = part.scopes ? part.device_ns / static_cast<double>(part.scopes) : 0;
+    judge("graph parts: nodes of the graph", static_cast<double>(nodes), "", 6, 1, "2 kernels, 2 x 2 events");
+    judge("graph parts: of 100 replays, fetched", static_cast<double>(part.scopes), "", 100, -1, "each waited for");
+    judge("graph parts: of 100 replays, fetched", static_cast<double>(part.scopes), "", 100, 1, "none twice");
+    judge("graph parts: of a kernel / two events around one", mean / alone, "", 1.05, 1,
+          "the same kernel: 1 % of the SM clock, a node's start of up to 10 us");
+    judge("graph parts: of a kernel / two events around one", mean / alone, "", 0.95, -1, "the same");
+    judge("graph parts: outer / inner", both.device_ns / (part.device_ns > 0 ? part.device_ns : 1), "", 1.25, -1,
+          "400 us and 300");
+    judge("graph parts: errors of the library", perf_gpu_error_code(), "", 0, 1, "none is expected");
+    NEED(cudaGraphExecDestroy(exec));
+    NEED(cudaGraphDestroy(graph));
+}
+
 /* ---- threads, and a device that is reset ---- */
 
 /* A thread that has not called CUDA yet, with a stream of somebody else. */
@@ -995,7 +1042,7 @@ static const struct {
     void      (*go)();
     unsigned    seconds;                        /* at most */
 } part[] = {{"steps", event_steps, 20}, {"scopes", scope_times, 20}, {"cache", cache, 60}, {"gate", waiting_body, 20},
-            {"short", short_kernels, 60}, {"captures", captures, 30}, {"fresh", fresh_threads, 20},
+            {"short", short_kernels, 60}, {"captures", captures, 30}, {"parts", graph_parts, 20}, {"fresh", fresh_threads, 20},
             {"threads", many_threads, 40}, {"idle", after_idle, 30}, {"reset", device_reset, 30},
             {"kernels", inside_kernels, 30}, {"clock", kernel_clock, 20}, {"timer", timer_steps, 20},
             {"costs", host_costs, 30}, {"streams", wrong_streams, 60}, {"brief", brief, 20}};

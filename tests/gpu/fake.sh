@@ -10,10 +10,13 @@ cc=${1:?which compiler?}
 need "$cc"
 start_work
 here=$root/tests/gpu
-mkdir "$work/cuda" "$work/hip"
+mkdir "$work/cuda" "$work/hip" "$work/half" "$work/nvml"
 flags="-std=c99 -O2 -Wall -Wextra -Werror -I$root -I$root/tests"
 try "the fake driver" "$cc" -O1 -fPIC -shared -fvisibility=hidden -I"$root" "$here/fake_libcuda.c" \
     -o "$work/cuda/libcuda.so.1"
+try "the fake NVML" "$cc" -O1 -fPIC -shared -fvisibility=hidden "$here/fake_nvml.c" -o "$work/nvml/libnvidia-ml.so.1"
+echo 'int cuCtxGetCurrent(void **c) { *c = 0; return 3; }' >"$work/half.c"
+try "half a driver" "$cc" -fPIC -shared "$work/half.c" -o "$work/half/libcuda.so.1"
 try "the fake HIP" "$cc" -O1 -fPIC -shared -fvisibility=hidden -I"$root" \
     "$here/fake_libamdhip64.c" -o "$work/hip/libamdhip64.so.6"
 cp "$work/hip/libamdhip64.so.6" "$work/hip/libamdhip64.so.5"
@@ -53,6 +56,8 @@ for mode in many two passive; do
     run fake $mode "$both"
     silent 'fake HIP'
 done
+run fake nvml "$both:$work/nvml"
+run fake half "$work/half"
 run fake deinit "$both"
 says 'down, 0 calls after it shut down'
 run fake exit "$both"

@@ -40,6 +40,13 @@ FAKE(cuCtxGetId, ctx_id, (void *c, unsigned long long *id), (c, id))
 FAKE(cuGetErrorName, error_name, (int c, const char **t), (c, t))
 FAKE(cuGetErrorString, error_text, (int c, const char **t), (c, t))
 
+/* Device 0 only. */
+API int cuDeviceGetPCIBusId(char *text, int length, int device)
+{
+    (void)snprintf(text, (size_t)length, "%s", device == 1 ? "0000:5e:00.0" : "0000:3b:00.0");
+    return device > 1;
+}
+
 API void fake_start(void) { sim_reset(); }
 API void fake_device(int device) { sim_device(device); }
 API void *fake_stream(int device) { return sim_stream_on(device); }

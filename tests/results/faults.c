@@ -15,7 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 #define PERF_DIAGNOSIS 1
+#define PERF_MAIN      1
+#define main           harness_main
 #include "perf.h"
+#undef main
 #include "perf_diagnosis.h"
 #include "perf_export.h"
 #include "perf_memory.h"
@@ -29,11 +32,15 @@
 
 /* name, result, parameters, arguments, what it returns when it fails, errno */
 #define CALLS(X)                                                                                   \
-    X(mmap, void *, (void *a, size_t n, int p, int f, int d, long o), (a, n, p, f, d, o), MAP_FAILED, ENOMEM) \
+    X(mmap, void *, (void *a, size_t n, int p, int f, int d, long o), (a, n, p, f, d, o),          \
+      MAP_FAILED, ENOMEM)                                                                          \
     X(madvise, int, (void *a, size_t n, int w), (a, n, w), -1, EINVAL)                             \
     X(malloc, void *, (size_t n), (n), NULL, ENOMEM)                                               \
     X(clock_gettime, int, (int c, void *t), (c, t), -1, EINVAL)                                    \
     X(getrusage, int, (int w, void *u), (w, u), -1, EINVAL)                                        \
+    X(pthread_create, int, (void *t, const void *a, void *(*f)(void *), void *u), (t, a, f, u),    \
+      EAGAIN, EAGAIN)                                                                              \
+    X(regcomp, int, (void *r, const char *p, int f), (r, p, f), 12, ENOMEM)                        \
     X(sysconf, long, (int w), (w), -1, EINVAL)                                                     \
     X(dl_iterate_phdr, int, (void *f, void *d), (f, d), 0, 0)                                      \
     X(open, int, (const char *p, int f, int m), (p, f, m), -1, EMFILE)                             \
@@ -49,9 +56,9 @@
     X(fopen, FILE *, (const char *p, const char *m), (p, m), NULL, EMFILE)                         \
     X(fread, size_t, (void *b, size_t s, size_t n, FILE *f), (b, s, n, f), 0, EIO)                 \
     X(fwrite, size_t, (const void *b, size_t s, size_t n, FILE *f), (b, s, n, f), 0, ENOSPC)       \
-    X(fflush, int, (FILE *f), (f), EOF, ENOSPC)                                                    \
-    X(fseek, int, (FILE *f, long o, int w), (f, o, w), -1, EIO)                                    \
-    X(ferror, int, (FILE *f), (f), 1, EIO)
+    X(fflush, int, (FILE * f), (f), EOF, ENOSPC)                                                   \
+    X(fseek, int, (FILE * f, long o, int w), (f, o, w), -1, EIO)                                   \
+    X(ferror, int, (FILE * f), (f), 1, EIO)
 
 #define AS_NUMBER(name, ...) CALL_##name,
 enum { CALLS(AS_NUMBER) CALL_close, CALL_fclose, NUMBER_OF_CALLS };
@@ -59,22 +66,22 @@ enum { CALLS(AS_NUMBER) CALL_close, CALL_fclose, NUMBER_OF_CALLS };
 static const char *const name_of[] = {CALLS(AS_TEXT) "close", "fclose"};
 
 typedef struct place {
-    int       call;
-    uint64_t  from;                             /* those that called, as one number                 */
+    int      call;
+    uint64_t from; /* those that called, as one number                 */
 } place;
 
 enum { PLACES = 4000 };
 static struct seen {
     uint64_t number, calls[NUMBER_OF_CALLS];
     place    at[PLACES];
-} *seen;                                        /* shared with the parent: what a tour without faults met */
+} * seen; /* shared with the parent: what a tour without faults met */
 
 static struct {
     place at;
     int   for_ever, began, learning;
-    void *bottom;                               /* the frame that starts the tour                   */
+    void *bottom; /* the frame that starts the tour                   */
 } fault;
-static __thread int off;                        /* above 0: this thread is the test's own: none fails */
+static __thread int off; /* above 0: this thread is the test's own: none fails */
 
 extern char __executable_start, etext;
 
@@ -142,7 +149,6 @@ static int fails(int call, void *frame)
     }
 CALLS(STAND_BEFORE)
 
-
 /* What fails to close is closed all the same. */
 #define CLOSE(name, type, failed)                                                                  \
     int __real_##name(type it);                                                                    \
@@ -160,7 +166,7 @@ CLOSE(fclose, FILE *, EOF)
 /* ---- the tour ---------------------------------------------------------------------------------- */
 
 static char        path[500], part[500];
-static const char *broken;                      /* what is wrong, once something is             */
+static const char *broken; /* what is wrong, once something is             */
 static const char  OLD[] = "{\"perf_results\":1}\n";
 
 static void wrong(int is, const char *what)
@@ -228,7 +234,7 @@ static void marks(void)
     perf_scope_value("bytes", 12.0);
     perf_scope_text("file", "name of a file");
     perf_lap_end(&lap, "first");
-    perf_scope_end(&outer);                     /* closes the wait, too */
+    perf_scope_end(&outer); /* closes the wait, too */
     perf_scope_end(&wait);
     perf_async_end(&a);
     perf_async_end(&a);
@@ -236,7 +242,7 @@ static void marks(void)
     again(3);
 }
 
-enum { NAMES = 280 };                           /* more than the first table of names has room for */
+enum { NAMES = 280 }; /* more than the first table of names has room for */
 static void scopes(void)
 {
     static char name[NAMES][24];
@@ -254,7 +260,7 @@ static void scopes(void)
         }
         perf_scope_end(&s);
     }
-    off++;                                      /* the thread is ours, what it calls is not */
+    off++; /* the thread is ours, what it calls is not */
     started = !pthread_create(&other, NULL, thread, NULL);
     off--;
     if (started)
@@ -280,7 +286,7 @@ static void loops(void)
     ab = perf_ab_begin("which", &a);
     while ((v = perf_ab_next(&ab)) >= 0)
         perf_clobber();
-    (void)perf_ab_end(&ab);                     /* its answer is measured: no business of this test */
+    (void)perf_ab_end(&ab); /* its answer is measured: no business of this test */
     race = perf_race_begin("three", 3, &a);
     while ((v = perf_race_next(&race)) >= 0)
         perf_clobber();
@@ -290,12 +296,12 @@ static void loops(void)
 /* Statistics of more values than fit on the stack. */
 static void numbers(void)
 {
-    static double    x[2000], y[2000], p[2000];
-    perf_tally       t;
-    perf_diagnosis   d;
-    perf_summary     sum;
-    perf_verdict     verdict;
-    size_t           i;
+    static double  x[2000], y[2000], p[2000];
+    perf_tally     t;
+    perf_diagnosis d;
+    perf_summary   sum;
+    perf_verdict   verdict;
+    size_t         i;
 
     for (i = 0; i < 2000; i++) {
         x[i] = 10.0 + (double)(i * 7919 % 2000) / 2000.0;
@@ -303,7 +309,8 @@ static void numbers(void)
         p[i] = (double)i / 2000.0;
     }
     sum = perf_summarize(x, 2000);
-    wrong(sum.status == PERF_OK ? sum.count != 2000 : sum.count != 0 || sum.status != PERF_ENOMEM, "perf_summarize");
+    wrong(sum.status == PERF_OK ? sum.count != 2000 : sum.count != 0 || sum.status != PERF_ENOMEM,
+          "perf_summarize");
     verdict = perf_compare_pairs(x, y, 2000, NULL);
     wrong(verdict.status != PERF_OK && verdict.decision != PERF_INCONCLUSIVE, "perf_compare_pairs");
     verdict = perf_compare(x, 2000, y, 2000, NULL);
@@ -345,10 +352,10 @@ static void reports(void)
 /* A stream; in the first round all that writes and reads files as well. */
 static void files(int round)
 {
-    perf_trace_part  merged = {PERF_NULL_, PERF_NULL_, 0, 0};
-    perf_baseline    b;
-    FILE            *null;
-    int              format, i;
+    perf_trace_part merged = {PERF_NULL_, PERF_NULL_, 0, 0};
+    perf_baseline   b;
+    FILE           *null;
+    int             format, i;
 
     old_file(path);
     whole(path, perf_results_save(path, NULL), 1, "perf_results_save");
@@ -356,8 +363,8 @@ static void files(int round)
     whole(path, perf_trace_save(path), 1, "perf_trace_save");
     for (format = 0; format < PERF_EXPORT_FORMATS_ && !round; format++) {
         old_file(path);
-        whole(path, perf_export_save(path, PERF_CAST_(perf_export_format, format), NULL), format == PERF_EXPORT_GOOGLE,
-              "perf_export_save");
+        whole(path, perf_export_save(path, PERF_CAST_(perf_export_format, format), NULL),
+              format == PERF_EXPORT_GOOGLE, "perf_export_save");
     }
     old_file(part);
     old_file(path);
@@ -385,6 +392,57 @@ static void files(int round)
     whole(path, perf_baseline_save(path, NULL), 1, "perf_baseline_save");
 }
 
+/* ---- the harness: its benchmarks, its files, one that calls off every option -------------------- */
+
+PERF_BENCH(short_one)
+{
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
+PERF_BENCH_THREADS(threads_of, 2, 2)
+{
+    perf_bench_rates(&b, 8, 1.0 + (double)thread);
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
+static int harness(const char *filter, const char *option, const char *value)
+{
+    char budget[] = "--budget", most[] = "0.0001", name[] = "harness", what[] = "--filter",
+         quiet[] = "--no-env";
+    char *words[10];
+    int   n = 0;
+
+    words[n++] = name;
+    words[n++] = budget;
+    words[n++] = most;
+    words[n++] = quiet;
+    words[n++] = what;
+    words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, filter));
+    words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, option));
+    if (value)
+        words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, value));
+    words[n] = NULL;
+    return perf_main_run_(n, words);
+}
+
+static void harnesses(void)
+{
+    int status;
+
+    old_file(path);
+    status = harness("^short", "--json", path);
+    wrong(status != 0 && status != 2, "a status that says nothing");
+    whole(path, status ? PERF_EIO : PERF_OK, 1, "--json");
+    old_file(path);
+    status = harness("threads_of", "--add", path);
+    whole(path, status ? PERF_EIO : PERF_OK, 1, "--add");
+    status = harness("short", "--compare", path);
+    wrong(status != 0 && status != 1 && status != 2, "a status that says nothing");
+    wrong(harness("(", "--list", NULL) != 2, "a pattern that is none");
+}
+
 static void tour(void)
 {
     int round;
@@ -396,7 +454,10 @@ static void tour(void)
         numbers();
         reports();
         files(round);
-        wrong(fault.for_ever && fault.at.call == CALL_mmap && fault.at.from == seen->at[0].from && perf_error() == PERF_OK,
+        if (!round)
+            harnesses();
+        wrong(fault.for_ever && fault.at.call == CALL_mmap && fault.at.from == seen->at[0].from &&
+                  perf_error() == PERF_OK,
               "all memory is lost, and perf_error() says nothing");
         perf_reset();
     }
@@ -404,6 +465,22 @@ static void tour(void)
 }
 
 /* ---- a process for each fault ------------------------------------------------------------------ */
+
+/* What the harness prints is nobody's business: 1: into nothing, 0: where it went before. */
+static void quiet(int on)
+{
+    static int out, err, null;
+
+    if (on) {
+        fflush(stdout);
+        out = dup(1);
+        err = dup(2);
+        null = open("/dev/null", O_WRONLY);
+    }
+    fflush(stdout);
+    if (dup2(on ? null : out, 1) < 0 || dup2(on ? null : err, 2) < 0)
+        abort();
+}
 
 /* 0: the tour with this fault came to its end. */
 static int child(const place *at, int for_ever)
@@ -413,12 +490,14 @@ static int child(const place *at, int for_ever)
 
     if (pid == 0) {
         fault.bottom = __builtin_frame_address(0);
-        alarm(120);                             /* a hang, not a limit: it takes milliseconds */
+        alarm(120); /* a hang, not a limit: it takes milliseconds */
         fault.learning = !at;
         fault.for_ever = for_ever;
         if (at)
             fault.at = *at;
+        quiet(1);
         tour();
+        quiet(0);
         if (broken)
             printf("%s\n", broken);
         fflush(stdout);
@@ -435,7 +514,8 @@ int main(int argc, char **argv)
     off = 1;
     snprintf(path, sizeof path, "%s/out", argc > 1 ? argv[1] : ".");
     snprintf(part, sizeof part, "%s/part", argc > 1 ? argv[1] : ".");
-    seen = (struct seen *)mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    seen = (struct seen *)mmap(NULL, sizeof *seen, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (seen == MAP_FAILED || stride < 1)
         return 1;
     setvbuf(stdout, NULL, _IONBF, 0);

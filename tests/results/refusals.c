@@ -387,7 +387,8 @@ static void loops(void)
         int         says;
         perf_status error;
     } c[] = {{"x=1", 1, PERF_OK},         {"x=b", 1, PERF_OK},
-             {"x=Candidate", 1, PERF_OK}, {"y=3, x = 12 ,z=1", 12, PERF_OK},
+             {"x=B", 1, PERF_OK},
+             {"x=candidate", -7, PERF_EFORMAT}, {"y=3, x = 12 ,z=1", 12, PERF_OK},
              {"", -7, PERF_OK},           {"y=1", -7, PERF_OK},
              {"x=64", -7, PERF_EFORMAT},  {"x=123", -7, PERF_EFORMAT},
              {"x=b2", -7, PERF_EFORMAT},  {"x=", -7, PERF_EFORMAT},

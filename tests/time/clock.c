@@ -35,12 +35,6 @@ int main(void)
         CHECK(t >= last, "perf_now went back by %llu", (unsigned long long)(last - t));
         last = t;
     }
-    last = perf_ticks_precise();
-    for (i = 0; i < 100000; i++) {
-        t = perf_ticks_precise();
-        CHECK(t >= last, "ticks went back by %llu", (unsigned long long)(last - t));
-        last = t;
-    }
     while (perf_now() < n0 + 20000000) {
     }
     both(&n, &t);
