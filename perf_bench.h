@@ -27,17 +27,14 @@ PERF_BEGIN_DECLS
  * Leaving the loop early is fine: the result has what was measured until then.
  * One bench belongs to one thread; several threads may each run their own.
  *
- * Slices over 300 us (of a long body, or asked for) outlast a scheduler's turn on a busy machine.
- * They are timed by the wall, by this thread's processor time and by that of the whole process, and
- * `decides` says which one counts:
- *   wall  when the body waits by itself (sleeps, reads, locks: voluntary switches in over a tenth
- *         of the slices; sched_yield: a switch for each 0.1 ms of processor time), when
- *         other threads of the program worked meanwhile (2 % of the time: work that was handed to
- *         them is part of the body), when variants waited for unlike shares of their time, when
- *         there was hardly any wait (2 %), or when the system does not tell (only 64-bit Linux
- *         does)
- *   cpu   otherwise: it was ready to run, and other programs had the processor.  A verdict whose
- *         opposite is as sure by the wall is withheld                                           */
+ * Slices over 300 us outlast a scheduler's turn on a busy machine.  They are timed by the wall, by
+ * this thread's processor time and by that of the whole process; `decides` says which one counts:
+ *   cpu   the body was ready to run, but other programs had the processor for over 2 % of the time;
+ *         a verdict whose opposite is as sure by the wall is withheld
+ *   wall  otherwise: the body waits by itself (it sleeps, reads or locks in a tenth of the slices,
+ *         or calls sched_yield each 0.1 ms), other threads of the program worked for over 2 % of
+ *         the time, the variants waited for unlike shares of their time, there was hardly any
+ *         wait, or the system does not tell (only 64-bit Linux does)                             */
 typedef void (*perf_before_fn)(void *user, int variant);
 
 /* Which of the two clocks a result rests on. */
@@ -210,15 +207,13 @@ PERF_FN void perf_clobber(void);
  * long runs twice, and the second is filed.
  *
  * Two that share state (they walk the same memory, one behind the other) differ in turns though
- * they are equal alone, and no statistics of the turns can tell.  So a decision is held against a
- * control: the faster one runs alone for a while, then they take turns again.  If that changes the
- * ratio, or if the second of a pair is faster whichever it is, all is measured anew, and in the end
- * withheld.  Cure: opts.before sets the state up anew before each slice.                         */
+ * they are equal alone.  So a decision is held against a control: the faster one runs alone for a
+ * while, then they take turns again.  If that changes the ratio, or if the second of a pair is
+ * always faster, all is measured anew, and in the end withheld.  Cure: opts.before.              */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
-    int      min_pairs;                 /* 0 -> 22 and one a variant; decided or not, while the   */
-                                        /* time lasts                                             */
+    int      min_pairs;                 /* 0 -> 22 + variants; decided or not, in the time        */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
     double   max_seconds;               /* 0 -> 2.0, with the control; the first run of each and  */
                                         /* one pair are the least                                 */

@@ -289,9 +289,7 @@ PERF_COLD_FN_ void perf_look_device_(double total, double *device, double *copie
         return;
     }
 #endif
-    *starved = *device > 0 ? total - *device - *copies : 0;
-    if (*starved < total / 2)
-        *starved = 0;                           /* less is no evidence that nothing was submitted */
+    *starved = *device > 0 && *device + *copies < total / 2 ? total / 2 : 0;
 }
 
 /* The means that the program offers: variants, saved runs; else two programs. */

@@ -276,20 +276,9 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *
                                     const char *label, const char *value, const char *suffix,
                                     double x)
 {
-    perf_say_(o, "%s%s{%s='", name, part, label);
-    while (*value) {
-        unsigned char c = PERF_CAST_(unsigned char, *value);
-        int           n = perf_utf8_(value);
-        if (n == 0 || c < 0x20 || c == 0x7f) {
-            perf_put_(o, n == 0 ? "\xef\xbf\xbd" : c == '\n' ? "\\n" : "?");
-            value++;
-            continue;
-        }
-        if (c == '"' || c == '\\')
-            perf_put_char_(o, '\\');
-        while (n--)
-            perf_put_char_(o, *value++);
-    }
+    perf_say_(o, "%s%s{%s=", name, part, label);
+    perf_put_escaped_(o, value, 2);
+    o->len--;                                   /* over the closing quote                         */
     perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
 
@@ -423,22 +412,6 @@ PERF_COLD_FN_ void perf_folded_go_(void *with)
     perf_file_flush_(&w->file);
 }
 
-/* JSON inside <script>: "</script>" in a name must not end it. */
-PERF_COLD_FN_ void perf_flame_text_(perf_file_ *f, const char *s)
-{
-    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
-    char     *p;
-
-    perf_put_json_(&o, s);                      /* nothing is written to the file before the end  */
-    for (p = f->p, f->p += o.len; p < f->p; p++)
-        if (*p == '<') {
-            memmove(p + 6, p + 1, PERF_CAST_(size_t, f->p - p - 1));
-            memcpy(p, "\\u003c", 6);
-            f->p += 5;
-            p += 5;
-        }
-}
-
 PERF_COLD_FN_ void perf_flame_go_(void *with)
 {
     perf_flame_ *w = PERF_CAST_(perf_flame_ *, with);
@@ -460,7 +433,7 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
                       "<div id=g></div><p>A box is a scope, below it what it called; its width is "
                       "its share of the time, its colour its name. Tap for figures and to zoom; "
                       "the boxes above lead back.</p><script>\nconst title=");
-    perf_flame_text_(f, w->title);
+    perf_file_putf_(f, "%.0s", w->title);
     /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
     perf_file_put_(f, ";\nconst node=[[0,\"all\",");
     perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[0].total) * w->tick));
@@ -474,7 +447,7 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         perf_file_put_(f, "[");
         perf_file_number_(f, node[i].parent);
         perf_file_put_(f, ",");
-        perf_flame_text_(f, names[node[i].name]->site.name);
+        perf_file_putf_(f, "%.0s", names[node[i].name]->site.name);
         perf_file_put_(f, ",");
         perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick));
         perf_file_put_(f, ",");
@@ -484,7 +457,7 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         perf_file_put_(f, "]");
     }
     perf_file_put_(f, "];\nconst diagnosis=");
-    perf_flame_text_(f, w->diagnosis);
+    perf_file_putf_(f, "%.0s", w->diagnosis);
     perf_file_put_(f,
         ";\nconst $=i=>document.getElementById(i),kids=node.map(()=>[]),all=node[0][2]||1;"
         "for(let i=1;i<node.length;i++)if(node[i])kids[node[i][0]].push(i);\n"

@@ -11,7 +11,7 @@
 
 #include "perf_text.h"
 
-/* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ------------------- */
+/* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
 /* glibc's FILE and a few functions: all of <stdio.h> would cost every user of perf.h 10 M
  * instructions of the compiler, 16 M in C++.                                                     */
@@ -107,17 +107,10 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_file_  a file being written; set durable, and nothing else, before
- *   perf_file_save_  writes one: opens it beside `path`, calls a writer, puts it in its place
- *   perf_file_put_, perf_file_putf_  append a text, a format (perf_putf_), to the buffer
- *   perf_file_flush_  writes what is in the buffer; call it when p > limit
- *   perf_file_open_  a file in its place at once, for what is read while it grows; 0: cannot
- *   perf_file_kind_  what stands at a path: nothing, a file, or what is written through
- *   perf_file_aside_  moves a file to PATH.damaged, or .damaged.2 ...; 0: it was not moved
- *   PERF_FILE_BYTES_, PERF_FILE_RECORD_  size of a buffer, room that a record may need behind p
- *   PERF_POSIX_FILES_  1: perf_ftruncate_ and its kin are there
- *   perf_stderr_, perf_fflush_  those of <stdio.h>, which perf.h leaves out where it can         */
+/* >>internal: what other headers may use, each with its contract where it is defined ------------
+ *   perf_file_, perf_file_save_, perf_file_put_, perf_file_putf_, perf_file_flush_,
+ *   perf_file_open_, perf_file_kind_, perf_file_aside_, PERF_FILE_BYTES_, PERF_FILE_RECORD_,
+ *   PERF_POSIX_FILES_, perf_stderr_, perf_fflush_                                                */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -133,6 +126,7 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
 
+/* Writes what is in the buffer: for those who write at p themselves and find it past limit. */
 PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
     size_t n = PERF_CAST_(size_t, f->p - f->begin);
@@ -306,7 +300,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     f->file = PERF_CAST_(FILE *, PERF_NULL_);
 #if defined(_WIN32)
     if (keep && !f->failed)
-        (void)perf_remove_(path);                     /* rename does not replace there                  */
+        (void)perf_remove_(path);               /* rename does not replace there                  */
 #endif
     if (!f->direct && keep && !f->failed && perf_rename_(f->part, path))
         f->failed = 1;
@@ -319,6 +313,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     return !f->failed;
 }
 
+/* A file in its place at once, for what is read while it grows; 0: cannot. */
 PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -337,7 +332,8 @@ PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
     return !f->failed;
 }
 
-/* Also when several processes or threads save to one path: the last one wins. */
+/* Opens a file beside `path`, has it written by a callback, and puts it in its place.  Several
+ * processes or threads may save to one path: the last one wins.  f->durable may be set before.   */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
                                           void *with)
 {
@@ -360,7 +356,8 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
 
 #define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
 
-/* link() replaces nothing, as rename() would. */
+/* Moves a file to PATH.damaged, or .damaged.2 ...; 0: not moved.  link() replaces nothing, as
+ * rename() would.                                                                                */
 PERF_COLD_FN_ int perf_file_aside_(const char *path)
 {
     size_t room = strlen(path) + 24;

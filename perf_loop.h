@@ -565,10 +565,9 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
 }
 
 /* All arms without a batch have been read at a common one.  Grow it until three readings in a row
- * are long enough, two of a batch of one; a single one may have been long by chance, and is enough
- * where it takes much of the time.  Arms within a factor of four share their batch: each has done
- * as many iterations as the other, and two that walk the same memory stand at the same place.
- * 0: a body cannot be there: over a million iterations in less time than the loop's own branch.  */
+ * are long enough; of a batch of one two, or one where it takes much of the time.  Arms within a
+ * factor of four share their batch, so that two that walk the same memory stand at the same place.
+ * 0: no body can be there: over a million iterations took less time than the loop's own branch.  */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
@@ -1120,10 +1119,9 @@ PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, p
     return gap > PERF_CONTROL_SMALL_ && gap * gap > sure * (a.error * a.error + b.error * b.error);
 }
 
-/* Is the second of a pair faster, whichever variant it is?  Then the two share state: the second
- * one finds in the caches what the first one left there.  Pairs that the baseline began then say
- * one thing and pairs that the candidate began the opposite, so the verdict would depend on how
- * often each began.  1 when the two kinds lie on opposite sides of the threshold, well apart.    */
+/* Is the second of a pair faster, whichever variant it is?  Then it finds in the caches what the
+ * first one left there, and the verdict depends on how often each began.  1 when pairs that one
+ * began and pairs that the other began lie on two sides of the threshold, well apart.            */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
     double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule));
@@ -1261,11 +1259,10 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
 }
 
 /* The control gives the fastest variant a lead: it runs alone for about half as many slices as it
- * had, drawn by chance, in a second lead twice and in a third three times that, and after each new
- * beginning twice as many again; then they take turns for some pairs.  If it is fast only as
- * another one walks ahead and warms its memory, it is ahead now, and slow.  Pairs again, and not
- * the variants alone: what neighbours do to the machine within a millisecond moves lone times by 2
- * to 8 % (measured).                                                                             */
+ * had, by chance more or less; the n-th lead is n times as long, and twice that after each new
+ * beginning.  Then they take turns for some pairs.  If it is fast only as another one walks ahead
+ * and warms its memory, it is ahead now, and slow.  Pairs and not lone times are compared, as
+ * neighbours move lone times by 2 to 8 % within a millisecond (measured).                        */
 PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
 {
     double m, slices, least = PERF_INF_;
@@ -1326,11 +1323,11 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
 /* The pairs after a lead are complete: do they change the answer of the pairs in turns?
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
  *   alike      their median is off by at most half of what decides, and known as well as that
- * Either ends the control if the two ratios do not differ.  If they differ, the variants share
- * state, as far as anybody can tell: pairs in turns begin anew, from where they are now.
- * One lead has to agree; one more where pairs were taken anew, where the variants differ by 10 %,
- * and where they differ by half.  In the end the control is against an answer if the ratios still
- * differ, or in pairs taken anew lie on two sides of the threshold, unless all control pairs since
+ * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise one
+ * lead has to be confirmed or alike; one more where pairs were taken anew, one where the variants
+ * differ by 10 %, and one where by half.  In the end the control is against an answer if the ratios
+ * still differ, or in pairs taken anew or after the last lead lie on two sides of the threshold, or
+ * after the last lead of pairs taken anew are neither confirmed nor alike; unless every lead since
  * the beginning confirmed it.  1: the control is over.                                           */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
@@ -1359,7 +1356,10 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
-        aside = s->restarts && (all.at < t) != (turns.at < t);
+        aside = (all.at < t) != (turns.at < t)
+                    ? s->restarts || s->leads >= PERF_CONTROL_LEADS_
+                    : s->restarts && s->leads >= PERF_CONTROL_LEADS_ && !confirmed &&
+                          gap > 0.5 * far_off;
         s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
         gap = turns.at < 0.0 ? -turns.at : turns.at;
         more = (gap > PERF_CONTROL_LARGE_) + (gap > 4.0 * PERF_CONTROL_LARGE_);

@@ -43,24 +43,15 @@ PERF_BEGIN_DECLS
  *                                          `thread` is 0, 1, ..., `threads` is how many
  * What stands before the loop is not timed.  `b` is yours by value: perf_bench_next, pass &b on to
  * nobody.  Names are identifiers, each once in a file.                                           */
-#define PERF_BENCH(name)                                                                          \
-    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b), PERF_CAT_(perf_case_run_, name), PERF_NULL_,    \
-               PERF_NULL_, PERF_NULL_, PERF_NULL_, 0, 0)
+#define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
 #define PERF_BENCH_N(name, low, high)                                                             \
-    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t n), PERF_NULL_,              \
-               PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_, PERF_NULL_, low, high)
+    PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
 #define PERF_BENCH_ARGS(name, count, ...)                                                         \
     static const int64_t PERF_CAT_(perf_case_arg_, name)[][count] = {__VA_ARGS__};                \
-    PERF_CASE_(name, (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ const int64_t *arg), PERF_NULL_,    \
-               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name),                           \
-               PERF_CAT_(perf_case_arg_, name)[0], count,                                         \
+    PERF_CASE_(name, 'a', perf_1_, perf_2_, arg, PERF_CAT_(perf_case_arg_, name)[0], count,       \
                sizeof PERF_CAT_(perf_case_arg_, name) / sizeof *PERF_CAT_(perf_case_arg_, name))
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
-    PERF_CASE_(name,                                                                              \
-               (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t thread,                             \
-                PERF_UNUSED_ size_t threads),                                                      \
-               PERF_NULL_, PERF_NULL_, PERF_CAT_(perf_case_run_, name), PERF_NULL_, PERF_NULL_,   \
-               low, high)
+    PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
 
 /* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
@@ -100,10 +91,8 @@ typedef struct perf_case_ {
     struct perf_case_ *next;
     const char        *name, *file;
     int                line;
-    void (*plain)(perf_bench b);
-    void (*sized)(perf_bench b, size_t n);
-    void (*threaded)(perf_bench b, size_t thread, size_t threads);
-    void (*given)(perf_bench b, const int64_t *arg);
+    char               kind;            /* b, n, a, t: by which of the four macros                */
+    void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
     const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
     size_t             low, high;
 } perf_case_;
@@ -126,15 +115,19 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     *at = c;
 }
 
-#define PERF_CASE_(name, parameters, ...)                                                         \
-    static void PERF_CAT_(perf_case_run_, name) parameters;                                       \
-    static perf_case_ PERF_CAT_(perf_case_, name) = {PERF_NULL_, #name, __FILE__, __LINE__,       \
-                                                     __VA_ARGS__};                                \
+#define PERF_CASE_TAKES_(first, second, third)                                                    \
+    (PERF_UNUSED_ perf_bench b, PERF_UNUSED_ size_t first, PERF_UNUSED_ size_t second,            \
+     PERF_UNUSED_ const int64_t *third)
+#define PERF_CASE_(name, kind, first, second, third, arg, low, high)                              \
+    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third);           \
+    static perf_case_ PERF_CAT_(perf_case_, name) = {                                             \
+        PERF_NULL_, #name, __FILE__, __LINE__, kind, PERF_CAT_(perf_case_run_, name), arg, low,   \
+        high};                                                                                    \
     PERF_ATTR_((__constructor__, __used__)) static void PERF_CAT_(perf_case_add_, name)(void)     \
     {                                                                                             \
         perf_case_add_(&PERF_CAT_(perf_case_, name));                                             \
     }                                                                                             \
-    static void PERF_CAT_(perf_case_run_, name) parameters
+    static void PERF_CAT_(perf_case_run_, name) PERF_CASE_TAKES_(first, second, third)
 
 PERF_FN perf_loop_state_ *perf_bench_state_of_(const perf_bench *b)
 {
@@ -199,8 +192,7 @@ PERF_FN double perf_growth_(int k, double n)
 }
 
 /* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2;
- * returns the root of its mean.  The constant takes half of the fastest time at most: it stands for
- * a call and a first mispredicted branch, not for a law of its own.                              */
+ * returns the root of its mean.  The constant, of a call, takes half of the least time at most.  */
 PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t count,
                                 double *factor, double *constant)
 {
@@ -444,8 +436,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     } number[] = {{"--min-time", "--min-time needs seconds, not", &m->opts.min_seconds, 1e6, 0},
                   {"--budget", "--budget needs seconds, not", &m->opts.max_seconds, 1e6, 0},
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
-                  {"--threads", "--threads needs 1 .. 256, not", &m->threads,
-                   PERF_MAIN_THREADS_, 1}};
+                  {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
     const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
     int         k;
 
@@ -585,14 +576,7 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     perf_bench  b = m->profile ? once : perf_bench_begin(name, &m->opts);
     perf_result r = PERF_ZERO;
 
-    if (c->plain)
-        c->plain(b);
-    else if (c->sized)
-        c->sized(b, n);
-    else if (c->given)
-        c->given(b, arg);
-    else
-        c->threaded(b, 0, 1);
+    c->run(b, c->kind == 't' ? 0 : n, 1, arg);
     if (m->profile) {
         (void)fprintf(m->out, "%s ran once\n", name);
         return r;
@@ -610,10 +594,10 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     double high = PERF_CAST_(double, c->low < c->high ? c->high : c->low);
     size_t factor, count;
 
-    n[0] = c->threaded ? m->threads : 0.0;
-    if (c->plain || c->given || n[0] > 0.0)
-        return c->given ? c->high : 1;
-    high = c->threaded && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
+    n[0] = c->kind == 't' ? m->threads : 0.0;
+    if (c->kind < 'c' || n[0] > 0.0)
+        return c->kind == 'a' ? c->high : 1;
+    high = c->kind == 't' && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
     low = low < 1.0 ? 1.0 : low > high ? high : low;
     high = high < low ? low : high;
     for (factor = 2;; factor *= 2) {
@@ -728,7 +712,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
         return PERF_NULL_;
     b = perf_bench_begin(name, crew->opts);
     h->state = perf_bench_state_of_(&b);
-    crew->c->threaded(b, h->number, crew->threads);
+    crew->c->run(b, h->number, crew->threads, PERF_NULL_);
     h->result = perf_main_end_(b);
     return PERF_NULL_;
 }
@@ -802,26 +786,26 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 
     for (i = 0; i < count; i++) {
         perf_out_      o = perf_out_open_(name, sizeof name);
-        const int64_t *arg = c->given ? c->arg + i * c->low : c->arg;
+        const int64_t *arg = c->arg ? c->arg + i * c->low : c->arg;
         perf_result    r;
-        number = c->given ? 0 : PERF_CAST_(size_t, n[i]);
+        number = c->arg ? 0 : PERF_CAST_(size_t, n[i]);
         perf_put_(&o, c->name);
-        for (k = 0; c->given && k < c->low; k++)
+        for (k = 0; c->arg && k < c->low; k++)
             perf_say_(&o, "/%s%u", arg[k] < 0 ? "-" : "",
                       arg[k] < 0 ? 0 - PERF_CAST_(uint64_t, arg[k]) : PERF_CAST_(uint64_t, arg[k]));
-        if (c->sized || c->threaded)
-            perf_say_(&o, "%s%z", c->sized ? "/" : "/threads:", number);
+        if (c->kind > 'b')
+            perf_say_(&o, "%s%z", c->kind == 'n' ? "/" : "/threads:", number);
         if (!perf_main_wants_(m, c->name) && !perf_main_wants_(m, name))
             continue;
         if (!m->todo++ && !m->profile)
             (void)fputs("benchmark                                  median [95 % interval]"
                         "       p95       p99     first\n", m->out);
-        if (c->threaded && !m->profile) {
+        if (c->kind == 't' && !m->profile) {
             perf_main_crew_(m, c, name, number);
             continue;
         }
         r = perf_main_one_(m, c, name, number, arg);
-        if (c->sized && r.time.count > 0) {
+        if (c->kind == 'n' && r.time.count > 0) {
             const perf_summary *t = perf_result_main_(&r);
             used[got] = n[i];                   /* the fastest: others only ever slow it down     */
             ns[got++] = t->min > 0.5 * t->p50 ? t->min : t->p50;

@@ -82,27 +82,16 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>internal: what other headers may use --------------------------------------------------------
+/* >>internal: what other headers may use, each with its contract where it is defined ------------
  * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
- *   perf_row_, perf_row_fill_, perf_sum_  all that was recorded of a name; its buckets
- *   perf_row_numbers_, PERF_COLUMNS_  the same in ns: total self mean min p50 p95 p99 max last
- *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
- *   perf_kind_text_  what a kind of names is called
- *   perf_fit_  which cells of a table there is room for
- *   perf_sort_  heap sort of any items, each at most as large as a perf_row_
- *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  cells of a name in a thread
- *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  what the main thread waits for
- *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  call tree of all threads; NULL
- *   perf_tree_path_  the node of a cell
- *   perf_node_, PERF_TREE_DEPTH_  its nodes: sorted, a node stands behind its parent
- *   perf_events_, perf_events_each_, perf_events_read_  events of a thread; 0: not all
- *   perf_events_values_  whose numbers and texts they hold
- *   perf_zone_, perf_zone_at_  one of them; 0: not a whole one
- *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  ticks as nanoseconds of perf_now()
- *   perf_digits_us_, perf_file_number_  fast text of a trace
- *   perf_loop_, PERF_COUNTERS_  a finished or running loop; how many numbers of its own it has
- *   perf_result_main_, perf_result_words_  the summary that counts; a result in words
- *   perf_put_loop_          the lines of one loop                                              */
+ *   perf_events_each_, perf_row_, perf_row_fill_, perf_sum_, perf_row_numbers_, PERF_COLUMNS_,
+ *   perf_bucket_value_, perf_scope_tick_ns_, perf_kind_text_, perf_fit_, perf_sort_, perf_kin_,
+ *   perf_kin_next_, perf_cell_total_, perf_cell_self_, perf_bound_, perf_bound_fill_,
+ *   PERF_DATA_BOUND_, perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_,
+ *   perf_tree_path_, perf_node_, PERF_TREE_DEPTH_, perf_events_, perf_events_read_,
+ *   perf_events_values_, perf_zone_, perf_zone_at_, perf_epoch_, perf_epoch_of_, perf_epoch_ns_,
+ *   perf_digits_us_, perf_file_number_, perf_loop_, PERF_COUNTERS_, perf_result_main_,
+ *   perf_result_words_, perf_put_loop_, perf_screen_of_, PERF_COLOR_                             */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -328,30 +317,21 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
     return strcmp(a->name, b->name) < 0;
 }
 
-/* Heap sort of n items of `size` bytes: no recursion, no worst case, no <stdlib.h>. */
+/* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
 PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
                               int (*before)(const void *, const void *, const void *),
                               const void *with)
 {
     char  *item = PERF_CAST_(char *, items), moved[sizeof(perf_row_)];
-    size_t i, end, root, child;
+    size_t gap, i, k;
 
-    for (i = n / 2, end = n; end > 1;) {
-        if (i > 0) {
-            memcpy(moved, item + --i * size, size);
-        } else {
-            memcpy(moved, item + --end * size, size);
-            memcpy(item + end * size, item, size);
+    for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
+        for (i = gap; i < n; i++) {
+            memcpy(moved, item + i * size, size);
+            for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
+                memcpy(item + k * size, item + (k - gap) * size, size);
+            memcpy(item + k * size, moved, size);
         }
-        for (root = i; (child = 2 * root + 1) < end; root = child) {
-            if (child + 1 < end && before(item + child * size, item + (child + 1) * size, with))
-                child++;
-            if (!before(moved, item + child * size, with))
-                break;
-            memcpy(item + root * size, item + child * size, size);
-        }
-        memcpy(item + root * size, moved, size);
-    }
 }
 
 /* All rows with calls in them, sorted; *n is their number.  PERF_FREE the result. */
@@ -693,14 +673,12 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
     int    name = perf_fit_(o, "28 10 10 10 9 10e* 10c 10b 10d 10a 10f");
     size_t i, shown = 0, left = 0;
-    double wait = 0, sync = 0;
+    double wait[2] = {0, 0};    /* for data, for a device                                         */
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        if (row->kind == PERF_KIND_WAIT_)
-            wait += PERF_CAST_(double, row->self);
-        if (row->kind == PERF_KIND_SYNC_)
-            sync += PERF_CAST_(double, row->self);
+        if (row->kind == PERF_KIND_WAIT_ || row->kind == PERF_KIND_SYNC_)
+            wait[row->kind == PERF_KIND_SYNC_] += PERF_CAST_(double, row->self);
         if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
@@ -715,11 +693,10 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     o->skip = 0;
     if (left)
         perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
-    if (wait > 0)
-        perf_putf_(o, "waiting for data: %.1f %% of the time in scopes\n", wait / s->self * 100);
-    if (sync > 0)
-        perf_putf_(o, "waiting for a device: %.1f %% of the time in scopes\n",
-                   sync / s->self * 100);
+    for (i = 0; i < 2; i++)
+        if (wait[i] > 0)
+            perf_putf_(o, "waiting for %s: %.1f %% of the time in scopes\n",
+                       i ? "a device" : "data", wait[i] / s->self * 100);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     if (PERF_ACQ_(&s->registry->put_marks))
@@ -815,7 +792,8 @@ typedef struct perf_zone_ {
     uint64_t remarks;                   /* index of its number or text; *i is behind it           */
 } perf_zone_;
 
-PERF_FN int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r, perf_zone_ *z)
+PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_registry_ *r,
+                                  perf_zone_ *z)
 {
     uint64_t at = (*i)++, what = e->event[at].what;
 
@@ -890,10 +868,10 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 }
 
 /* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
- * one of the scope at entry i, and value[that] of the next; 0: no more.  For an instant 1: a scope
- * has it.  It stays an instant when its scope is not here or has a newer one of the same name, or
- * 16 others.  room: a number for each entry; NULL: nothing is given.                             */
-PERF_COLD_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
+ * one of the scope at entry i, value[that] of the next; 0: no more.  For an instant 1: it is given.
+ * It stays an instant when its scope is not here, has a newer one of the same name, or 16 others.
+ * room: a number for each entry; NULL: nothing is given.  Cold, it would make its callers cold.  */
+PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
 {
     uint64_t   i, at, from[256];
     uint32_t   scope[256], *k, n;
@@ -906,7 +884,7 @@ PERF_COLD_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint3
         return;
     memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
     memset(from, 255, sizeof from);             /* by depth: when its latest scope began          */
-    for (i = 0; (at = i) < e->count;) {
+    for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
         if (PERF_KIND_SLICE_(z.kind)) {
@@ -1005,22 +983,13 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
         tree->node[0].total += total;
 }
 
-/* Everything that a thread has recorded since the start or the last reset. */
-PERF_COLD_FN_ void perf_tree_thread_(perf_tree_ *tree, perf_recorder_ *t)
-{
-    uint32_t    id;
-    perf_cell_ *c, *first;
-
-    for (id = 1; id < PERF_ACQ_(&tree->registry->count); id++)
-        if (PERF_KIND_HOST_(PERF_ACQ_(&tree->registry->names)[id]->kind))
-            for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
-                perf_tree_cell_(tree, c);
-}
-
+/* Of all that has been recorded since the start or the last reset; NULL without memory. */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
+    perf_cell_     *c, *first;
+    uint32_t        id;
 
     if (!tree)
         return tree;
@@ -1033,7 +1002,10 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     memset(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
-        perf_tree_thread_(tree, t);
+        for (id = 1; id < PERF_ACQ_(&r->count); id++)
+            if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
+                for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
+                    perf_tree_cell_(tree, c);
     return tree;
 }
 
@@ -1156,9 +1128,8 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         const perf_row_ *row = &s->row[i];
         perf_row_numbers_(row, s->tick, x);
         if (json) {
-            perf_put_(o, i ? ",\n{\"name\":" : "\n{\"name\":");
-            perf_put_json_(o, row->name);
-            perf_putf_(o, ",\"kind\":\"%s\",\"calls\":", perf_kind_text_(row->kind));
+            perf_putf_(o, "%s\n{\"name\":%.0s,\"kind\":\"%s\",\"calls\":", i ? "," : "", row->name,
+                       perf_kind_text_(row->kind));
         } else {
             perf_put_csv_(o, row->name);
             perf_putf_(o, ",%s,", perf_kind_text_(row->kind));
@@ -1176,8 +1147,7 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
         perf_put_(o, json ? "}" : "\n");
     }
     if (json) {
-        perf_put_char_(o, '\n');
-        perf_put_char_(o, ']');
+        perf_put_(o, "\n]");
         if (s->registry && PERF_ACQ_(&s->registry->put_diagnosis)) {
             perf_put_(o, ",\n\"diagnosis\":");
             s->registry->put_diagnosis(o, 1);
@@ -1262,18 +1232,6 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
 
 #define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
 
-PERF_COLD_FN_ void perf_put_rate_(perf_out_ *o, double x, const char *unit, double percent,
-                                  double ceiling)
-{
-    perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
-    perf_put_(o, unit);
-    if (percent > 0.0) {
-        perf_putf_(o, " (%.1f %% of the peak of ", percent);
-        perf_put_fixed_(o, ceiling, ceiling < 99.95 ? 1 : 0);
-        perf_put_char_(o, ')');
-    }
-}
-
 /* "3.2 GB/s (16.0 % of the peak of 20.0), 4.1 M items/s" when the caller said what one iteration
  * moves; returns whether there was anything to say.                                              */
 PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char *lead)
@@ -1288,30 +1246,29 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
 
     for (i = 0; i < 3; i++)
         if (rate[i].x > 0.0) {
+            double x = rate[i].x;
             perf_put_(o, some++ ? ", " : lead);
-            perf_put_rate_(o, rate[i].x, rate[i].unit, rate[i].percent, rate[i].peak);
+            perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+            perf_put_(o, rate[i].unit);
+            if (rate[i].percent > 0.0) {
+                perf_putf_(o, " (%.1f %% of the peak of ", rate[i].percent);
+                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95 ? 1 : 0);
+                perf_put_char_(o, ')');
+            }
         }
     return some;
 }
 
-/* "cpu time decides: why; wall 12 ms [11, 14]". */
-PERF_COLD_FN_ void perf_put_decides_(perf_out_ *o, perf_decides d, const char *why,
-                                     const perf_summary *other)
-{
-    int cpu = d == PERF_DECIDES_CPU;
-
-    perf_putf_(o, "%s time decides: %s; %s", cpu ? "cpu" : "wall", why, cpu ? "wall" : "cpu");
-    perf_put_estimate_(o, other, 1);
-}
-
-/* Of a bench that measured both clocks. */
+/* "cpu time decides: why; wall 12 ms [11, 14]", of a bench that measured both clocks. */
 PERF_COLD_FN_ void perf_put_clocks_(perf_out_ *o, const perf_result *r, const char *lead)
 {
+    int cpu = r->decides == PERF_DECIDES_CPU;
+
     if (!r->cpu.count)
         return;
-    perf_put_(o, lead);
-    perf_put_decides_(o, r->decides, r->why,
-                      r->decides == PERF_DECIDES_CPU ? &r->time : &r->cpu);
+    perf_putf_(o, "%s%s time decides: %s; %s", lead, cpu ? "cpu" : "wall", r->why,
+               cpu ? "wall" : "cpu");
+    perf_put_estimate_(o, cpu ? &r->time : &r->cpu, 1);
     perf_put_(o, *lead == ' ' ? "\n" : "");
 }
 
@@ -1333,11 +1290,6 @@ PERF_COLD_FN_ const char *perf_result_words_(perf_result *r)
     }
     perf_put_notes_(&o, r->warnings, "; note: ", "");
     return r->text;
-}
-
-PERF_COLD_FN_ void perf_put_unmeasured_(perf_out_ *o, const perf_loop_ *l, perf_status why)
-{
-    perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(why));
 }
 
 /* "hits 0.8125, misses 12" behind the rates: four digits, or the whole number. */
@@ -1365,7 +1317,7 @@ PERF_COLD_FN_ void perf_put_bench_(perf_out_ *o, const perf_loop_ *l)
             perf_put_(o, "\n");
         perf_put_clocks_(o, b, "    ");
     } else {
-        perf_put_unmeasured_(o, l, b->status);
+        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(b->status));
     }
     perf_put_warnings_(o, b->warnings);
 }
@@ -1423,7 +1375,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
                                                                      : "the baseline");
     }
     if (!r->count)
-        perf_put_unmeasured_(o, l, r->status);
+        perf_putf_(o, "  %-30s   not measured: %s\n", l->name, perf_status_text(r->status));
     perf_put_warnings_(o, r->warnings);
 }
 
@@ -1565,12 +1517,6 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
     return s;
 }
 
-PERF_FN void perf_snapshot_free_(perf_snapshot_ *s)
-{
-    PERF_FREE(s->row);
-    perf_tree_free_(s->tree);
-}
-
 PERF_COLD_FN_ void perf_snapshot_put_(perf_out_ *o, const perf_snapshot_ *s)
 {
     perf_source_ *source;
@@ -1610,7 +1556,8 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 
     o.width = s.opts.width > 0 ? s.opts.width : 0;
     perf_snapshot_put_(&o, &s);
-    perf_snapshot_free_(&s);
+    PERF_FREE(s.row);
+    perf_tree_free_(s.tree);
     return o.len;
 }
 
@@ -1661,7 +1608,8 @@ PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
         status = perf_write_lines_(file, o.p, o.width) ? PERF_OK : PERF_EIO;
     }
     PERF_FREE(o.p);
-    perf_snapshot_free_(&s);
+    PERF_FREE(s.row);
+    perf_tree_free_(s.tree);
     return status;
 }
 
@@ -1852,7 +1800,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
                         e->name, where);
     perf_events_values_(e, j->registry, room);
-    while ((at = i) < e->count) {
+    for (at = 0; i < e->count; at = i) {
         const char *prefix;
         uint32_t    value = e->value ? e->value[at] : 0;
         if (!perf_zone_at_(e, &i, j->registry, &z) || (value && z.kind == PERF_KIND_INSTANT_))

@@ -142,7 +142,7 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_say_              writes text, JSON and numbers by a format
+ *   perf_say_, perf_text_make_, perf_put_baseline_  write by a format, in memory, a check's table
  *   perf_put_date_         writes a time as "2026-11-21T12:00:00" and an end
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none

@@ -16,16 +16,10 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use --------------------------------------------------------
- *   perf_out_, perf_out_open_  where text goes: never past its room, always terminated
- *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, the first bytes
- *                          of one, a character, numbers
- *   perf_putf_, perf_putv_  all of them by a format, see below
- *   perf_digits_  a number by itself
- *   perf_utf8_, perf_columns_  length of the UTF-8 character at s, 0: it is not one; its columns
- *   perf_put_json_, perf_put_csv_  a name for programs, quoted and escaped
- *   perf_put_cut_  a name for people in at most so many columns; returns those that are left
- *   perf_put_cell_  a text right-aligned in so many columns                                      */
+/* >>internal: what other headers may use, each with its contract where it is defined ------------
+ *   perf_out_, perf_out_open_, perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_,
+ *   perf_put_fixed_, perf_putf_, perf_putv_, perf_digits_, perf_utf8_, perf_columns_,
+ *   perf_put_json_, perf_put_csv_, perf_put_escaped_, perf_put_cut_, perf_put_cell_              */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -229,14 +223,6 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
     return shown < width ? width - shown : 0;
 }
 
-PERF_FN void perf_put_name_(perf_out_ *o, const char *name, size_t width)
-{
-    size_t left = perf_put_cut_(o, name, width);
-
-    while (left--)
-        perf_put_char_(o, ' ');
-}
-
 /* Right-aligned. */
 PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
 {
@@ -248,11 +234,11 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
-/* A name for programs.  A JSON string with its quotes; or a CSV field, always quoted, with quotes
- * doubled (RFC 4180).  Bytes that are not UTF-8 become U+FFFD.                                   */
+/* A name for programs.  A JSON string with its quotes, which may stand in a <script>; or a CSV
+ * field, always quoted, with quotes doubled (RFC 4180).  Bytes that are not UTF-8 become U+FFFD. */
 #define perf_put_json_(o, s) perf_put_escaped_(o, s, 0)
 #define perf_put_csv_(o, s)  perf_put_escaped_(o, s, 1)
-PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
+PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int how)     /* 2: OpenMetrics */
 {
     static const char hex[] = "0123456789abcdef";
     int               n;
@@ -262,14 +248,16 @@ PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int csv)
         unsigned char c = PERF_CAST_(unsigned char, *s);
         n = perf_utf8_(s);
         if (n == 0) {
-            perf_put_(o, csv ? "\xef\xbf\xbd" : "\\ufffd");
-        } else if (!csv && (c < 0x20 || c == 0x7f)) {
+            perf_put_(o, how ? "\xef\xbf\xbd" : "\\ufffd");
+        } else if (how == 2 && (c < 0x20 || c == 0x7f)) {
+            perf_put_(o, c == '\n' ? "\\n" : "?");
+        } else if (!how && (c < 0x20 || c == 0x7f || c == '<')) {
             perf_put_(o, "\\u00");
             perf_put_char_(o, hex[c >> 4]);
             perf_put_char_(o, hex[c & 15]);
         } else {
-            if (c == '"' || (c == '\\' && !csv))
-                perf_put_char_(o, csv ? '"' : '\\');
+            if (c == '"' || (c == '\\' && how != 1))
+                perf_put_char_(o, how == 1 ? '"' : '\\');
             perf_put_n_(o, s, PERF_CAST_(size_t, n));
         }
     }
@@ -285,6 +273,7 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         perf_out_   cell = perf_out_open_(text, sizeof text);
         const char *s = text;
         int         left, width = 0, digits = -1;
+        size_t      fill;
 
         if (*format != '%' || *++format == '%') {
             if (!skipped || *format == '\n')
@@ -314,7 +303,8 @@ PERF_COLD_FN_ void perf_putv_(perf_out_ *o, const char *format, va_list *a)
         if (skipped)
             continue;
         if (left)
-            perf_put_name_(o, s, PERF_CAST_(size_t, width));
+            for (fill = perf_put_cut_(o, s, PERF_CAST_(size_t, width)); fill; fill--)
+                perf_put_char_(o, ' ');
         else if (*format == 's' && digits == 0)
             perf_put_json_(o, s);
         else if (*format == 's' && digits > 0)

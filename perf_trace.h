@@ -367,7 +367,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     uint32_t    value;
     perf_zone_  z;
 
-    while ((at = i) < e->count) {
+    for (at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, w->registry, &z))
             continue;
         value = e->value ? e->value[at] : 0;
@@ -428,80 +428,74 @@ PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t 
     return PERF_TIES_NONE_;
 }
 
-PERF_HOT_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
+/* Begins and ends up to `end`, the last time in the file being `last` ns; returns the new one. */
+PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge,
+                                      const perf_edge_ *end, uint64_t sequence, uint64_t last)
 {
-    perf_pf_   *w = PERF_CAST_(perf_pf_ *, with);
+    uint64_t tie = w->ties ? 0 : PERF_TIES_NONE_, ns;   /* ticks of the next begin to be moved    */
+    uint32_t depth = 1;
+    char    *packet, *event, *p;
+
+    for (; edge < end; edge++, last = ns) {
+        if (w->file.p > w->file.limit)
+            perf_file_flush_(&w->file);
+        ns = perf_epoch_ns_(&w->epoch, edge->ticks);
+        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
+            tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
+        ns = ns < last ? last : ns;
+        if (edge->name && edge->value) {
+            perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
+            continue;
+        }
+        packet = w->file.p + 2;                 /* as perf_pf_event_ does, but fast               */
+        packet[-2] = 0x0a;
+        p = perf_field_(packet, 8, ns - last);
+        event = perf_field_(p, 10, sequence) + 2;
+        event[-2] = 0x5a;
+        p = perf_field_(event, 9, edge->name ? 1 : 2);
+        if (edge->name)
+            p = perf_field_(p, 10, edge->name);
+        if (edge->name && PERF_ACQ_(&w->registry->names)[edge->name]->site.file)
+            p = perf_field_(p, 34, edge->name);
+        event[-1] = PERF_CAST_(char, p - event);
+        packet[-1] = PERF_CAST_(char, p - packet);
+        w->file.p = p;
+    }
+    return last;
+}
+
+PERF_COLD_FN_ void perf_pf_thread_(void *with, const perf_events_ *events)
+{
+    perf_pf_    *w = PERF_CAST_(perf_pf_ *, with);
     perf_events_ copy = *events, *e = &copy;
-    perf_file_ *f = &w->file;
-    uint32_t    id, names = PERF_ACQ_(&w->registry->count), depth = 1;
-    uint64_t    uuid = w->process << 32 | e->number, last, ns;
-    uint64_t    sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
-    uint64_t    tie = w->ties ? 0 : PERF_TIES_NONE_;    /* ticks of the next begin to be moved    */
-    size_t      n = PERF_CAST_(size_t, e->count);
-    perf_edge_ *edge, *end;
+    uint32_t     id, names = PERF_ACQ_(&w->registry->count);
+    uint64_t     uuid = w->process << 32 | e->number, last;
+    uint64_t     sequence = e->number + 1 + (w->process * UINT32_C(2654435761) >> 8) % 96;
+    size_t       n = PERF_CAST_(size_t, e->count);
+    perf_edge_  *edge, *end;
 
     if (!n)
         return;
     perf_pf_track_(w, uuid, 0, e->name, e->thread);
-    if (perf_pf_room_(w, n)) {
-        end = w->room + 3 * n;
-        perf_events_values_(e, w->registry, w->value);
-        edge = perf_edges_(w, e);
-        while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
-            perf_pf_late_(w, e, edge++);        /* scopes that were open at the write before      */
-        last = edge < end ? perf_epoch_ns_(&w->epoch, edge->ticks) : 0;
-        if (edge < end)
-            perf_pf_sequence_(w, sequence, uuid, last);
-        for (id = 1; edge < end && id < names; id++)
-            if (w->used[id])
-                perf_pf_name_(w, sequence, id);
-        for (; edge < end; edge++) {
-            char *length, *p;
-            if (f->p > f->limit)
-                perf_file_flush_(f);
-            ns = perf_epoch_ns_(&w->epoch, edge->ticks);
-            if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
-                tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
-            ns = ns < last ? last : ns;
-            if (edge->name && edge->value) {
-                perf_pf_event_(w, 1, edge->name, 0, ns - last, sequence, e, edge->value);
-                last = ns;
-                continue;
-            }
-            p = f->p;
-            *p++ = 0x0a;                        /* packet; timestamp 8; sequence 10; event 11     */
-            length = p++;
-            *p++ = 0x40;
-            p = perf_varint_(p, ns - last);
-            *p++ = 0x50;
-            p = perf_varint_(p, sequence);
-            *p++ = 0x5a;
-            if (edge->name) {
-                char *inner = p++;
-                *p++ = 0x48;                    /* type 9: begin; name 10                         */
-                *p++ = 1;
-                *p++ = 0x50;
-                p = perf_varint_(p, edge->name);
-                if (PERF_ACQ_(&w->registry->names)[edge->name]->site.file) {
-                    *p++ = '\x90';              /* source_location_iid 34                         */
-                    *p++ = 2;
-                    p = perf_varint_(p, edge->name);
-                }
-                *inner = PERF_CAST_(char, p - inner - 1);
-            } else {
-                *p++ = 2;
-                *p++ = 0x48;
-                *p++ = 2;
-            }
-            *length = PERF_CAST_(char, p - length - 1);
-            f->p = p;
-            last = ns;
-        }
-        if (w->ties && last)
-            w->ties->now[0] = last;
-    } else {
+    if (!perf_pf_room_(w, n)) {
         w->no_memory = 1;
+        return;
     }
+    end = w->room + 3 * n;
+    perf_events_values_(e, w->registry, w->value);
+    edge = perf_edges_(w, e);
+    while (w->ties && edge < end && perf_epoch_ns_(&w->epoch, edge->ticks) < w->ties->now[0])
+        perf_pf_late_(w, e, edge++);            /* scopes that were open at the write before      */
+    if (edge == end)
+        return;
+    last = perf_epoch_ns_(&w->epoch, edge->ticks);
+    perf_pf_sequence_(w, sequence, uuid, last);
+    for (id = 1; id < names; id++)
+        if (w->used[id])
+            perf_pf_name_(w, sequence, id);
+    last = perf_pf_slices_(w, e, edge, end, sequence, last);
+    if (w->ties)
+        w->ties->now[0] = last;
 }
 
 PERF_COLD_FN_ void perf_pf_go_(void *with)
@@ -767,12 +761,6 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-PERF_COLD_FN_ void perf_stream_free_(perf_streaming_ *s)
-{
-    PERF_FREE(s->event);
-    s->event = PERF_NULL_;
-}
-
 /* As new, but for the head, which a report may be reading, and the room mapped for names. */
 PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
 {
@@ -803,7 +791,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     }
     if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
         s = PERF_PTR_(perf_streaming_ *, r->stream);    /* that one's memory again                */
-        perf_stream_free_(s);                           /* of one that failed                     */
+        PERF_FREE(s->event);                            /* of one that failed                     */
     } else {
         s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
         if (s)
@@ -861,7 +849,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         PERF_REL_(&r->stream, &s->head);
         perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
     } else if (s) {
-        perf_stream_free_(s);
+        PERF_FREE(s->event);
+        s->event = PERF_NULL_;
     }
     perf_unlock_(r);
     return status;
@@ -896,7 +885,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
             perf_stream_fail_(s, PERF_EIO);     /* nobody writes through what is freed here       */
-        perf_stream_free_(s);
+        PERF_FREE(s->event);
+        s->event = PERF_NULL_;
     }
     perf_unlock_(r);
     return status;

@@ -171,9 +171,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--keep", metavar="FOLDER", help="work there, and leave it")
-    parser.add_argument("program", nargs="*", choices=[*PROGRAMS, []], default=list(PROGRAMS))
+    parser.add_argument("program", nargs="*", help=" or ".join(PROGRAMS))
     args = parser.parse_args()
-    for program in args.program:
+    if not set(args.program) <= set(PROGRAMS):
+        parser.error("programs are " + ", ".join(PROGRAMS))
+    for program in args.program or PROGRAMS:
         with tempfile.TemporaryDirectory(prefix="perfh.") as folder:
             place = pathlib.Path(args.keep or folder) / program
             place.mkdir(parents=True, exist_ok=True)

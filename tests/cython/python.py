@@ -112,6 +112,26 @@ for t in threads:
     t.join()
 assert len(results) == 3 and all(r.time.count for r in results.values())
 
+# ---- many threads: with a GIL or without one, every call is counted while another reads ------------
+
+
+@perfh.scope
+def counted():
+    with perfh.scope("within"):
+        perfh.count("counted once", 1)
+
+
+threads = [threading.Thread(target=lambda: [counted() for _ in range(500)]) for _ in range(16)]
+gil = getattr(sys, "_is_gil_enabled", lambda: True)()
+for t in threads:
+    t.start()
+for _ in range(10):
+    assert perfh.report_text("csv")
+for t in threads:
+    t.join()
+assert [rows()[n][1] for n in ("counted", "within", "counted once")] == [8000] * 3, rows()
+assert getattr(sys, "_is_gil_enabled", lambda: True)() == gil          # importing perfh turned none on
+
 # ---- compare -----------------------------------------------------------------------------------
 
 before = [12.1, 12.4, 11.9, 12.2, 12.0, 12.3, 12.1, 12.2]

@@ -9,6 +9,8 @@
 #include "../../perf_results.h"
 #include "check.h"
 
+#include <math.h>
+
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 
 static double uniform(void)
@@ -98,7 +100,7 @@ static void test_plain(void)
         CHECK(r.launch.p50 >= 32500 && r.launch.p50 < 34000, "host: %g", r.launch.p50);
         CHECK(r.quantum_ns == 32.0, "quantum %.17g", r.quantum_ns);
         CHECK((uint64_t)runs == r.iterations, "%d of %g", runs, (double)r.iterations);
-        CHECK(r.simulated && r.gate == 1 && strstr(r.text, "simulated"), "%s", r.text);
+        CHECK(r.simulated && r.gate == 1 && r.text[0], "%s", r.text);
         CHECK(c ? r.batch > 1 && r.flush_bytes == 0 : r.batch == 1 && r.flush_bytes > 0, "batch %g", (double)r.batch);
         CHECK(c == 0 || r.quantum_ns / (r.time.p50 * (double)r.batch) <= 0.005, "quantum against sample");
         CHECK(r.gbs > 1990 && r.gbs < 2010 && r.peak_gbs > 2900 && r.peak_gbs < 3100, "%g %g", r.gbs, r.peak_gbs);
@@ -193,7 +195,6 @@ static void test_flush(void)
         sim_work(stream, 10000);
     r = perf_gpu_bench_end(&b);
     CHECK(r.status == PERF_OK && r.flush_bytes == 0 && r.warnings & PERF_WARN_NOT_COLD, "%s", r.text);
-    CHECK(strstr(r.text, "warm L2"), "%s", r.text);
     CHECK(nothing_left(), "left");
     sim_stop();
 }
@@ -260,7 +261,7 @@ static void test_exposed_now_and_then(void)
     }
     CHECK(flagged >= 5 && flagged == r.exposed.count && r.time.count + flagged == r.samples, "%d of %d", (int)flagged, delayed);
     CHECK(r.time.max < 10100, "host time leaked: %g", r.time.max);
-    CHECK(r.warnings & PERF_WARN_EXPOSED && strstr(r.text, "exposed"), "%s", r.text);
+    CHECK(r.warnings & PERF_WARN_EXPOSED, "%s", r.text);
     sim_stop();
 }
 
@@ -330,7 +331,7 @@ static void test_host_gate(void)
     r = perf_gpu_bench_end(&b);
     CHECK(r.status == PERF_OK && r.gate == 2 && host_gates > 30, "%s", r.text);
     CHECK(r.time.p50 > 9960 && r.time.p50 < 10040 && !r.exposed.count, "%g", r.time.p50);
-    CHECK(strstr(r.text, "cold L2 (after writing 210 MB)"), "no sweep here: %s", r.text);
+    CHECK(r.flush_bytes == 4.0 * l2_bytes && sim.calls[SIM_fill] > r.samples, "written, no sweep here: %s", r.text);
     CHECK(r.quantum_ns == 32, "%g", r.quantum_ns);
     sim_stop();
 }
@@ -486,7 +487,7 @@ static void test_throttling(void)
     r = perf_gpu_bench_end(&b);
     CHECK(r.samples == 119 && r.time.count == 100, "taken again, then as it is: %d", (int)r.time.count);
     CHECK(r.throttled >= 59 && r.throttled <= 79 && r.throttle & 0x40, "%g", (double)r.throttled);
-    CHECK(r.warnings & PERF_WARN_THROTTLED && strstr(r.text, "heat"), "%s", r.text);
+    CHECK(r.warnings & PERF_WARN_THROTTLED && r.throttle == 0x41, "%s", r.text);
     CHECK(r.sm_mhz_low == 1200 && r.sm_mhz_high == 1980, "%u %u", r.sm_mhz_low, r.sm_mhz_high);
     for (i = 0; i < r.samples; i++)
         CHECK(!(r.sample[i].flags & PERF_GPU_SAMPLE_THROTTLED) == (r.sample[i].sm_mhz == 1980), "sample %d", (int)i);
@@ -499,7 +500,7 @@ static void test_throttling(void)
     while (perf_gpu_bench_next(&b))
         sim_work(stream, 10000);
     r = perf_gpu_bench_end(&b);
-    CHECK(r.time.count == 100 && r.throttled == 119 && strstr(r.text, "power cap"), "%s", r.text);
+    CHECK(r.time.count == 100 && r.throttled == 119 && r.throttle == 4, "%s", r.text);
     sim_stop();
 
     sim_start();                                /* now and then: none of them in the time */
@@ -648,7 +649,7 @@ static void test_no_graph(void)
         }
         r = perf_gpu_bench_end(&b);
         CHECK(r.status == PERF_OK && !r.graph && r.batch <= 512, "%d: %d launches a sample", c, (int)r.batch);
-        CHECK(r.code >= 900 && strstr(r.text, "error 90") && strstr(r.text, "a simulated error"), "%d: %s", c, r.text);
+        CHECK(r.code >= 900 && r.code < 910 && r.warnings & PERF_WARN_NO_GRAPH, "%d: %s", c, r.text);
         CHECK(nothing_left(), "left");
         sim_stop();
     }
@@ -671,7 +672,7 @@ static void test_nothing_seen(void)
         sim_work(stream, 100);
     r = perf_gpu_bench_end(&b);
     CHECK(r.time.p50 <= 0 && r.time.p50_high >= 1024 && r.warnings & PERF_WARN_RESOLUTION, "%g %g", r.time.p50, r.time.p50_high);
-    CHECK(r.gbs <= 0 && !strstr(r.text, "inf"), "%g GB/s: %s", r.gbs, r.text);
+    CHECK(r.gbs == 0 && r.datasheet_gbs > 0, "%g GB/s: %s", r.gbs, r.text);
     sim_stop();
 }
 
@@ -700,7 +701,6 @@ static void test_errors(void)
         CHECK(r.code == codes[c] && r.status == (c < 2 ? PERF_ENOGPU : PERF_EGPU), "%d: %s", codes[c], r.text);
         CHECK(perf_gpu_error_code() == (c < 2 ? 0 : codes[c]), "%d: %d", codes[c], perf_gpu_error_code());
         CHECK(c != 2 || strstr(perf_gpu_error_text(), "700 SIM_ERROR_ILLEGAL_ADDRESS"), "%s", perf_gpu_error_text());
-        CHECK(c != 3 || strstr(r.text, "the driver has shut down"), "%s", r.text);
         CHECK(sim.calls_down <= 1, "%d calls after the end", (int)sim.calls_down);
         CHECK(c == 3 || nothing_left(), "left");
         sim.down = 0;
@@ -1081,7 +1081,7 @@ static void test_serialised(void)
         r = perf_gpu_bench_end(&b);
         CHECK(r.status == PERF_OK && r.serialised && r.graph, "%s", r.text);
         CHECK(r.time.p50 > 9900 && r.time.p50 < 10100 && !r.exposed.count, "%g: %s", r.time.p50, r.text);
-        CHECK(strstr(r.text, "serialised") && sim.now - began < UINT64_C(2000000000), "%s", r.text);
+        CHECK(sim.now - began < UINT64_C(2000000000), "%s", r.text);
         CHECK(nothing_left(), "left");
         sim_stop();
     }
@@ -1097,7 +1097,7 @@ static void test_serialised(void)
         sim.serial = 1;
         stream = sim_stream(0);
         r = run_body(&o, plain_body, stream);
-        CHECK(!r.time.count && r.exposed.count && strstr(r.text, "serialised"), "%s", r.text);
+        CHECK(!r.time.count && r.exposed.count && r.serialised && !r.graph, "%s", r.text);
         sim_stop();
     }
 }
@@ -1258,6 +1258,99 @@ static void test_profile(void)
     sim_stop();
 }
 
+/* Rules that ask for another number than the typical ratio of a pair. */
+static void test_ab_metric(void)
+{
+    perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
+    perf_gpu_ab        ab;
+    perf_gpu_ab_result r;
+    perf_stream        stream;
+    int                c, v;
+
+    for (c = 0; c < 4; c++) {
+        sim_start();
+        stream = sim_stream(0);
+        o = perf_gpu_ab_opts_default();
+        o.seed = 1;
+        o.min_pairs = o.max_pairs = 300;
+        o.accept.rule.metric = c == 0 ? PERF_METRIC_P95 : c == 1 ? PERF_METRIC_MEAN : c == 2 ? PERF_METRIC_PAIR
+                                                                                             : PERF_METRIC_THROUGHPUT;
+        o.accept.confidence = c == 2 ? (double)NAN : 0;
+        ab = perf_gpu_ab_begin("another number", stream, &o);
+        while ((v = perf_gpu_ab_next(&ab)) >= 0)
+            (void)sim_work(stream, noisy(v ? 5000 : 10000, 0.01));
+        r = perf_gpu_ab_end(&ab);
+        CHECK(r.status == (c < 2 ? PERF_OK : PERF_EINVAL), "%d: %s", c, perf_status_text(r.status));
+        if (c < 2)
+            CHECK(r.verdict.decision == PERF_ACCEPT && r.verdict.pairs == 300, "%d: %s, %d pairs", c, r.verdict.reason,
+                  (int)r.verdict.pairs);
+        CHECK(nothing_left(), "left");
+        sim_stop();
+    }
+}
+
+/* Left, or failing, where something is under way that has to be ended or given back. */
+static void test_left(void)
+{
+    static perf_gpu_backend t;
+    perf_gpu_bench_opts     o = plain(PERF_GPU_HOT);
+    perf_gpu_bench          b;
+    perf_gpu_result         r;
+    perf_stream             stream;
+    int                     n = 0;
+
+    sim_start();                                /* a capture is open, and makes a graph */
+    stream = sim_stream(0);
+    o.graph = 1;
+    b = perf_gpu_bench_begin("captures", stream, &o);
+    while (perf_gpu_bench_next(&b)) {
+        plain_body(stream);
+        if (((sim_stream *)stream)->capturing)
+            break;
+    }
+    CHECK(((sim_stream *)stream)->capturing == 1, "no capture");
+    r = perf_gpu_bench_end(&b);
+    CHECK(r.warnings & PERF_WARN_STOPPED && !((sim_stream *)stream)->capturing && nothing_left(), "left");
+    sim_stop();
+
+    sim_start();                                /* the body cannot be waited for: no profile */
+    stream = sim_stream(0);
+    o = plain(PERF_GPU_HOT);
+    o.profile = 1;
+    b = perf_gpu_bench_begin("profile", stream, &o);
+    while (perf_gpu_bench_next(&b)) {
+        sim_fail(SIM_stream_sync, 1, 700, 0);
+        n++;
+    }
+    r = perf_gpu_bench_end(&b);
+    CHECK(n == 1 && r.status == PERF_EGPU && r.code == 700 && !sim.profiled, "%s", r.text);
+    sim_stop();
+
+    sim_start();                                /* a driver without a profiler: the body runs all the same */
+    t = sim_table();
+    t.error_waits = NULL;
+    t.profiler_start = t.profiler_stop = NULL;
+    (void)perf_gpu_use(&t);
+    stream = sim_stream(0);
+    r = run_body(&o, plain_body, stream);
+    CHECK(r.iterations == 1 && r.status == PERF_ENODATA && !r.code, "%s", r.text);
+    b = perf_gpu_bench_of(NULL, stream, &o);    /* in place of nothing: a loop of its own */
+    CHECK(perf_gpu_bench_next(&b) && !perf_gpu_bench_next(&b), "once");
+    CHECK(perf_gpu_bench_end(&b).iterations == 1, "once");
+    sim_stop();
+
+    sim_start();                                /* the peak cannot be measured */
+    stream = sim_stream(0);
+    o = plain(PERF_GPU_COLD);
+    o.bytes = 1e6;
+    for (n = 1; n < 12; n++) {
+        sim_fail(n % 2 ? SIM_event_record : SIM_launch, n % 2 ? 270 + (uint64_t)n : 200 + (uint64_t)n, 700, 0);
+        r = run_body(&o, plain_body, stream);
+        CHECK(r.status == PERF_EGPU && r.code == 700 && nothing_left(), "%d: %s", n, r.text);
+    }
+    sim_stop();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && atoi(argv[1]))
@@ -1292,6 +1385,8 @@ int main(int argc, char **argv)
     test_serialised();
     test_many_launches();
     test_stale_clock();
+    test_ab_metric();
+    test_left();
     test_energy();
     test_energy_ab();
     test_profile();

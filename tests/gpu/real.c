@@ -5,6 +5,7 @@
 #include <stdint.h>
 #define _GNU_SOURCE 1
 #include "sim.h"
+#include "../../perf_gpu_bench.h"
 
 #include "check.h"
 #include <pthread.h>
@@ -484,6 +485,18 @@ static void clocks(void)
     clock_of(1000, -300);
 }
 
+/* The gate on a driver's thread opens by itself, after the limit; and at once where it is open. */
+static void host_gate(void)
+{
+    perf_gpu_word_ shut = {0, 0, 3000000}, open = {1, 0, UINT64_MAX};
+    uint64_t       began = perf_now();
+
+    perf_gpu_host_gate_(&shut);
+    CHECK(shut.out == 2 && perf_now() - began >= 3000000, "%u", shut.out);
+    perf_gpu_host_gate_(&open);
+    CHECK(open.out == 1, "%u", open.out);
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -491,7 +504,7 @@ int main(int argc, char **argv)
         void      (*part)(void);
     } parts[] = {{"deadlock", deadlock}, {"waiters", waiters}, {"drops", drops}, {"spread", spread}, {"fresh", fresh_threads},
                  {"reset", reset_device}, {"costs", costs}, {"own", own_streams}, {"unread", unread},
-                 {"faults", faults}, {"clocks", clocks}};
+                 {"faults", faults}, {"clocks", clocks}, {"host gate", host_gate}};
     size_t i;
     int    k;
 

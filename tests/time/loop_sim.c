@@ -226,9 +226,7 @@ static void shapes(int part)
 
     for (i = 0; i < n; i++) {
         r = modes_of(0.1, 0.5, 5e3);
-        named += (r.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT &&
-                 strstr(perf_verdict_text(&r.verdict), "the median of the pairs' ratios clears") &&
-                 strstr(r.verdict.text, "p95");
+        named += (r.verdict.warnings & (uint32_t)PERF_WARN_SHAPE) && r.verdict.decision == PERF_ACCEPT;
         r = modes_of(0.3, 0.3, 5e3);
         alike += (r.warnings & (uint32_t)PERF_WARN_SHAPE) != 0;
     }
@@ -1202,7 +1200,7 @@ static void deciding(void)
             open += r.verdict.decision == PERF_INCONCLUSIVE;
             wrong += r.verdict.decision == (world[w].accept ? PERF_REJECT : PERF_ACCEPT);
             clock += (r.decides == PERF_DECIDES_CPU) == world[w].cpu && strstr(r.why, world[w].why) &&
-                     strstr(perf_verdict_text(&r.verdict), world[w].text);
+                     r.verdict.clock && !strcmp(r.verdict.clock, world[w].text);
         }
         CHECK(wrong == 0 && clock >= 19, "world %d: %d wrong, %d say so: %s, %s", (int)w, wrong, clock,
               perf_verdict_text(&r.verdict), r.why);
@@ -1300,24 +1298,26 @@ static void control_agrees(void)
     perf_ab_opts   o = perf_ab_opts_default();
     perf_ab_result r;
     perf_ab        ab;
-    int            v, k, i, in_a_row, accepted, refused, apart;
+    int            v, k, i, n, in_a_row, accepted, refused, apart;
 
-    for (k = 0; k < 2; k++) {                   /* 0.71 in turns; after a lead 0.58 or 0.90         */
-        for (accepted = refused = apart = i = 0; i < 20; i++) {
+    for (k = 0; k < 3; k++) {                   /* 0.71 in turns; after a lead 0.58, 0.90, about 0.85 */
+        n = k == 2 ? 60 : 20;
+        for (accepted = refused = apart = i = 0; i < n; i++) {
             o.seed = perf_random_(&dice) | 1;
             ab = perf_ab_begin("two answers", &o);
             in_a_row = 0;
             while ((v = perf_ab_next(&ab)) >= 0) {
                 in_a_row = v ? in_a_row + (in_a_row < 4 ? 1 : 20) : in_a_row > 4 ? in_a_row - 1 : 0;
-                spend_noisy(v ? in_a_row > 4 ? k ? 45000.0 : 29000.0 : 35500.0 : 50000.0);
+                spend_noisy(!v ? 50000.0
+                            : in_a_row <= 4 ? k == 2 ? 37500.0 : 35500.0
+                            : k == 2 ? 43000.0 * (0.6 + 0.8 * uniform()) : k ? 45000.0 : 29000.0);
             }
             r = perf_ab_end(&ab);
             accepted += r.verdict.decision == PERF_ACCEPT;
             refused += r.verdict.decision == PERF_REJECT;
-            apart += r.verdict.decision == PERF_INCONCLUSIVE && r.control_failed &&
-                     strstr(r.verdict.reason, "control");
+            apart += r.verdict.decision == PERF_INCONCLUSIVE && r.control_failed;
         }
-        CHECK(k ? !accepted && apart + refused == 20 : accepted >= 18,
+        CHECK(k ? 6 * accepted <= (k - 1) * n && apart + refused + accepted == n : accepted >= 18,
               "after a lead %g: %d accepted, %d withheld: %s", r.control_ratio, accepted, apart,
               perf_verdict_text(&r.verdict));
     }
