@@ -153,7 +153,7 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *                          the clock that decides; 0 for a value that is none
  *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
  *                          take the registry's lock for a moment; status as perf_results_save
- *   perf_text_make_, perf_put_baseline_  a writer's text, to be freed; the table as a text         */
+ *   perf_text_make_, perf_put_baseline_  a writer's text, to be freed; the table as text         */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
