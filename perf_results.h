@@ -152,7 +152,8 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
  *                          the clock that decides; 0 for a value that is none
  *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
- *                          take the registry's lock for a moment; status as perf_results_save  */
+ *                          take the registry's lock for a moment; status as perf_results_save
+ *   perf_text_make_, perf_put_baseline_  a writer's text, to be freed; the table as a text         */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -1686,7 +1687,7 @@ typedef struct perf_checking_ {
     perf_compare_opts  o;
     double            *pool;
     double            *moved;           /* of each run that counts, and of this one: how far its  */
-    size_t             each, used;      /* `each` entries moved, sorted; the saved runs that count */
+    size_t             each, used;      /* `each` entries moved, sorted; saved runs that count    */
     double             first, last;     /* of the saved runs that hold the present entry          */
     perf_baseline     *b;
     size_t             entry_room;

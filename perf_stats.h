@@ -1253,9 +1253,9 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
-    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), va = ma.std * ma.std / ka,
-                  vb = mb.std * mb.std / kb, cov = 0.0, theta = mb.mean / ma.mean, df = ka - 1.0, t2, qa, qb,
-                  qc, root, var, cubes, *none = PERF_CAST_(double *, PERF_NULL_);
+    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), cov = 0.0, t2, qa, qb,
+                  va = ma.std * ma.std / ka, vb = mb.std * mb.std / kb, theta = mb.mean / ma.mean,
+                  df = ka - 1.0, qc, root, var, cubes, *none = PERF_CAST_(double *, PERF_NULL_);
     size_t        i;
 
     r.estimate = perf_log(theta);
