@@ -87,7 +87,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
- *   perf_loop_stop_         no more slices, and why; returns 0
+ *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
