@@ -1,4 +1,4 @@
-/* perf_hlog.h - histograms as text that other tools and people read.
+/* perf_hlog.h - histograms as text that other tools and people read, and walks for tables.
  *
  *     static char        line[65536];                           // a line of an .hlog file
  *     static perf_hist   latency;
@@ -7,11 +7,11 @@
  *     if (perf_hlog_text(line, sizeof line, &latency, &second) < sizeof line)
  *         fputs(line, stdout);                                  // HdrHistogram's tools read it
  *
- * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out.
+ * HdrHistogram logs in and out; OpenTelemetry, Prometheus and bars out; steps, percentile levels.
  * Optional: only files that save, load or show histograms include it, beside perf_hist.h.
  * Needs no zlib: deflate and inflate are in here.  No file is opened, nothing is allocated; text
  * goes to and comes from memory that you own.
- * Sections (search for ">>"):  hlog  text  private
+ * Sections (search for ">>"):  hlog  walks  text  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_HLOG_H
 #define PERF_HLOG_H
@@ -82,6 +82,28 @@ typedef struct perf_hlog_reader {
  * PERF_ERANGE   a counter or the count of `into` would overflow; nothing added
  * After an error the next call goes on with the next line.  Uses about 46 KB of stack.           */
 PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, perf_hist *into);
+
+/* >>walks: for tables of your own -------------------------------------------------------------- */
+
+/* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
+ * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
+ * A bucket counts in the step that holds its first value.
+ *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
+PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
+                                double times);
+
+/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1.
+ *     perf_hist_level l = PERF_ZERO;
+ *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
+typedef struct perf_hist_level {
+    double   quantile;              /* 0..1                                                       */
+    double   value;                 /* perf_hist_quantile                                         */
+    uint64_t count;                 /* perf_hist_rank of it                                       */
+    double   next_;
+} perf_hist_level;
+
+/* 1: the next level is in *l; 0: there was none left, or no value, or NULL. */
+PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps);
 
 /* >>text: for collectors and terminals --------------------------------------------------------- */
 
@@ -1271,6 +1293,49 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
         return perf_hlog_line_(r, at, end, iv, into);
     }
     return PERF_ENODATA;
+}
+
+/* ---- walks ---- */
+
+PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
+                                double times)
+{
+    uint64_t min, max, upper;
+    double   to;
+
+    if (!b || first == 0 || !perf_hist_extremes_(h, &min, &max) || (b->next_ && b->upper >= max))
+        return 0;
+    upper = b->next_ ? b->upper : 0;
+    to = PERF_CAST_(double, upper);
+    to = times > 1.0 && b->next_ ? to * times : to + PERF_CAST_(double, first);
+    b->lower = upper + (b->next_ != 0);
+    b->upper = to < 9.2e18 ? PERF_CAST_(uint64_t, to) : PERF_HIST_MOST_;
+    b->upper = b->upper > upper ? b->upper : upper + 1;
+    b->next_ = 1;
+    b->below += b->count;
+    b->count = perf_hist_up_to_(h, b->upper) - b->below;
+    return 1;
+}
+
+PERF_FN int perf_hist_next_level(const perf_hist *h, perf_hist_level *l, int steps)
+{
+    uint64_t total = perf_hist_count(h);
+    int      halvings;
+
+    if (!l || l->quantile >= 1.0 || total == 0)
+        return 0;
+    l->value = perf_hist_quantile(h, l->next_);
+    l->count = perf_hist_rank(h, l->value);
+    l->quantile = l->next_;
+    if (l->count >= total || l->next_ > 1.0 - 1e-15) {
+        l->quantile = 1.0;
+        l->value = perf_hist_max(h);
+        l->count = total;
+    }
+    halvings = PERF_CAST_(int, perf_bits_(1.0 / (1.0 - l->next_)) >> 52) - 1023;
+    l->next_ += 1.0 / ((steps > 0 ? steps : 5) *
+                       PERF_CAST_(double, UINT64_C(2) << (halvings < 52 ? halvings : 52)));
+    return 1;
 }
 
 /* ---- text ---- */

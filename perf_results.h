@@ -73,9 +73,9 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
 
-/* Replaces the file by this run; see perf_results_opts for what a run is.  It is on the disk
- * before it replaces the old one.  A file that is no baseline, as one that was damaged, is
- * kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                             */
+/* Replaces the file by this run; see perf_results_opts for what a run is.  It is read back and on
+ * the disk before it replaces the old one.  A file that is no baseline, as one that was damaged,
+ * is kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                          */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
 /* Adds this run to the file, or makes it, as safely as perf_baseline_save.  The newest 30 runs are
@@ -1419,14 +1419,32 @@ typedef struct perf_text_file_ {
     size_t      len;
 } perf_text_file_;
 
+/* 1: the file holds the text and no more. */
+PERF_COLD_FN_ int perf_text_is_there_(FILE *file, const char *text, size_t len)
+{
+    char   part[4096];
+    size_t n, at = 0;
+
+    if (fseek(file, 0, SEEK_SET))
+        return 0;
+    while ((n = fread(part, 1, sizeof part, file)) > 0) {
+        if (n > len - at || memcmp(part, text + at, n) != 0)
+            return 0;
+        at += n;
+    }
+    return at == len && !ferror(file);
+}
+
 PERF_COLD_FN_ void perf_text_go_(void *with)
 {
     perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
 
     w->file.failed |= fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file);
+    w->file.failed |= w->file.durable && !w->file.direct &&
+                      !perf_text_is_there_(w->file.file, w->text, w->len);
 }
 
-/* durable: on the disk before it replaces what was there. */
+/* durable: read back, and on the disk before it replaces what was there. */
 PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             void (*put)(perf_out_ *, const void *),
                                             const perf_results_opts *opts, const perf_read_ *old,

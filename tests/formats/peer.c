@@ -31,7 +31,7 @@ static int write_all(const char *folder)
     static const char *const tag[INTERVALS] = {NULL, "get", "put"};
     perf_hist_opts     o = perf_hist_opts_default();
     perf_hlog_interval iv = PERF_ZERO;
-    double             left, level;
+    perf_hist_level    level = PERF_ZERO;
     perf_hist         *h, *all;
     uint64_t           state = 1, ns;
     size_t             n, size, i;
@@ -66,11 +66,9 @@ static int write_all(const char *folder)
         n = perf_hlog_text(text, sizeof text, h, &iv);
         save(folder, "ours.hlog", "ab", n);
     }
-    for (n = 0, left = 1.0; left > 1e-9; left *= 0.87) {
-        level = perf_hist_quantile(all, 1.0 - left);
-        n += (size_t)snprintf(text + n, sizeof text - n, "%.0f %.12f %llu\n", level, 1.0 - left,
-                              (unsigned long long)perf_hist_rank(all, level));
-    }
+    for (n = 0; perf_hist_next_level(all, &level, 5);)
+        n += (size_t)snprintf(text + n, sizeof text - n, "%.0f %.12f %llu\n", level.value, level.quantile,
+                              (unsigned long long)level.count);
     save(folder, "levels.txt", "wb", n);
     free(h);
     free(all);

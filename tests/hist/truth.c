@@ -285,6 +285,55 @@ static void lists(void)
     CHECK(perf_hist_quantile(&fixed, 0.07) < 7.5, "0.07 of 100 is rank 7");
 }
 
+static void steps(void)
+{
+    perf_hist_bucket b = PERF_ZERO;
+    perf_hist_level  l = PERF_ZERO;
+    uint64_t         total = 0, last = 0, want[] = {100, 200, 400, 800, 1600};
+    double           level = -1.0;
+    int              i, n = 0;
+
+    perf_hist_reset(&fixed);
+    for (i = 0; i <= 1000; i++)
+        perf_hist_add(&fixed, PERF_CAST_(uint64_t, i));
+    while (perf_hist_next_step(&fixed, &b, 100, 1.0)) {
+        CHECK(b.upper == last + 100 && b.below == total, "linear %d", n);
+        CHECK(b.count >= 95 && b.count <= 105, "linear %d: %lu", n, b.count);
+        last = b.upper;
+        total += b.count;
+        n++;
+    }
+    CHECK(n == 10 && total == 1001, "%d steps, %lu values", n, total);
+    memset(&b, 0, sizeof b);
+    for (n = 0, total = 0; perf_hist_next_step(&fixed, &b, 100, 2.0); n++) {
+        CHECK(n < 5 && b.upper == want[n], "log %d: %lu", n, b.upper);
+        total += b.count;
+    }
+    CHECK(n == 4 + (want[3] < 1000) && total == 1001, "%d log steps, %lu values", n, total);
+    memset(&b, 0, sizeof b);
+    perf_hist_add(&fixed, UINT64_C(1) << 62);   /* a factor near 1 and values near the end: no hang  */
+    for (n = 0; perf_hist_next_step(&fixed, &b, UINT64_C(1) << 61, 1.0000001) && n < 100; n++)
+        ;
+    CHECK(n == 100, "one more at least");
+    memset(&b, 0, sizeof b);
+    for (n = 0; perf_hist_next_step(&fixed, &b, UINT64_C(1) << 61, 1.0) && n < 100; n++)
+        ;
+    CHECK(n == 2, "%d", n);
+    CHECK(!perf_hist_next_step(&other, NULL, 1, 1.0) && !perf_hist_next_step(NULL, &b, 1, 1.0) &&
+              !perf_hist_next_step(&fixed, &b, 0, 1.0), "nothing to walk");
+    perf_hist_reset(&fixed);
+    for (i = 0; i <= 1000; i++)
+        perf_hist_add(&fixed, PERF_CAST_(uint64_t, i));
+    for (n = 0; perf_hist_next_level(&fixed, &l, 5); n++) {
+        CHECK(l.quantile > level && l.value >= perf_hist_quantile(&fixed, l.quantile) - 4.0,
+              "level %g: %g", l.quantile, l.value);
+        CHECK(PERF_CAST_(double, l.count) >= l.quantile * 1001.0 - 1e-9, "level %g", l.quantile);
+        level = l.quantile;
+    }
+    CHECK(level >= 1.0 && l.count == 1001 && l.value >= 1000.0 && n > 20, "%d levels", n);
+    CHECK(!perf_hist_next_level(NULL, &l, 5), "NULL");
+}
+
 /* A window over the last three of five intervals: add the new one, subtract the one that leaves. */
 static void window(void)
 {
@@ -316,6 +365,7 @@ int main(void)
     units();
     spread();
     lists();
+    steps();
     window();
     return check_done();
 }
