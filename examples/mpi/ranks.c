@@ -102,6 +102,7 @@ int main(int argc, char **argv)
                    (long long)s.bound_ns);
         }
         printf("  %s: %s\n", path, perf_status_text(status));
+        fflush(stdout);                 /* the launcher stops all ranks when one has failed      */
     }
     free(clock);
     MPI_Finalize();
