@@ -123,8 +123,7 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
 PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
                                           const perf_gpu_bench_opts *opts);
 
-/* 1: run the body once more.  Within a sample one decrement, one branch; between samples it
- * waits. */
+/* 1: run the body once more.  In a sample one decrement, one branch; between samples it waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
 
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
@@ -367,14 +366,12 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
-    void    *parameter[2];
+    void    *parameter[] = {&at, &vectors};
 
     if (!s->sweep_kernel)
         return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
     if (vectors / 256 + 1 < blocks)
         blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
-    parameter[0] = &at;
-    parameter[1] = &vectors;
     return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
                         PERF_NULL_);
 }
@@ -383,16 +380,13 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
 PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
 {
     uint64_t flag = s->word_address, out = flag + 4, limit = s->own_word.limit_ns;
-    void    *parameter[3];
+    void    *parameter[] = {&flag, &out, &limit};
 
     PERF_REL_(&s->word->flag, 0u);
     PERF_REL_(&s->word->out, 0u);
     s->word->limit_ns = limit;
     if (s->r.gate == 2)
         return s->t->host_func(s->stream, perf_gpu_host_gate_, s->word);
-    parameter[0] = &flag;
-    parameter[1] = &out;
-    parameter[2] = &limit;
     return s->t->launch(s->gate_kernel, 1, 1, 1, 1, 1, 1, 0, s->stream, parameter, PERF_NULL_);
 }
 
@@ -702,7 +696,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     perf_gpu_energy_ *e = &a->energy;
     const int         last = e->at[0] > 0;
     uint64_t          t;
-    double            joules, busy;
+    double            joules;
 
     a->runs += a->exec ? 0 : s->shown;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
@@ -719,8 +713,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
             e->unsure[last] = PERF_CAST_(double, t - e->asked);
             e->joules[last] = joules;
             e->celsius = perf_gpu_meter_(s->t, s->device, 1);
-            busy = perf_gpu_meter_(s->t, s->device, 2);
-            e->busy += (busy - e->busy) / ++e->readings;
+            e->busy += (perf_gpu_meter_(s->t, s->device, 2) - e->busy) / ++e->readings;
         }
         e->now = joules;
         e->asked = t;
@@ -1138,10 +1131,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             s->arm[s->variant].runs += s->shown;
         }
         n = perf_gpu_next_phase_(s);
-        if (!n || s->phase == PERF_GPU_DONE_)
+        if (!n)
             return 0;
         s->shown = n;
-        a = &s->arm[s->variant];
         if (s->phase == PERF_GPU_CAPTURE_) {
             if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
                 s->opened = 2;
@@ -1151,8 +1143,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             }
             perf_gpu_no_graph_(s);
             s->shown = n = s->arm[s->variant].batch;
-            a = &s->arm[s->variant];
         }
+        a = &s->arm[s->variant];
         gated = s->phase >= PERF_GPU_GROW_;
         if (s->phase == PERF_GPU_WARM_)
             perf_gpu_look_around_(s, 0);
@@ -1453,12 +1445,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     } else if (r.status == PERF_OK) {
         r.status = r.time.status != PERF_OK ? r.time.status : PERF_ENODATA;
     }
-    if (r.exposed.count)
-        r.warnings |= PERF_WARN_EXPOSED;
-    if (r.throttled)
-        r.warnings |= PERF_WARN_THROTTLED;
-    if (r.idle)
-        r.warnings |= PERF_WARN_STREAM;
+    r.warnings |= (r.exposed.count ? PERF_WARN_EXPOSED : 0) | (r.idle ? PERF_WARN_STREAM : 0) |
+                  (r.throttled ? PERF_WARN_THROTTLED : 0);
     perf_gpu_describe_(s, &r);
     return r;
 }
