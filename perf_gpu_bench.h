@@ -123,8 +123,7 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
 PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
                                           const perf_gpu_bench_opts *opts);
 
-/* 1: run the body once more.  Within a sample one decrement, one branch; between samples it
- * waits. */
+/* 1: run the body once more.  In a sample one decrement, one branch; between samples it waits. */
 PERF_FN int             perf_gpu_bench_next(perf_gpu_bench *b);
 
 /* The result, also kept for perf_report.  Waits for the stream, frees all that begin took from the
@@ -355,13 +354,11 @@ PERF_COLD_FN_ void perf_gpu_host_gate_(void *user)
 {
     perf_gpu_word_ *w = PERF_CAST_(perf_gpu_word_ *, user);
     uint64_t        began = perf_now();
+    uint32_t        open = PERF_ACQ_(&w->flag);
 
-    while (!PERF_ACQ_(&w->flag))
-        if (perf_now() - began > w->limit_ns) {
-            PERF_REL_(&w->out, 2u);
-            return;
-        }
-    PERF_REL_(&w->out, 1u);
+    while (!open && perf_now() - began <= w->limit_ns)
+        open = PERF_ACQ_(&w->flag);
+    PERF_REL_(&w->out, open ? 1u : 2u);
 }
 
 /* Reads that much, or writes zeros where our kernels cannot be loaded. */
@@ -369,14 +366,12 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
 {
     uint64_t vectors = PERF_CAST_(uint64_t, bytes / 16.0);
     unsigned blocks = PERF_CAST_(unsigned, 8 * (s->multiprocessors ? s->multiprocessors : 128));
-    void    *parameter[2];
+    void    *parameter[] = {&at, &vectors};
 
     if (!s->sweep_kernel)
         return s->t->fill(at, 0, PERF_CAST_(size_t, bytes), s->stream);
     if (vectors / 256 + 1 < blocks)
         blocks = PERF_CAST_(unsigned, vectors / 256 + 1);
-    parameter[0] = &at;
-    parameter[1] = &vectors;
     return s->t->launch(s->sweep_kernel, blocks, 1, 1, 256, 1, 1, 0, s->stream, parameter,
                         PERF_NULL_);
 }
@@ -385,16 +380,13 @@ PERF_COLD_FN_ int perf_gpu_sweep_(const perf_gpu_loop_ *s, uint64_t at, double b
 PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
 {
     uint64_t flag = s->word_address, out = flag + 4, limit = s->own_word.limit_ns;
-    void    *parameter[3];
+    void    *parameter[] = {&flag, &out, &limit};
 
     PERF_REL_(&s->word->flag, 0u);
     PERF_REL_(&s->word->out, 0u);
     s->word->limit_ns = limit;
     if (s->r.gate == 2)
         return s->t->host_func(s->stream, perf_gpu_host_gate_, s->word);
-    parameter[0] = &flag;
-    parameter[1] = &out;
-    parameter[2] = &limit;
     return s->t->launch(s->gate_kernel, 1, 1, 1, 1, 1, 1, 0, s->stream, parameter, PERF_NULL_);
 }
 
@@ -465,6 +457,16 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     return 1;
 }
 
+/* A slice with nothing but a sweep in it, or nothing at all: `bytes` 0. */
+PERF_COLD_FN_ int perf_gpu_slice_swept_(perf_gpu_loop_ *s, int gated, double bytes)
+{
+    if (!perf_gpu_slice_begin_(s, gated, 0))
+        return 0;
+    if (bytes > 0.0 && !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, bytes)))
+        return perf_gpu_let_go_(s);
+    return perf_gpu_slice_end_(s, 0);
+}
+
 /* ---- setting up ---- */
 
 /* The greatest common divisor of two lengths that are known to a small part of a nanosecond. */
@@ -489,20 +491,14 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     size_t i, n = 0;
 
     for (i = 0; i < 15; i++) {
-        if (!perf_gpu_slice_begin_(s, 1, 0) || !perf_gpu_slice_end_(s, 0))
+        if (!perf_gpu_slice_swept_(s, 1, 0.0))
             return 0;
         empty[i] = s->now.ns;
     }
-    for (i = 0; i < 120; i++) {
-        if (!perf_gpu_slice_begin_(s, PERF_CAST_(int, i & 1), 0))
+    for (i = 0; i < 120; i++) {                 /* anything that takes another time each round */
+        d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
+        if (!perf_gpu_slice_swept_(s, PERF_CAST_(int, i & 1), d))
             return 0;                           /* without a gate: the host's jitter is welcome */
-        if (s->scratch) {                       /* anything that takes another time each round */
-            d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
-            if (!perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, d)))
-                return perf_gpu_let_go_(s);
-        }
-        if (!perf_gpu_slice_end_(s, 0))
-            return 0;
         if (s->now.ns > 0.4 && s->now.ns < 60e3)
             x[n++] = s->now.ns;
     }
@@ -561,21 +557,6 @@ PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
     return 1;
 }
 
-/* One read of the scratch memory: the fastest so far?  0: an error. */
-PERF_COLD_FN_ int perf_gpu_peak_(perf_gpu_loop_ *s)
-{
-    const double bytes = PERF_CAST_(double, s->scratch_bytes);
-
-    if (!perf_gpu_slice_begin_(s, 1, 0) ||
-        !perf_gpu_try_(s, perf_gpu_sweep_(s, s->scratch, bytes)))
-        return perf_gpu_let_go_(s);
-    if (!perf_gpu_slice_end_(s, 0))
-        return 0;
-    if (s->now.ns > 0.0 && bytes / s->now.ns > s->r.peak_gbs)
-        s->r.peak_gbs = bytes / s->now.ns;
-    return 1;
-}
-
 /* 0: not known. */
 PERF_COLD_FN_ int perf_gpu_attribute_(perf_gpu_loop_ *s, int which)
 {
@@ -596,33 +577,28 @@ PERF_FN int perf_gpu_scratch_free_(const perf_gpu_loop_ *s)
 
 PERF_COLD_FN_ void perf_gpu_setup_memory_(perf_gpu_loop_ *s, int large)
 {
-    const double l2 = s->l2_bytes;
-    const double size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
-    int          i, code = 0;                   /* the last two: enough for the quantum */
+    const perf_gpu_backend *t = s->t;
+    const double            l2 = s->l2_bytes;
+    const double            size[] = {4 * l2, 2 * l2, 1.25 * l2, 64 << 20, 1 << 20};
+    int                     i, code = 0;        /* the last two: enough for the quantum */
+    size_t                  bytes = 0;
 
-    if (!s->t->mem_alloc || !s->t->mem_free || !s->t->fill)
+    if (!t->mem_alloc || !t->mem_free || !t->fill)
         return;
     for (i = large ? 0 : 3; i < 5 && !s->scratch && code != PERF_GPU_SHUT_DOWN; i++) {
-        s->scratch_bytes = PERF_CAST_(uint64_t, size[i]) / 16 * 16;
-        s->on_stream = s->t->mem_alloc_on && s->t->mem_free_on &&
-                       !s->t->mem_alloc_on(&s->scratch, PERF_CAST_(size_t, s->scratch_bytes),
-                                           s->stream);
-        code = s->on_stream ? 0 : s->t->mem_alloc(&s->scratch,
-                                                  PERF_CAST_(size_t, s->scratch_bytes));
-        if (code)
-            s->scratch = 0;
+        bytes = PERF_CAST_(size_t, size[i]) / 16 * 16;
+        s->on_stream = t->mem_alloc_on && t->mem_free_on &&
+                       !t->mem_alloc_on(&s->scratch, bytes, s->stream);
+        code = s->on_stream ? 0 : t->mem_alloc(&s->scratch, bytes);
+        s->scratch = code ? 0 : s->scratch;
     }
-    if (!s->scratch) {
-        s->scratch_bytes = 0;
-        (void)perf_gpu_attempt_(s, code);
+    s->scratch_bytes = s->scratch ? bytes : 0;
+    if (!perf_gpu_attempt_(s, code) || !s->scratch ||
+        perf_gpu_attempt_(s, t->fill(s->scratch, 0, bytes, s->stream)))
         return;
-    }
-    if (!perf_gpu_attempt_(s, s->t->fill(s->scratch, 0, PERF_CAST_(size_t, s->scratch_bytes),
-                                         s->stream))) {
-        if (!s->down)
-            (void)perf_gpu_scratch_free_(s);
-        s->scratch = s->scratch_bytes = 0;
-    }
+    if (!s->down)
+        (void)perf_gpu_scratch_free_(s);
+    s->scratch = s->scratch_bytes = 0;
 }
 
 PERF_COLD_FN_ void perf_gpu_setup_kernels_(perf_gpu_loop_ *s)
@@ -668,6 +644,7 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
     size_t                  kept = 0;
+    double                  bytes;
     int                     i, capturing = 0;
     int                     large = s->r.opts.cache != PERF_GPU_HOT || s->r.opts.bytes > 0.0;
 
@@ -689,17 +666,19 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
     perf_gpu_setup_kernels_(s);
     if (!s->down)
         perf_gpu_setup_memory_(s, large);
-    if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)))
+    if (s->down || !perf_gpu_try_(s, t->stream_sync(s->stream)) || !perf_gpu_serialised_(s) ||
+        !perf_gpu_quantum_(s))
         return 0;
-    if (!perf_gpu_serialised_(s) || !perf_gpu_quantum_(s))
-        return 0;
-    large = PERF_CAST_(double, s->scratch_bytes) >= 1.2 * s->l2_bytes;
+    bytes = PERF_CAST_(double, s->scratch_bytes);
+    large = bytes >= 1.2 * s->l2_bytes;
     if (large && s->r.opts.cache != PERF_GPU_HOT)
-        s->r.flush_bytes = PERF_CAST_(double, s->scratch_bytes);
-    if (large && s->sweep_kernel && s->r.opts.bytes > 0.0)
-        for (i = 0; i < 5; i++)
-            if (!perf_gpu_peak_(s))
-                return 0;
+        s->r.flush_bytes = bytes;
+    for (i = 0; i < 5 && large && s->sweep_kernel && s->r.opts.bytes > 0.0; i++) {
+        if (!perf_gpu_slice_swept_(s, 1, bytes))
+            return 0;
+        if (s->now.ns > 0.0 && bytes / s->now.ns > s->r.peak_gbs)
+            s->r.peak_gbs = bytes / s->now.ns;
+    }
     if (s->r.opts.cache == PERF_GPU_COLD && !(s->r.flush_bytes > 0.0))
         s->r.warnings |= PERF_WARN_NOT_COLD;
     if (t->ctx_record && !perf_gpu_attempt_(s, t->event_create(&s->event[2], 0)))
@@ -717,7 +696,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     perf_gpu_energy_ *e = &a->energy;
     const int         last = e->at[0] > 0;
     uint64_t          t;
-    double            joules, busy;
+    double            joules;
 
     a->runs += a->exec ? 0 : s->shown;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
@@ -734,8 +713,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
             e->unsure[last] = PERF_CAST_(double, t - e->asked);
             e->joules[last] = joules;
             e->celsius = perf_gpu_meter_(s->t, s->device, 1);
-            busy = perf_gpu_meter_(s->t, s->device, 2);
-            e->busy += (busy - e->busy) / ++e->readings;
+            e->busy += (perf_gpu_meter_(s->t, s->device, 2) - e->busy) / ++e->readings;
         }
         e->now = joules;
         e->asked = t;
@@ -864,34 +842,24 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         /* How far two events scatter, but less than so many of the shortest kernels take. */
         grow = PERF_LOOP_AT_MOST_(s->idle - s->r.overhead_ns, 250.0 * PERF_GPU_PROBES_);
         if (s->now.ns <= s->r.overhead_ns + grow + 2.0 * s->r.quantum_ns) {
-            (void)perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_);
             s->r.warnings |= PERF_WARN_STREAM;
-            return 0;
+            return PERF_CAST_(uint64_t, perf_gpu_fail_(s, PERF_ESTREAM, PERF_NULL_));
         }
         a->steady = 1;
         return a->batch;
     }
     if (s->now.flags & PERF_GPU_SAMPLE_TIMEOUT && a->batch > 1) {
-        a->most = a->batch / 2;                 /* the driver's queue is full: fewer */
-        a->batch = a->most;
+        a->batch = a->most = a->batch / 2;      /* the driver's queue is full: fewer */
         a->readings = 0;
         return a->batch;
     }
     if (!a->readings++ || s->now.ns < a->fastest)
         a->fastest = s->now.ns;
-    if (s->own_graph && a->readings > 1) { /* what is in the graph cannot be on other streams */
-        a->steady = 1;
-        return a->batch;
-    }
-    if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off) {
-        if (a->readings < 2)
-            return a->batch;
-        if (perf_gpu_is_idle_(s, a->fastest)) { /* not yet sure: many short kernels show */
-            s->probing = 1;
-            return PERF_GPU_PROBES_;
-        }
-        a->steady = 1;
-        return a->batch;
+    if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off ||
+        (s->own_graph && a->readings > 1)) {    /* what is in a graph is on no other stream */
+        s->probing = a->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, a->fastest);
+        a->steady = a->readings > 1 && !s->probing;
+        return s->probing ? PERF_GPU_PROBES_ : a->batch;    /* not sure: many short kernels show */
     }
     grow = a->fastest > 0.0 ? 1.1 * want / a->fastest : 32.0;
     grow = grow > 32.0 ? 32.0 : grow < 1.3 ? 1.3 : grow;
@@ -1034,7 +1002,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_to_capture_(perf_gpu_loop_ *s, int more)
 PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 {
     perf_gpu_arm_ *a = &s->arm[s->variant];
-    uint64_t       t = perf_now();
+    uint64_t       n, t = perf_now();
     double         spent = PERF_CAST_(double, t - s->began) / (s->r.opts.max_seconds * 1e9);
 
     if (s->own_graph && s->phase > PERF_GPU_CAPTURE_ && !s->arm[0].exec)
@@ -1062,11 +1030,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
         s->phase = PERF_GPU_GROW_;
         s->variant = 0;
         return s->arm[0].batch;
-    case PERF_GPU_GROW_: {
-        uint64_t n = perf_gpu_grow_(s, a);
-        if (!n)
-            return 0;
-        if (!a->steady)
+    case PERF_GPU_GROW_:
+        n = perf_gpu_grow_(s, a);
+        if (!n || !a->steady)
             return n;
         if (s->variant < s->arms - 1)
             return s->arm[++s->variant].batch;
@@ -1080,7 +1046,6 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
             s->r.warnings |= PERF_WARN_NO_GRAPH;
         perf_gpu_ready_(s);
         break;
-    }
     case PERF_GPU_CAPTURE_:
         if (!perf_gpu_captured_(s))
             perf_gpu_no_graph_(s);
@@ -1166,10 +1131,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             s->arm[s->variant].runs += s->shown;
         }
         n = perf_gpu_next_phase_(s);
-        if (!n || s->phase == PERF_GPU_DONE_)
+        if (!n)
             return 0;
         s->shown = n;
-        a = &s->arm[s->variant];
         if (s->phase == PERF_GPU_CAPTURE_) {
             if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
                 s->opened = 2;
@@ -1179,8 +1143,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
             }
             perf_gpu_no_graph_(s);
             s->shown = n = s->arm[s->variant].batch;
-            a = &s->arm[s->variant];
         }
+        a = &s->arm[s->variant];
         gated = s->phase >= PERF_GPU_GROW_;
         if (s->phase == PERF_GPU_WARM_)
             perf_gpu_look_around_(s, 0);
@@ -1196,11 +1160,14 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
     }
 }
 
-PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
+/* 1: the body runs, as often and in the variant that `l` now says. */
+PERF_COLD_FN_ int perf_gpu_turn_(perf_gpu_loop *l)
 {
+    perf_gpu_loop_   *s = l->state;
     perf_gpu_entered_ in;
-    uint64_t         n = 0;
+    uint64_t          n = 0;
 
+    l->left = 0;
     if (!PERF_LOOP_IS_ONE_(s) || s->phase == PERF_GPU_DONE_)
         return 0;
     (void)perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in));
@@ -1210,7 +1177,9 @@ PERF_COLD_FN_ uint64_t perf_gpu_turn_(perf_gpu_loop_ *s)
         s->phase = PERF_GPU_DONE_;
     if (!s->down)
         perf_gpu_leave_(s->t, &in);
-    return n ? 2 * n + PERF_CAST_(uint64_t, s->variant) : 0;
+    l->left = PERF_CAST_(int64_t, n) - (n != 0);
+    l->variant = s->variant;
+    return n != 0;
 }
 
 /* ---- begin ---- */
@@ -1273,25 +1242,14 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
     s->began = perf_now();
 }
 
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, void *stream,
-                                                   const perf_gpu_bench_opts *opts,
-                                                   perf_loop_state_ *host)
-{
-    perf_gpu_bench_opts o = perf_gpu_bench_resolve_(opts);
-    size_t              room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_GPU_MOST_SAMPLES_;
-    perf_gpu_loop_     *s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * room, host);
-
-    if (PERF_LOOP_IS_ONE_(s))
-        perf_gpu_ask_(s);
-    return s;
-}
-
-/* In a harness; one that profiles has a loop without a state, with one iteration left. */
-PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_inside_(const perf_bench *b, void *stream,
-                                                     const perf_gpu_bench_opts *opts)
+/* b: of a harness, or NULL; one that profiles has a loop without a state, one iteration left. */
+PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_open_(const char *name, const perf_bench *b,
+                                                   void *stream, const perf_gpu_bench_opts *opts)
 {
     perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
     perf_loop_state_   *host = b && PERF_LOOP_KIND_(b->state) == 1 ? b->state : PERF_NULL_;
+    perf_gpu_loop_     *s;
+    int                 room;
 
     if (host) {
         o.bytes = o.bytes > 0.0 ? o.bytes : host->opts.bytes;
@@ -1300,7 +1258,12 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_bench_inside_(const perf_bench *b, void *
     } else {
         o.profile |= b && !b->state && b->left == 1;
     }
-    return perf_gpu_bench_open_(PERF_NULL_, stream, &o, host);
+    o = perf_gpu_bench_resolve_(&o);
+    room = o.samples ? o.samples : PERF_GPU_MOST_SAMPLES_;
+    s = perf_gpu_loop_open_(name, stream, 1, &o, 2 * PERF_CAST_(size_t, room), host);
+    if (PERF_LOOP_IS_ONE_(s))
+        perf_gpu_ask_(s);
+    return s;
 }
 
 PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
@@ -1482,12 +1445,8 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
     } else if (r.status == PERF_OK) {
         r.status = r.time.status != PERF_OK ? r.time.status : PERF_ENODATA;
     }
-    if (r.exposed.count)
-        r.warnings |= PERF_WARN_EXPOSED;
-    if (r.throttled)
-        r.warnings |= PERF_WARN_THROTTLED;
-    if (r.idle)
-        r.warnings |= PERF_WARN_STREAM;
+    r.warnings |= (r.exposed.count ? PERF_WARN_EXPOSED : 0) | (r.idle ? PERF_WARN_STREAM : 0) |
+                  (r.throttled ? PERF_WARN_THROTTLED : 0);
     perf_gpu_describe_(s, &r);
     return r;
 }
@@ -1507,28 +1466,6 @@ PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
             memcpy(l->counter[i], n[k].name, strlen(n[k].name) + 1);
             l->value[i] = n[k++].x;
         }
-}
-
-/* What the report and the writers of results know of a loop, from what a GPU loop knows. */
-PERF_COLD_FN_ perf_result perf_gpu_as_result_(const perf_gpu_result *g)
-{
-    perf_result r = PERF_ZERO;
-
-    r.time = g->time;
-    r.first_ns = g->first_ns;
-    r.overhead_ns = g->overhead_ns;
-    r.batch = g->batch;
-    r.iterations = g->iterations;
-    r.opts.samples = g->opts.samples;
-    r.opts.rel_ci = g->opts.rel_ci;
-    r.opts.max_seconds = g->opts.max_seconds;
-    r.opts.bytes = g->opts.bytes;
-    r.opts.items = g->opts.items;
-    r.opts.peak_gb_per_s = g->peak_gbs;
-    r.status = g->time.count ? PERF_OK : g->status;
-    r.warnings = g->warnings;
-    perf_result_rates_(&r);
-    return r;
 }
 
 /* Why a loop cannot end: no memory, no begin, another kind, or ended already. */
@@ -1571,14 +1508,29 @@ PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const v
 PERF_COLD_FN_ perf_gpu_result perf_gpu_bench_close_(perf_gpu_loop_ *s)
 {
     perf_gpu_result r = PERF_ZERO;
+    perf_result    *h;          /* what the report and the writers of results know */
 
     r.status = perf_gpu_over_(s, 1);
     if (r.status != PERF_OK)
         return r;
     r = perf_gpu_arm_result_(s, 0);
-    s->as.state.result = perf_gpu_as_result_(&r);
+    h = &s->as.state.result;
+    h->time = r.time;
+    h->first_ns = r.first_ns;
+    h->overhead_ns = r.overhead_ns;
+    h->batch = r.batch;
+    h->iterations = r.iterations;
+    h->opts.samples = r.opts.samples;
+    h->opts.rel_ci = r.opts.rel_ci;
+    h->opts.max_seconds = r.opts.max_seconds;
+    h->opts.bytes = r.opts.bytes;
+    h->opts.items = r.opts.items;
+    h->opts.peak_gb_per_s = r.peak_gbs;
+    h->status = r.time.count ? PERF_OK : r.status;
+    h->warnings = r.warnings;
+    perf_result_rates_(h);
     perf_gpu_count_(s->host ? &s->host->loop : &s->as.loop, &r);
-    perf_gpu_settle_(s, r.text, &s->as.state.result);
+    perf_gpu_settle_(s, r.text, h);
     return r;
 }
 
@@ -1681,25 +1633,19 @@ PERF_FN perf_gpu_bench perf_gpu_bench_begin(const char *name, perf_stream stream
                                             const perf_gpu_bench_opts *opts)
 {
     return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
-                                  name, PERF_GPU_STREAM_(stream), opts, PERF_NULL_));
+                                  name, PERF_NULL_, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN perf_gpu_bench perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
                                          const perf_gpu_bench_opts *opts)
 {
-    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_inside_(
-                                  b, PERF_GPU_STREAM_(stream), opts));
+    return perf_gpu_loop_new_(PERF_DISABLE ? PERF_NULL_ : perf_gpu_bench_open_(
+                                  PERF_NULL_, b, PERF_GPU_STREAM_(stream), opts));
 }
 
 PERF_FN int perf_gpu_bench_next(perf_gpu_bench *b)
 {
-    uint64_t n;
-
-    if (PERF_LIKELY_(--b->left >= 0))
-        return 1;
-    n = PERF_DISABLE ? 0 : perf_gpu_turn_(b->state) >> 1;
-    b->left = PERF_CAST_(int64_t, n) - (n != 0);
-    return n != 0;
+    return PERF_LIKELY_(--b->left >= 0) || (!PERF_DISABLE && perf_gpu_turn_(b));
 }
 
 PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b)
@@ -1719,13 +1665,8 @@ PERF_FN perf_gpu_ab perf_gpu_ab_begin(const char *name, perf_stream stream,
 
 PERF_FN int perf_gpu_ab_next(perf_gpu_ab *ab)
 {
-    uint64_t n;
-
-    if (PERF_LIKELY_(--ab->left >= 0))
-        return ab->variant;
-    n = PERF_DISABLE ? 0 : perf_gpu_turn_(ab->state);
-    ab->left = PERF_CAST_(int64_t, n >> 1) - (n != 0);
-    ab->variant = n ? PERF_CAST_(int, n & 1) : -1;
+    if (!PERF_LIKELY_(--ab->left >= 0) && (PERF_DISABLE || !perf_gpu_turn_(ab)))
+        ab->variant = -1;
     return ab->variant;
 }
 

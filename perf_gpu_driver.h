@@ -209,8 +209,7 @@ PERF_FN const char *perf_gpu_error_text(void);
     X(device_bus, "DeviceGetPCIBusId", "DeviceGetPCIBusId")                                       \
     X(profiler_start, "ProfilerStart", "") X(profiler_stop, "ProfilerStop", "")
 
-/* What the process knows of its driver.  One for all images, hung into the registry; never freed.
- */
+/* What the process knows of its driver.  One for all images, in the registry; never freed. */
 typedef struct perf_gpu_driver_ {
     uint32_t                size, abi;
     const perf_gpu_backend *table;      /* NULL: nothing found, nobody has looked, or shut down */
@@ -254,14 +253,11 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
     d = PERF_CAST_(perf_gpu_driver_ *, PERF_ACQ_(&r->gpu));
     if (d || !perf_lock_(r))
         return d;
-    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu);
-    if (!d) {
-        d = PERF_CAST_(perf_gpu_driver_ *, perf_pages_(sizeof *d, 0));
-        if (d) {
-            d->size = PERF_CAST_(uint32_t, sizeof *d);
-            d->abi = 2;
-            PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
-        }
+    d = PERF_CAST_(perf_gpu_driver_ *, r->gpu ? r->gpu : perf_pages_(sizeof *d, 0));
+    if (d && !r->gpu) {
+        d->size = PERF_CAST_(uint32_t, sizeof *d);
+        d->abi = 2;
+        PERF_REL_(&r->gpu, PERF_CAST_(void *, d));
     }
     perf_unlock_(r);
     return d;
@@ -347,11 +343,6 @@ PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 
 /* Before HIP 6.3 each call, also one that goes well, replaces what hipGetLastError() will tell.
  * While an error of the program's own waits there nothing is called, and the scope is dropped. */
-PERF_FN int perf_hip_error_waits_(void)
-{
-    return perf_gpu_driver_get_()->hip_peek();
-}
-
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -364,24 +355,6 @@ PERF_FN int perf_hip_stream_capturing_(void *stream, int *status)
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
 
     return d->hip_peek() ? PERF_GPU_UNREAD_ : d->plain.stream_capturing(stream, status);
-}
-
-PERF_COLD_FN_ void perf_hip_finish_(perf_gpu_driver_ *d, perf_gpu_backend *t, int version)
-{
-    d->hip_version = PERF_CAST_(uint32_t, version);
-    d->plain = *t;
-    t->ctx_get = perf_hip_ctx_get_;
-    t->ctx_set = perf_hip_ctx_set_;
-    t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
-    t->name = "HIP";
-    if (version)
-        t->event_create = perf_hip_event_create_;
-    if (version && version < 60300000 && d->hip_peek) {
-        t->error_waits = perf_hip_error_waits_;
-        t->event_record = perf_hip_event_record_;
-        if (t->stream_capturing)
-            t->stream_capturing = perf_hip_stream_capturing_;
-    }
 }
 
 #if defined(__HIPCC__)
@@ -430,7 +403,20 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
         return 0;
     if (version_of && version_of(&version))
         version = 0;
-    perf_hip_finish_(d, t, version);
+    d->hip_version = PERF_CAST_(uint32_t, version);
+    d->plain = *t;
+    t->ctx_get = perf_hip_ctx_get_;
+    t->ctx_set = perf_hip_ctx_set_;
+    t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
+    t->name = "HIP";
+    if (version)
+        t->event_create = perf_hip_event_create_;
+    if (version && version < 60300000 && d->hip_peek) {
+        t->error_waits = d->hip_peek;
+        t->event_record = perf_hip_event_record_;
+        if (t->stream_capturing)
+            t->stream_capturing = perf_hip_stream_capturing_;
+    }
     return 1;
 }
 #else
@@ -472,9 +458,8 @@ PERF_FN const perf_gpu_backend *perf_gpu_table(void)
     if (!d->table && !(d->looked & PERF_GPU_NATIVE_)) {
         memset(&d->found, 0, sizeof d->found);
         d->found.size = PERF_CAST_(uint32_t, sizeof d->found);
-        if (perf_gpu_fill_native_(d, &d->found) && perf_gpu_complete_(&d->found)) {
+        if (perf_gpu_fill_native_(d, &d->found) && perf_gpu_complete_(&d->found))
             PERF_REL_(&d->table, PERF_CAST_(const perf_gpu_backend *, &d->found));
-        }
         PERF_REL_(&d->looked, d->looked | PERF_GPU_NATIVE_);
     }
     perf_unlock_(r);
@@ -585,14 +570,12 @@ PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu
 
     memset(e, 0, sizeof *e);
     code = b->ctx_get(&e->before);
+    if (!code && e->before != ctx) {
+        code = b->ctx_set ? b->ctx_set(ctx) : 201;
+        e->set = !code;
+    }
     if (code)
         return code;
-    if (e->before != ctx) {
-        code = b->ctx_set ? b->ctx_set(ctx) : 201;
-        if (code)
-            return code;
-        e->set = 1;
-    }
     e->mode = 2;
     code = b->capture_mode ? b->capture_mode(&e->mode) : 1;
     e->relaxed = !code;
@@ -665,9 +648,7 @@ PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, int device,
     if (!n || !n->usable || device < 0 || device >= 64 || !t->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
-    if (handle)
-        return handle;
-    if (t->device_bus(bus, 32, device) || n->by_address(bus, &handle))
+    if (!handle && (t->device_bus(bus, 32, device) || n->by_address(bus, &handle)))
         return PERF_NULL_;
     PERF_REL_(&n->device[device], handle);
     return handle;
