@@ -383,15 +383,6 @@ PERF_FN double perf_timer_tick_(const perf_timer_ *t)
     return t->coarse && t->least_ns > t->tick_ns ? t->least_ns : t->tick_ns;
 }
 
-/* How long slices are to be: as asked for, or 30 steps of such a clock, if the time allows.      */
-PERF_FN double perf_timer_want_(const perf_timer_ *t, double slice_ns, double max_seconds)
-{
-    double steps = t->coarse ? 30.0 * perf_timer_tick_(t) : 0.0, most = max_seconds * 1e9 / 32.0;
-
-    steps = steps < most ? steps : most;
-    return steps > slice_ns ? steps : slice_ns;
-}
-
 /* Whether the time is up, or would be after `ahead` more ns. */
 PERF_FN int perf_timer_late_(const perf_timer_ *t, uint64_t now, double max_seconds, double ahead)
 {
@@ -695,7 +686,10 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         return perf_loop_go_(s);
     s->last = s->order[s->at];
     ns = s->timer.ns[PERF_BY_WALL_];
-    want = perf_timer_want_(&s->timer, s->opts.slice_ns, s->opts.max_seconds);
+    /* as long as asked for, or 30 steps of a coarse clock, if the time allows                    */
+    want = s->timer.coarse ? 30.0 * perf_timer_tick_(&s->timer) : 0.0;
+    want = PERF_LOOP_AT_MOST_(want, s->opts.max_seconds * 1e9 / 32.0);
+    want = want > s->opts.slice_ns ? want : s->opts.slice_ns;
     late = perf_timer_late_(&s->timer, now, s->opts.max_seconds, 0.0);
     switch (good || s->phase == PERF_LOOP_COLD_ ? s->phase : PERF_LOOP_DONE_) {
     case PERF_LOOP_START_:
@@ -846,8 +840,8 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
 {
     const perf_timer_ *t = &s->timer;
     const perf_slice_ *p;
-    const char        *text;
-    int                i, cpu = 0;
+    const char        *text = PERF_NULL_;
+    int                i;
 
     if (t->clocks == 1)
         text = t->one_clock ? "there is no other clock" : "the slices are short";
@@ -859,23 +853,16 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
         text = "other threads of this program worked at the same time";
     else if (!(t->waited_ns > PERF_LOOP_LITTLE_ * t->wall_ns))
         text = "it hardly ever waited for the processor";
-    else {
-        cpu = 1;
-        text = "others had the processor for part of the time";
-    }
-    for (i = 0; i < s->variants && cpu; i++) {
+    for (i = 0; i < s->variants && !text; i++) {
         p = &s->arm[i];
-        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns) {
-            cpu = 0;
+        if (PERF_LOOP_TURN_NS_ * p->forced > p->wall_ns - p->wait_ns)
             text = "the body gives the processor up by itself, as sched_yield does";
-        } else if (i && perf_loop_waits_apart_(&s->arm[0], p)) {
-            cpu = 0;
+        else if (i && perf_loop_waits_apart_(&s->arm[0], p))
             text = "the variants waited differently, perhaps for others who worked for them";
-        }
     }
     if (why)
-        *why = text;
-    return cpu ? PERF_DECIDES_CPU : PERF_DECIDES_WALL;
+        *why = text ? text : "others had the processor for part of the time";
+    return text ? PERF_DECIDES_WALL : PERF_DECIDES_CPU;
 }
 
 /* Times and bets of an arm by the clock that decides: 0 the wall, 1 processor time. */
@@ -1055,8 +1042,7 @@ PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
     o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
                                    : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
-        o.max_pairs = variants > 2 ? 1000
-                      : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
+        o.max_pairs = variants > 2 ? 1000 : o.accept.rule.metric == PERF_METRIC_PAIR ? 5000 : 400;
     o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
     o.max_pairs = o.max_pairs < o.min_pairs ? o.min_pairs : o.max_pairs;
     o.max_seconds = perf_or_default_(o.max_seconds, 1e-6, 1e6, 2.0);
@@ -1279,8 +1265,7 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
         ;
     least *= PERF_CAST_(double, s->arm[s->fastest].batch);
     m = PERF_CONTROL_LEAD_NS_ * (1 + s->restarts) / (least + 1.0);      /* at most                */
-    slices = PERF_CAST_(double, s->arm[0].count * PERF_CAST_(size_t, 1 + s->leads)
-                                                      << s->restarts);
+    slices = PERF_CAST_(double, s->arm[0].count * PERF_CAST_(size_t, 1 + s->leads) << s->restarts);
     slices = slices < m + 4.0 ? slices : m + 4.0;
     slices *= 0.25 + 0.5 * PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
     s->lead = slices < 4.0 ? 4 : PERF_CAST_(size_t, slices);
@@ -1608,10 +1593,8 @@ PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
         tick = perf_duel_tick_(s, j, r->best);
         for (i = 0; i < k; i++)
             s->logs[i] -= tick + 1e-12;
-        s->entry[j].within_noise =
-            j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
-        s->entry[j].behind =
-            j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k).at + tick);
+        s->entry[j].within_noise = j == r->best || !perf_seq_excludes_(s->logs, k, 0.0, 1.0, level);
+        s->entry[j].behind = j == r->best ? 1.0 : perf_exp(perf_duel_centre_(s->logs, k).at + tick);
     }
 }
 

@@ -356,17 +356,6 @@ PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char 
     m->bad = 1;
 }
 
-/* A number above 0 and up to `most`, perhaps a whole one, that ends at `end`; 0: none. */
-PERF_COLD_FN_ double perf_main_number_(const char *s, const char **end, double most, int whole)
-{
-    double x;
-
-    *end = perf_skip_number_(s, &x);
-    if (!*end || !(x > 0.0) || x > most)
-        return 0.0;
-    return whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x ? 0.0 : x;
-}
-
 /* 1: the name contains the text, or matches the POSIX regular expression, which is what any
  * character says that no name has; 0: not; -1: that is no regular expression, or there are none
  * here.                                                                                          */
@@ -438,6 +427,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
                   {"--repeat", "--repeat needs a count, not", &m->repeat, 1e4, 1},
                   {"--threads", "--threads needs 1 .. 256, not", &m->threads, 256, 1}};
     const char *v = PERF_CAST_(const char *, PERF_NULL_), *end;
+    double      x = 0.0;
     int         k;
 
     for (k = 0; k < 5; k++)
@@ -452,9 +442,11 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
         perf_main_wrong_(m, "this option needs a value:", text[k - 1].name);
     for (k = 0; k < 4 && !v; k++)
         if ((v = perf_main_value_(number[k].name, argc, argv, i)) != PERF_NULL_) {
-            *number[k].to = perf_main_number_(v, &end, number[k].most, number[k].whole);
-            if (!(*number[k].to > 0.0) || *end)
+            end = perf_skip_number_(v, &x);
+            if (!end || *end || !(x > 0.0) || x > number[k].most ||
+                (number[k].whole && PERF_CAST_(double, PERF_CAST_(uint64_t, x)) < x))
                 perf_main_wrong_(m, number[k].wants, v);
+            *number[k].to = x;
         }
     if (v)
         return;
@@ -600,12 +592,9 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     high = c->kind == 't' && high > PERF_MAIN_THREADS_ ? PERF_MAIN_THREADS_ : high;
     low = low < 1.0 ? 1.0 : low > high ? high : low;
     high = high < low ? low : high;
-    for (factor = 2;; factor *= 2) {
+    for (factor = 2, count = 13; count > 12; factor *= 2)
         for (count = 0, x = low; x <= high && count < 13; x *= PERF_CAST_(double, factor))
             n[count++] = x;
-        if (count <= 12)
-            break;
-    }
     return count;
 }
 
@@ -832,35 +821,12 @@ PERF_COLD_FN_ void perf_main_shuffle_(void)
     }
 }
 
-PERF_COLD_FN_ void perf_main_all_(perf_main_ *m)
-{
-    perf_case_ *c;
-    int         round;
-
-    for (round = 0; round < PERF_CAST_(int, m->repeat); round++) {
-        if (m->shuffle)
-            perf_main_shuffle_();
-        for (c = perf_cases_v1_; c; c = c->next)
-            perf_main_case_(m, c);
-    }
-}
-
 PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_status status)
 {
     if (status == PERF_OK)
         return 1;
     (void)fprintf(stderr, "%s: %s: %s\n", m->program, path, perf_status_text(status));
     return 0;
-}
-
-PERF_COLD_FN_ perf_status perf_main_output_(const perf_main_ *m)
-{
-    perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
-
-    if (strcmp(m->output, "-") != 0)
-        return m->format ? perf_export_save(m->output, format, &m->with)
-                         : perf_results_save(m->output, &m->with);
-    return m->format ? perf_export_to(stdout, format, &m->with) : perf_results_to(stdout, &m->with);
 }
 
 /* The table of --compare.  On a screen with colours verdicts are green and red. */
@@ -888,8 +854,10 @@ PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline 
 PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
 {
     perf_baseline_opts o = perf_baseline_opts_default();
+    perf_export_format format = PERF_CAST_(perf_export_format, m->format - 1);
     perf_baseline      b;
-    int                result = 0;
+    perf_status        wrote;
+    int                result = 0, file = m->output && strcmp(m->output, "-") != 0;
 
     if (m->compare) {
         o.accept.rule = m->rule;
@@ -906,9 +874,14 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
         }
         perf_baseline_free(&b);
     }
-    if (m->output && !perf_main_wrote_(m, strcmp(m->output, "-") ? m->output : "standard output",
-                                       perf_main_output_(m)))
-        result = 2;
+    if (m->output) {
+        wrote = !m->format ? file ? perf_results_save(m->output, &m->with)
+                                  : perf_results_to(stdout, &m->with)
+                : file     ? perf_export_save(m->output, format, &m->with)
+                           : perf_export_to(stdout, format, &m->with);
+        if (!perf_main_wrote_(m, file ? m->output : "standard output", wrote))
+            result = 2;
+    }
     if (m->save && !perf_main_wrote_(m, m->save, perf_baseline_save(m->save, &m->with)))
         result = 2;
     if (m->add && !perf_main_wrote_(m, m->add, perf_baseline_add(m->add, &m->with)))
@@ -973,7 +946,12 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* should a body call exit()                      */
     (void)atexit(perf_main_exit_);
-    perf_main_all_(&m);
+    for (i = 0; i < PERF_CAST_(int, m.repeat); i++) {
+        if (m.shuffle)
+            perf_main_shuffle_();
+        for (c = perf_cases_v1_; c; c = c->next)
+            perf_main_case_(&m, c);
+    }
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
         (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,

@@ -566,8 +566,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
 /* A file that times by another clock than the process does is told in the report. */
 PERF_COLD_FN_ void perf_clock_agrees_(perf_registry_ *r, int counter)
 {
-    if ((counter == 0) != (r->clock != 0) &&
-        !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
+    if ((counter == 0) != (r->clock != 0) && !(PERF_GET_(&r->warnings) & PERF_CLOCK_NOT_INVARIANT))
         perf_word_set_(&r->warnings, PERF_CLOCK_MIXED);
 }
 
@@ -836,8 +835,8 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
 /* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t       bytes = t->ring_head - t->ring_lost, size = r->ring_events * sizeof(perf_event_);
-    uint64_t       i;
+    uint64_t       bytes = t->ring_head - t->ring_lost, i;
+    uint64_t       size = r->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
     int            sent = perf_stream_flush_(r, t);
@@ -1917,8 +1916,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
         perf_core_join_, perf_core_begin_, perf_end_slow_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
-        perf_core_thread_name_,
-        perf_misuse_};
+        perf_core_thread_name_, perf_misuse_};
 
     return &table;
 }

@@ -383,8 +383,7 @@ PERF_COLD_FN_ void perf_put_clock_(perf_out_ *o, const perf_clock_info *c)
 {
     uint32_t bit;
 
-    perf_putf_(o, "clock %s: readings %g apart, %g each, ", c->name, c->resolution_ns,
-               c->cost_ns);
+    perf_putf_(o, "clock %s: readings %g apart, %g each, ", c->name, c->resolution_ns, c->cost_ns);
     perf_put_fixed_(o, c->hz * 1e-6, c->hz < 1e9 ? 3 : 1);
     perf_put_(o, " MHz within ");
     perf_put_fixed_(o, c->error_ppm, c->error_ppm < 10 ? 2 : 0);
@@ -1436,10 +1435,8 @@ PERF_FN perf_report_opts perf_report_opts_default(void)
 
 PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
 {
-    perf_report_opts o = PERF_ZERO;
+    perf_report_opts o = opts ? *opts : perf_report_opts_default();
 
-    if (opts)
-        o = *opts;
     if (o.width > 0 && o.width < 60)
         o.width = 60;
     if (o.rows == 0)
@@ -1456,11 +1453,7 @@ extern int perf_ioctl_(int, unsigned long, ...) __asm__(PERF_SYM_("ioctl"));
 #else
 #define PERF_TIOCGWINSZ_ 0x40087468ul
 #endif
-#else
-#define perf_isatty_(fd) 0
-#endif
 
-#if PERF_POSIX_FILES_
 /* Columns and style of the screen that `file` is. */
 PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
 {

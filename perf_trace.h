@@ -580,10 +580,8 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
             s->knot[(s->knots + 1) % PERF_STREAM_KNOTS_].older = PERF_NULL_;
     }
     s->knots++;
-    ahead = truth - s->began;
-    s->next_knot = truth + (ahead < 100000 ? 100000 : ahead < UINT64_C(60000000000)
-                                                          ? ahead
-                                                          : UINT64_C(60000000000));
+    ahead = truth - s->began < 100000 ? 100000 : truth - s->began;
+    s->next_knot = truth + (ahead < UINT64_C(60000000000) ? ahead : UINT64_C(60000000000));
     s->pf.epoch = *k;
 }
 
@@ -645,20 +643,6 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     perf_fail_(s->pf.registry, why);
 }
 
-/* The child of a fork: a file of its own.  The parent's is left alone: another thread may have been
- * about to write it when the process was copied.                                                 */
-PERF_COLD_FN_ void perf_stream_forked_(perf_streaming_ *s)
-{
-    perf_out_ o = PERF_ZERO;
-
-    o.p = s->path + s->path_length;
-    o.cap = 16;
-    perf_put_char_(&o, '.');
-    perf_put_u64_(&o, PERF_GET_(&s->pf.registry->process));
-    if (!perf_stream_open_(s))
-        perf_stream_fail_(s, PERF_EIO);
-}
-
 /* Writes what one ring holds, oldest chunk first. */
 PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_recorder_ *t)
 {
@@ -687,8 +671,14 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         memset(t->ring_first, 255, PERF_TIES_ * 8);
         t->ring_first[0] = 0;
     }
-    if (s->process != PERF_GET_(&r->process))
-        perf_stream_forked_(s);
+    /* The child of a fork: a file of its own.  The parent's is left alone: another thread may have
+     * been about to write it when the process was copied.                                        */
+    if (s->process != PERF_GET_(&r->process)) {
+        perf_out_ o = perf_out_open_(s->path + s->path_length, 16);
+        perf_putf_(&o, ".%.0f", PERF_CAST_(double, PERF_GET_(&r->process)));
+        if (!perf_stream_open_(s))
+            perf_stream_fail_(s, PERF_EIO);
+    }
     while (from < head && s->head.state == PERF_STREAM_ON_) {
         if (s->pf.file.written >= PERF_STREAM_BYTES) {
             perf_stream_fail_(s, PERF_ELIMIT);
@@ -761,17 +751,6 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
             perf_stream_one_(s, r, other);
 }
 
-/* As new, but for the head, which a report may be reading, and the room mapped for names. */
-PERF_COLD_FN_ void perf_stream_clear_(perf_streaming_ *s)
-{
-    char    *used = s->pf.used;
-    uint32_t names = s->pf.names;
-
-    memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
-    s->pf.used = used;
-    s->pf.names = names;
-}
-
 PERF_FN perf_status perf_trace_stream(const char *path)
 {
     perf_registry_  *r = perf_registry_read_();
@@ -798,7 +777,10 @@ PERF_FN perf_status perf_trace_stream(const char *path)
             memset(s, 0, sizeof *s);
     }
     if (s) {
-        perf_stream_clear_(s);
+        perf_pf_ old = s->pf;                   /* as new, but for the head, which a report may   */
+        memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
+        s->pf.used = old.used;                  /* be reading, and the room mapped for names      */
+        s->pf.names = old.names;
         s->path_length = strlen(path);
         s->chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
         s->pf.registry = r;
@@ -876,10 +858,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     (void)perf_stream_flush_(r, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
-        if (f->file && s->process == PERF_GET_(&r->process)) {
-            if (fclose(f->file) || f->failed)
-                status = PERF_EIO;
-        }
+        if (f->file && s->process == PERF_GET_(&r->process) && (fclose(f->file) || f->failed))
+            status = PERF_EIO;
         f->file = PERF_NULL_;
         if (status == PERF_OK)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
@@ -996,13 +976,6 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
     return k->to[k->count++];
 }
 
-PERF_FN uint64_t perf_merge_time_(const perf_merge_ *m, uint64_t ns)
-{
-    int64_t moved = PERF_CAST_(int64_t, ns + PERF_CAST_(uint64_t, m->part[m->at].offset_ns));
-
-    return moved < 0 ? 0 : PERF_CAST_(uint64_t, moved);
-}
-
 /* "clock within 1234 ns of the others" */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
@@ -1081,10 +1054,10 @@ PERF_COLD_FN_ uint64_t perf_merge_number_of_(perf_merge_ *m, int kind, uint64_t 
             m->highest = PERF_CAST_(uint32_t, v);
         v += m->sequences;
     } else if (kind == PERF_M_TIME_ && clock == 3) {
-        v = perf_merge_time_(m, v);
+        v += PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
+        v = v >> 63 ? 0 : v;                    /* before the clock's start                       */
     } else if (kind == PERF_M_UUID_) {
-        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32)) << 32 |
-            (v & UINT64_C(0xffffffff));
+        v = PERF_CAST_(uint64_t, perf_merge_pid_(m, v >> 32)) << 32 | (v & UINT64_C(0xffffffff));
     } else if (kind == PERF_M_PID_) {
         v = perf_merge_pid_(m, v);
     }
