@@ -138,8 +138,7 @@ PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
         }
         PERF_REL_(&perf_nvtx_v1_.lock, 0u);
     }
-    return handle == none ? PERF_CAST_(nvtxStringHandle_t, PERF_NULL_)
-                          : PERF_CAST_(nvtxStringHandle_t, handle);
+    return PERF_CAST_(nvtxStringHandle_t, handle == none ? PERF_NULL_ : handle);
 }
 
 PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
@@ -285,7 +284,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
 
     if (t->ranges < t->ranges_room)
         return 1;
-    more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end, room * each, 262144, 1));
+    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;
