@@ -565,7 +565,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
 {
     perf_gpu_slot_ *s = ring->at;
     uint32_t        at = PERF_CAST_(uint32_t, s - ring->slot), tried;
-    int             mine = 1;
+    int             mine;
 
     if (at == ring->made) {                     /* never used */
         s->ring = ring;
@@ -585,8 +585,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
-        if (mine)                               /* do not ask at every scope */
-            PERF_SET_(&ring->retry, 15u);
+        PERF_SET_(&ring->retry, mine ? 15u : 0u);       /* do not ask at every scope */
         return mine - 1;
     }
     if (tried)
@@ -685,11 +684,9 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     int               code = b->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
 
     ctx = now;
-    if ((!code || code == 201) && named && b->stream_ctx) {
+    if ((!code || code == 201) && named && b->stream_ctx)
         code = b->stream_ctx(stream, &ctx);     /* needs no current context */
-        if (!code && !ctx)
-            ctx = now;
-    }
+    ctx = ctx ? ctx : now;
     if (code || !ctx)
         return code ? code : 201;
     *current = now != PERF_NULL_;
@@ -815,13 +812,9 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    if (!b) {
-        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
-        return PERF_NULL_;
-    }
-    t = perf_gpu_thread_get_(g);
+    t = b ? perf_gpu_thread_get_(g) : PERF_NULL_;
     if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        PERF_GPU_COUNT_(g, b ? PERF_GPU_DROPPED_ : PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
@@ -968,15 +961,13 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
+    const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     perf_gpu_scope s = PERF_ZERO;
-    uint32_t       k = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE
-                           ? PERF_CAST_(uint32_t, kind)
-                           : PERF_KIND_DEVICE_;
+    uint32_t       k = known ? PERF_CAST_(uint32_t, kind) : PERF_KIND_DEVICE_;
     perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
-        s.slot = PERF_CAST_(struct perf_gpu_slot_ *,
-                            perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
+        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
     return s;
 }
 
@@ -1427,8 +1418,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
-    if (lag > row->lag_max)
-        row->lag_max = lag;
+    row->lag_max = lag > row->lag_max ? lag : row->lag_max;
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (a->mask)
@@ -1485,8 +1475,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     spread = l->rate_high - p.rate_low;
     perf_gpu_pace_end_(l, &p);
     error = l->slack_ns + p.debt_ns + spread * (span > 0 ? span * tick : 0);
-    if (error > l->worst_ns)            /* what the last of them says holds for all */
-        l->worst_ns = error;
+    l->worst_ns = error > l->worst_ns ? error : l->worst_ns;    /* the last one's holds for all */
 }
 
 #define PERF_GPU_EARLIER_(field)                                                                  \
@@ -1624,10 +1613,8 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                          perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
-    perf_gpu_round_ x = PERF_ZERO;
+    perf_gpu_round_ x = {most, PERF_CAST_(uint32_t, orderly), 0, 0, {0}};
 
-    x.orderly = PERF_CAST_(uint32_t, orderly);
-    x.most = most;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_gpu_lock_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
@@ -1865,8 +1852,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
             a.busy_ns += l->busy_ns;
             a.starved_ns += l->starved_ns;
             a.span_ns += l->last_ns - l->first_ns;
-            if (l->worst_ns > a.aligned_ns)
-                a.aligned_ns = l->worst_ns;
+            a.aligned_ns = l->worst_ns > a.aligned_ns ? l->worst_ns : a.aligned_ns;
         }
     for (ring = PERF_ACQ_(&g->rings); !name && ring; ring = ring->next) {
         *(PERF_GET_(&ring->line->dead) ? &a.dropped : &a.pending) += perf_gpu_pending_(ring);
@@ -1916,10 +1902,9 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOMEM;
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
-    g->noted += bytes;
-    if (g->noted > g->noted_peak)
-        g->noted_peak = g->noted;
-    bytes = g->noted;
+    bytes += g->noted;
+    g->noted = bytes;
+    g->noted_peak = bytes > g->noted_peak ? bytes : g->noted_peak;
     perf_gpu_unlock_(&g->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
@@ -1943,11 +1928,10 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
         !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
         m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (!b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) &&
-            !b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
-            *high = *high > out ? *high - out : 0;
-        else
+        if (b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
+            b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
+        *high = *high > out ? *high - out : 0;
     }
     m->peak = m->needed;
     return code;

@@ -159,13 +159,11 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
         a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         a.payload.dValue = perf_from_bits_(l->bits);
     }
-    if (handle) {
-        a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    a.messageType = handle ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    if (handle)
         a.message.registered = handle;
-    } else {
-        a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    else
         a.message.ascii = l->text;
-    }
     return a;
 }
 
@@ -284,7 +282,7 @@ PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
 
     if (t->ranges < t->ranges_room)
         return 1;
-    more = PERF_CAST_(uint32_t *, perf_room_(t, room * each));
+    more = PERF_CAST_(uint32_t *, perf_pool_(&t->pool, &t->pool_end, room * each, 262144, 1));
     if (!more) {
         perf_fail_(t->home, PERF_ENOMEM);
         return 0;
