@@ -90,15 +90,12 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
     double   device_ns;                 /* between the events, total */
     double   submit_ns;                 /* host time from begin to end of the scopes, total */
     double   lag_ns, lag_max_ns; /* begin on the host to start on the device: total, longest */
-    double   busy_ns, span_ns; /* all names: device time with overlaps counted once; from */
-                                        /* the first start to the last stop */
-    double   aligned_ns;                /* all names: device times are this close to the host's */
-                                        /* clock, worst case; < 0: not known */
+    double   busy_ns, span_ns; /* all names: overlaps counted once; first start to last stop */
+    double   aligned_ns; /* all names: worst error against the host's clock; < 0: unknown */
     double   starved_ns;                /* all names: idle, with nothing submitted */
     double   copy_ns;                   /* of device_ns: copies */
     uint64_t pending;                   /* all names: ended, not fetched yet */
-    uint64_t dropped;                   /* ring full, context destroyed, memory; HIP before 6.3:  */
-                                        /* an error that the program has not read waited          */
+    uint64_t dropped; /* ring full, context destroyed, memory; HIP before 6.3: an unread error */
     uint64_t captured;                  /* skipped: the stream was being captured */
     uint64_t no_context;                /* skipped: no context current */
     uint64_t failed;                    /* the driver answered with an error */
@@ -250,7 +247,7 @@ typedef struct perf_gpu_state_ {
     perf_gpu_ring_   *rings;
     perf_gpu_line_   *lines;
     perf_gpu_track_  *tracks;
-    perf_gpu_mark_   *marks, *last_mark;        /* oldest first; the newest */
+    perf_gpu_mark_   *marks;            /* oldest first */
     uint64_t          lost[PERF_GPU_LOSSES_];    /* scopes without a time, by what happened */
     uint64_t          birth;            /* ticks of the last reset */
     double            noted, noted_peak;
@@ -322,16 +319,14 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)
 {
-    if (code == 201 || code == 3) {
-        PERF_GPU_COUNT_(g, PERF_GPU_NO_CONTEXT_, 1);
-    } else if (code >= 900 && code <= 907) {
-        PERF_GPU_COUNT_(g, PERF_GPU_CAPTURED_, 1);
-    } else if (code == PERF_GPU_UNREAD_) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
-    } else {
-        PERF_GPU_COUNT_(g, PERF_GPU_FAILED_, 1);
+    const int loss = code == 201 || code == 3       ? PERF_GPU_NO_CONTEXT_
+                     : code >= 900 && code <= 907   ? PERF_GPU_CAPTURED_
+                     : code == PERF_GPU_UNREAD_     ? PERF_GPU_DROPPED_
+                                                    : PERF_GPU_FAILED_;
+
+    PERF_GPU_COUNT_(g, loss, 1);
+    if (loss == PERF_GPU_FAILED_)
         perf_gpu_error_(g->driver, call, code);
-    }
 }
 
 /* ---- events that may not be used any more ---- */
@@ -376,7 +371,7 @@ PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
         }
 }
 
-PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
+PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 {
     uint32_t i, n = 0;
 
@@ -385,15 +380,8 @@ PERF_FN uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* The context is no more, and its events with it: they are left alone.  What is in flight counts as
- * dropped. */
-PERF_COLD_FN_ void perf_gpu_bury_(perf_gpu_state_ *g, perf_gpu_line_ *l)
-{
-    if (perf_claim_(&l->dead, 0, 1))
-        perf_gpu_deaden_(g, l);
-}
-
-/* Is the context of a line still there?  Where the driver tells no ids: as far as we know. */
+/* Is the context of a line still there?  Where the driver tells no ids: as far as we know.  The
+ * events of one that is no more are left alone, and what is in flight counts as dropped. */
 PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_line_ *l)
 {
     unsigned long long id = 0;
@@ -403,19 +391,16 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         code = b->ctx_id(l->ctx, &id);
         if (code == PERF_GPU_SHUT_DOWN)
             perf_gpu_error_(g->driver, "ctx_id", code);
-        else if (code ? code == 201 || code == 709 : id != l->ctx_id)
-            perf_gpu_bury_(g, l);               /* 709: destroyed */
-        else if (code)
+        else if (code && code != 201 && code != 709)    /* 709: destroyed */
             return 0;
+        else if ((code || id != l->ctx_id) && perf_claim_(&l->dead, 0, 1))
+            perf_gpu_deaden_(g, l);
     }
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
 /* Was the context of this thread's scopes found alive within the last 0.1 ms? */
-PERF_FN int perf_gpu_is_fresh_(void)
-{
-    return perf_ticks() < perf_gpu_self_v1_.until;
-}
+#define perf_gpu_is_fresh_() (perf_ticks() < perf_gpu_self_v1_.until)
 
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
@@ -437,7 +422,8 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
         if (l->ctx == ctx && !PERF_GET_(&l->dead)) {
             if (l->ctx_id == id || !id)
                 return l;
-            perf_gpu_bury_(g, l);
+            if (perf_claim_(&l->dead, 0, 1))
+                perf_gpu_deaden_(g, l);
         }
     if (b->ctx_device && b->ctx_device(&device))
         device = 0;
@@ -446,8 +432,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
     for (l = g->lines; l && (l->ctx != ctx || PERF_GET_(&l->dead)); l = l->next) {
     }
     if (!l)
-        l = PERF_CAST_(perf_gpu_line_ *,
-                       perf_pool_(&g->pool, &g->pool_end, sizeof *l, 65536, 0));
+        l = PERF_CAST_(perf_gpu_line_ *, perf_keep_(g, sizeof *l));
     if (l && !l->ctx) {
         l->ctx = ctx;
         l->ctx_id = id;
@@ -565,21 +550,22 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thr
 
 /* From half of a ring in flight on, begins fetch a few at a time, so that nobody pays for a whole
  * ring. */
-PERF_INLINE_FN_ int perf_gpu_is_half_full_(const perf_gpu_ring_ *ring)
+PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *g, const perf_gpu_backend *b,
+                                  perf_gpu_ring_ *ring)
 {
     const uint32_t at = PERF_CAST_(uint32_t, ring->at - ring->slot);
 
-    return PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin) != 0;
+    if (PERF_GET_(&ring->slot[(at + ring->cap / 2) % ring->cap].begin))
+        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
 }
 
-/* Sees to a free slot at ring->at.  0: all are in flight; -1: and a collector is at work on them.
- */
+/* Sees to a free slot at ring->at.  0: all are in flight; -1: a collector is at work on them. */
 PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
 {
     perf_gpu_slot_ *s = ring->at;
     uint32_t        at = PERF_CAST_(uint32_t, s - ring->slot), tried;
-    int             mine = 1;
+    int             mine;
 
     if (at == ring->made) {                     /* never used */
         s->ring = ring;
@@ -599,8 +585,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
     for (tried = 0; tried < ring->cap && PERF_ACQ_(&s->begin); tried++)
         s = &ring->slot[++at % ring->cap];
     if (PERF_ACQ_(&s->begin)) {
-        if (mine)                               /* do not ask at every scope */
-            PERF_SET_(&ring->retry, 15u);
+        PERF_SET_(&ring->retry, mine ? 15u : 0u);       /* do not ask at every scope */
         return mine - 1;
     }
     if (tried)
@@ -673,12 +658,11 @@ PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
 {
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
 
-    if (!t) {
+    if (!t)
         t = PERF_CAST_(perf_gpu_thread_ *, perf_pages_(sizeof *t, 1));
-        if (!t)
-            return t;
-        perf_gpu_self_v1_.thread = t;
-    }
+    perf_gpu_self_v1_.thread = t;
+    if (!t)
+        return t;
     if (t->home != g || t->generation != PERF_GET_(&g->generation)) {
         memset(t, 0, sizeof *t);                /* new, forked, another table */
         t->home = g;
@@ -700,11 +684,9 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
     int               code = b->ctx_get(&now), named = PERF_PTR_(uintptr_t, stream) > 2;
 
     ctx = now;
-    if ((!code || code == 201) && named && b->stream_ctx) {
+    if ((!code || code == 201) && named && b->stream_ctx)
         code = b->stream_ctx(stream, &ctx);     /* needs no current context */
-        if (!code && !ctx)
-            ctx = now;
-    }
+    ctx = ctx ? ctx : now;
     if (code || !ctx)
         return code ? code : 201;
     *current = now != PERF_NULL_;
@@ -812,8 +794,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
     if (!b || ring->generation != PERF_GET_(&g->generation) ||
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return 0;
-    if (perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
+    perf_gpu_ease_(g, b, ring);
     perf_gpu_freshen_();
     return 1;
 }
@@ -831,18 +812,14 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
-    if (!b) {
-        PERF_GPU_COUNT_(g, PERF_GPU_NO_GPU_, 1);
-        return PERF_NULL_;
-    }
-    t = perf_gpu_thread_get_(g);
+    t = b ? perf_gpu_thread_get_(g) : PERF_NULL_;
     if (!t || !perf_site_id_(r, site) || (b->error_waits && b->error_waits())) {
-        PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
+        PERF_GPU_COUNT_(g, b ? PERF_GPU_DROPPED_ : PERF_GPU_NO_GPU_, 1);
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && !perf_gpu_is_fresh_() && perf_gpu_is_half_full_(ring))
-        (void)perf_gpu_collect_ring_(g, b, ring, PERF_GPU_FEW_, 1, 0);
+    if (ring && !perf_gpu_is_fresh_())
+        perf_gpu_ease_(g, b, ring);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
         return PERF_NULL_;
@@ -944,8 +921,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     ring = perf_gpu_route_(g, b, t, stream, &current);
     if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
         if (g->part_count++ < PERF_GPU_PARTS_)
-            p = PERF_CAST_(perf_gpu_part_ *,
-                           perf_pool_(&g->pool, &g->pool_end, sizeof *p, 65536, 0));
+            p = PERF_CAST_(perf_gpu_part_ *, perf_keep_(g, sizeof *p));
         perf_unlock_(r);
     }
     if (!p) {
@@ -985,15 +961,13 @@ PERF_FN const perf_gpu_core_ *perf_gpu_core_get_(void)
 
 PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream, perf_gpu_kind kind)
 {
+    const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     perf_gpu_scope s = PERF_ZERO;
-    uint32_t       k = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE
-                           ? PERF_CAST_(uint32_t, kind)
-                           : PERF_KIND_DEVICE_;
+    uint32_t       k = known ? PERF_CAST_(uint32_t, kind) : PERF_KIND_DEVICE_;
     perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
-        s.slot = PERF_CAST_(struct perf_gpu_slot_ *,
-                            perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
+        s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
     return s;
 }
 
@@ -1154,8 +1128,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         if (PERF_LIKELY_(!code && since.bits < close)) {
             d->start_ns = PERF_CAST_(double, since.ms) * 1e6 + ring->anchor_ns;
         } else {
-            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns,
-                                  &code);
+            known = perf_gpu_far_(b, ring, s, PERF_CAST_(double, since.ms), &d->start_ns, &code);
             if (known < 0) {
                 keep = keep == cap ? i : keep;
                 x->blocked = 1;
@@ -1193,14 +1166,13 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
         !perf_gpu_lives_(g, b, ring->line))
         return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
-    if (code) {
+    if (code)
         perf_gpu_error_(g->driver, "ctx_set", code);
-        return;
-    }
-    perf_gpu_fetch_(g, b, ring, x);
-    if (!PERF_GET_(&g->driver->down))           /* what was fetched before still counts */
+    else
+        perf_gpu_fetch_(g, b, ring, x);
+    if (!code && !PERF_GET_(&g->driver->down))  /* what was fetched before still counts */
         perf_gpu_leave_(b, &e);
-    if (x->head == ring->head)
+    if (code || x->head == ring->head)
         return;
     PERF_SET_(&ring->retry, 0u);
     PERF_SET_(&ring->now, perf_scope_ticks_(perf_registry_get_()));
@@ -1338,8 +1310,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     if (!t) {
         if (!perf_lock_(r))
             return PERF_NULL_;
-        t = PERF_CAST_(perf_gpu_track_ *,
-                       perf_pool_(&g->pool, &g->pool_end, sizeof *t, 65536, 0));
+        t = PERF_CAST_(perf_gpu_track_ *, perf_keep_(g, sizeof *t));
         perf_unlock_(r);
         if (t)
             t->recorder = perf_track_make_(r, name);
@@ -1447,8 +1418,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
     row->scopes++;
     row->submit += s->end - s->begin;
     row->lag += lag;
-    if (lag > row->lag_max)
-        row->lag_max = lag;
+    row->lag_max = lag > row->lag_max ? lag : row->lag_max;
     row->device_ns += s->ns;
     s->at = s->begin + lag;
     if (a->mask)
@@ -1505,8 +1475,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
     spread = l->rate_high - p.rate_low;
     perf_gpu_pace_end_(l, &p);
     error = l->slack_ns + p.debt_ns + spread * (span > 0 ? span * tick : 0);
-    if (error > l->worst_ns)            /* what the last of them says holds for all */
-        l->worst_ns = error;
+    l->worst_ns = error > l->worst_ns ? error : l->worst_ns;    /* the last one's holds for all */
 }
 
 #define PERF_GPU_EARLIER_(field)                                                                  \
@@ -1644,10 +1613,8 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
 PERF_COLD_FN_ int perf_gpu_collect_ring_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                          perf_gpu_ring_ *ring, uint32_t most, int orderly, int wait)
 {
-    perf_gpu_round_ x = PERF_ZERO;
+    perf_gpu_round_ x = {most, PERF_CAST_(uint32_t, orderly), 0, 0, {0}};
 
-    x.orderly = PERF_CAST_(uint32_t, orderly);
-    x.most = most;
     if (wait && PERF_ACQ_(&ring->head) - PERF_ACQ_(&ring->tail) > ring->cap &&
         perf_gpu_lock_(&g->lock, 1)) {
         perf_gpu_book_ring_(g, ring);           /* room for what is fetched now */
@@ -1792,24 +1759,16 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     for (i = 0; i < PERF_GPU_LOSSES_; i++)
         PERF_SET_(&g->lost[i], UINT64_C(0));
     PERF_SET_(&g->driver->error, 0);
-    g->marks = g->last_mark = PERF_NULL_;
+    g->marks = PERF_NULL_;
     g->noted_peak = g->noted;
     perf_gpu_unlock_(&g->lock);
 }
 
-/* The events of a ring go back to the driver they came from. */
-PERF_COLD_FN_ void perf_gpu_ring_end_(const perf_gpu_backend *b, const perf_gpu_ring_ *ring)
+/* An event, if there is one, goes back to the driver it came from. */
+PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *b, void *event)
 {
-    uint32_t i;
-
-    for (i = 0; i < ring->made; i++) {
-        if (ring->slot[i].start)
-            (void)b->event_destroy(ring->slot[i].start);
-        if (ring->slot[i].stop)
-            (void)b->event_destroy(ring->slot[i].stop);
-    }
-    if (ring->anchor)
-        (void)b->event_destroy(ring->anchor);
+    if (event)
+        (void)b->event_destroy(event);
 }
 
 PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
@@ -1819,6 +1778,7 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     perf_gpu_ring_         *ring;
     perf_gpu_line_         *l;
     perf_gpu_track_        *track;
+    uint32_t                i;
 
     if (table && (table->size != sizeof *table || !perf_gpu_complete_(table)))
         return PERF_EINVAL;
@@ -1831,14 +1791,19 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table)
     for (ring = g->rings; ring; ring = ring->next) {
         perf_gpu_book_ring_(g, ring);
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, perf_gpu_pending_(ring));
-        if (b && !ring->line->dead)
-            perf_gpu_ring_end_(b, ring);
+        if (!b || ring->line->dead)
+            continue;
+        for (i = 0; i < ring->made; i++) {
+            perf_gpu_event_end_(b, ring->slot[i].start);
+            perf_gpu_event_end_(b, ring->slot[i].stop);
+        }
+        perf_gpu_event_end_(b, ring->anchor);
     }
     g->parts = PERF_NULL_;                      /* their events stay: graphs may still hold them */
     g->part_count = 0;
     for (l = g->lines; l; l = l->next)
-        if (b && l->anchor && !PERF_GET_(&l->dead))
-            (void)b->event_destroy(l->anchor);
+        if (b && !PERF_GET_(&l->dead))
+            perf_gpu_event_end_(b, l->anchor);
     g->rings = PERF_NULL_;                      /* their pages stay: threads may still look */
     g->lines = PERF_NULL_;
     for (track = g->tracks; track; track = track->next)
@@ -1887,8 +1852,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
             a.busy_ns += l->busy_ns;
             a.starved_ns += l->starved_ns;
             a.span_ns += l->last_ns - l->first_ns;
-            if (l->worst_ns > a.aligned_ns)
-                a.aligned_ns = l->worst_ns;
+            a.aligned_ns = l->worst_ns > a.aligned_ns ? l->worst_ns : a.aligned_ns;
         }
     for (ring = PERF_ACQ_(&g->rings); !name && ring; ring = ring->next) {
         *(PERF_GET_(&ring->line->dead) ? &a.dropped : &a.pending) += perf_gpu_pending_(ring);
@@ -1938,10 +1902,9 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
         return PERF_DISABLE ? PERF_EDISABLED : PERF_ENOMEM;
     if (!perf_gpu_lock_(&g->lock, 1))
         return PERF_ESTATE;
-    g->noted += bytes;
-    if (g->noted > g->noted_peak)
-        g->noted_peak = g->noted;
-    bytes = g->noted;
+    bytes += g->noted;
+    g->noted = bytes;
+    g->noted_peak = bytes > g->noted_peak ? bytes : g->noted_peak;
     perf_gpu_unlock_(&g->lock);
     if (what)
         perf_count(what, bytes);                /* a curve in the trace */
@@ -1965,11 +1928,10 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         !b->pool_value(pool, PERF_GPU_POOL_RESERVED, &held) &&
         !b->pool_value(pool, PERF_GPU_POOL_USED, &out)) {
         m->needed -= PERF_CAST_(double, held) - PERF_CAST_(double, out);
-        if (!b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) &&
-            !b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
-            *high = *high > out ? *high - out : 0;
-        else
+        if (b->pool_value(pool, PERF_GPU_POOL_USED_HIGH, high) ||
+            b->pool_set(pool, PERF_GPU_POOL_USED_HIGH, &zero))
             *high = 0;
+        *high = *high > out ? *high - out : 0;
     }
     m->peak = m->needed;
     return code;
@@ -1979,23 +1941,19 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
  * end of the phase. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
 {
-    perf_gpu_mark_ *before;
-    double          least[3];
-    int             i;
+    perf_gpu_mark_ **link;
+    double           least[3];
+    int              i;
 
-    for (before = g->marks; before; before = before->next)
-        m->before = before->device == m->device ? before : m->before;
+    for (link = &g->marks; *link; link = &(*link)->next)
+        m->before = (*link)->device == m->device ? *link : m->before;
+    *link = m;
     least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
     least[2] = m->before ? m->before->needed + (g->noted_peak - m->before->noted) : 0;
     for (i = 0; i < 3; i++)
         m->peak = least[i] > m->peak ? least[i] : m->peak;
     m->noted = g->noted_peak = g->noted;
-    if (g->marks)
-        g->last_mark->next = m;
-    else
-        g->marks = m;
-    g->last_mark = m;
 }
 
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
@@ -2023,8 +1981,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
         return PERF_ESTATE;
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
-    added = PERF_CAST_(perf_gpu_mark_ *,
-                       perf_pool_(&g->pool, &g->pool_end, sizeof *added, 65536, 0));
+    added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(g, sizeof *added));
     perf_unlock_(r);
     if (!added || !now.name || !perf_gpu_lock_(&g->lock, 1))
         return added && now.name ? PERF_ESTATE : PERF_ENOMEM;

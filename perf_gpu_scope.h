@@ -61,9 +61,8 @@ typedef void *perf_stream; /* cudaStream_t, CUstream, hipStream_t; NULL, 1, 2: t
     PERF_GPU_OPEN_(open, begin(&(site), PERF_GPU_STREAM_(stream)))
 
 /* >>internal: what other headers may use -----------------------------------------------------
- *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_         a scope in flight; a thread's slots of
- *                                                         one context, perf_cuda.h says who writes;
- *                                                         that in use is perf_gpu_self_v1_.ring
+ *   perf_gpu_slot_, perf_gpu_ring_, PERF_GPU_KEY_  a scope in flight; a thread's slots of one
+ *       context, perf_cuda.h says who writes; that in use is perf_gpu_self_v1_.ring
  *   perf_gpu_core_, PERF_GPU_SYMBOL_                      what perf_cuda.h does for marks
  *   perf_gpu_begin_, perf_gpu_end_, PERF_GPU_STREAM_      the hot path: no lock, no allocation;
  *   perf_gpu_open_part_                                   not hot: a part of a graph
@@ -146,8 +145,7 @@ typedef struct perf_gpu_core_ {
 #define PERF_GPU_MARKS_ONLY_ PERF_ONE_CORE_
 #endif
 #if PERF_DISABLE
-#define perf_gpu_begin_(site, stream)                                                             \
-    ((void)(site), (void)(stream), PERF_NULL_)
+#define perf_gpu_begin_(site, stream) ((void)(site), (void)(stream), PERF_NULL_)
 #define perf_gpu_open_part_ perf_gpu_begin_
 #define perf_gpu_end_(slot) ((void)(slot))
 #else
@@ -193,8 +191,7 @@ PERF_INLINE_FN_ perf_gpu_slot_ *perf_gpu_begin_(perf_site_ *site, void *stream)
     if (PERF_UNLIKELY_(!s || PERF_ACQ_(&s->key) != PERF_GPU_KEY_(stream) + off))
         return perf_gpu_begin_cold_(site, stream);
     ticks = perf_ticks();
-    if (PERF_UNLIKELY_(ticks >= perf_gpu_self_v1_.until) &&
-        !perf_gpu_core_get_()->renew(ring))
+    if (PERF_UNLIKELY_(ticks >= perf_gpu_self_v1_.until) && !perf_gpu_core_get_()->renew(ring))
         return perf_gpu_begin_cold_(site, stream);
     PERF_SET_(&s->begin, ticks);
     PERF_SET_(&s->key, PERF_CAST_(uintptr_t, 0));
@@ -212,9 +209,7 @@ PERF_INLINE_FN_ void perf_gpu_end_(perf_gpu_slot_ *s)
         return;
     s->code[1] = PERF_PEEK_(s->record)(s->arg, s->stream);
     bad = PERF_PEEK_(s->capturing)(s->stream, &s->capture);
-    bad |= s->code[0];
-    bad |= s->code[1];
-    bad |= s->capture;
+    bad |= s->code[0] | s->code[1] | s->capture;
     if (PERF_UNLIKELY_(bad))
         perf_gpu_end_cold_(s, bad);
     else

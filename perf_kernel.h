@@ -450,8 +450,7 @@ PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_ker
 {
     perf_kernel_stamp end = perf_kernel_begin();
 
-    if (id > PERF_KERNEL_ID_MAX)
-        id = PERF_KERNEL_ID_MAX;
+    id = id < PERF_KERNEL_ID_MAX ? id : PERF_KERNEL_ID_MAX;
     if (!PERF_DISABLE)
         perf_kernel_put_(s, begin.lo, begin.hi + (id << 20), end.lo, end.hi);
 }
@@ -461,8 +460,7 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 {
     perf_kernel_stamp now = perf_kernel_begin();
 
-    if (id > PERF_KERNEL_ID_MAX)
-        id = PERF_KERNEL_ID_MAX;
+    id = id < PERF_KERNEL_ID_MAX ? id : PERF_KERNEL_ID_MAX;
     if (!PERF_DISABLE)
         perf_kernel_put_(s, now.lo, now.hi + (id << 20), value, 0xffffffffu);
 }
@@ -724,7 +722,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
                          PERF_MALLOC(PERF_CAST_(size_t, n + 1) * sizeof *k->warp));
     if (!k->warp)
         return PERF_ENOMEM;
-    ring = PERF_CAST_(const perf_kernel_ring *, PERF_CAST_(const void *, b + 1));
+    ring = PERF_PTR_(const perf_kernel_ring *, b + 1);
     slots = b->ring_bytes / 16 - 1;
     for (i = 0; i < n; i++) {
         perf_kernel_warp_ *w = &k->warp[k->warps];
@@ -776,8 +774,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
-    const perf_kernel_ring *r = PERF_CAST_(const perf_kernel_ring *,
-                                           PERF_CAST_(const void *, k->head + 1));
+    const perf_kernel_ring *r = PERF_PTR_(const perf_kernel_ring *, k->head + 1);
     double                  asked[PERF_KERNEL_XCDS_], got, most;    /* the latest so far          */
     uint64_t                i, zero = r->opened_wall;
     unsigned                a, b, c;
@@ -819,10 +816,8 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
         }
         if (low <= 0 && high >= 0)
             continue;
-        if (low < PERF_KERNEL_NONE_ / 10)
-            low = high;
-        if (high > -PERF_KERNEL_NONE_ / 10)
-            high = low;
+        low = low < PERF_KERNEL_NONE_ / 10 ? high : low;
+        high = high > -PERF_KERNEL_NONE_ / 10 ? low : high;
         x = (low + high) / 2;
         k->ahead[b] = x > -9e18 && x < 9e18 ? PERF_CAST_(int64_t, x) : 0;
         k->unsure = high - low > k->unsure ? high - low : k->unsure;
@@ -833,11 +828,12 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
 #define PERF_KERNEL_LONG_   10000       /* ns; in less, the step of the common clock (32 ns to    */
                                         /* 1 us) is too large a part to tell the rate             */
 
-/* The last clock pair of a warp. */
-PERF_FN void perf_kernel_last_(const perf_kernel_ring *r, uint64_t *cycles, uint64_t *wall)
+/* A clock pair of a warp: its first, or its last. */
+PERF_FN void perf_kernel_pair_(const perf_kernel_ring *r, int last, uint64_t *cycles,
+                               uint64_t *wall)
 {
-    *cycles = r->state == 2 ? r->closed : r->opened;
-    *wall = r->state == 2 ? r->closed_wall : r->opened_wall;
+    *cycles = last && r->state == 2 ? r->closed : r->opened;
+    *wall = last && r->state == 2 ? r->closed_wall : r->opened_wall;
 }
 
 /* Groups by SM and gives each warp the lowest track that is free when it opens. */
@@ -878,7 +874,7 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
     perf_kernel_align_(k);
     for (i = 0; i < k->warps; i++) {
         const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
-        perf_kernel_last_(k->warp[i].ring, &c, &t);
+        perf_kernel_pair_(k->warp[i].ring, 1, &c, &t);
         off = PERF_CAST_(double, t - r->opened_wall) * k->tick;
         if (c > r->opened && t > r->opened_wall && off >= PERF_KERNEL_LONG_) {
             cycles += PERF_CAST_(double, c - r->opened);
@@ -889,11 +885,8 @@ PERF_COLD_FN_ void perf_kernel_scale_(perf_kernel_reader_ *k)
         k->info.cycle_ns = ns / cycles;
     for (i = 0; i < k->warps && cycles > 0; i++)
         for (pass = 0; pass < 2; pass++) {
-            const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring, *m = k->warp[i].ring;
-            c = m->opened;
-            t = m->opened_wall;
-            if (pass)
-                perf_kernel_last_(m, &c, &t);
+            const perf_kernel_ring *r = k->warp[k->warp[i].sm_first].ring;
+            perf_kernel_pair_(k->warp[i].ring, pass, &c, &t);
             off = PERF_CAST_(double, PERF_CAST_(int64_t, t - r->opened_wall)) * k->tick -
                   PERF_CAST_(double, PERF_CAST_(int64_t, c - r->opened)) * k->info.cycle_ns;
             least = off < least ? off : least;
@@ -1042,9 +1035,7 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
     perf_kernel_json_   j;
     perf_status         status;
 
-    if (!path || !*path)
-        return PERF_EINVAL;
-    status = perf_kernel_read_(&k, image, bytes);
+    status = path && *path ? perf_kernel_read_(&k, image, bytes) : PERF_EINVAL;
     if (status != PERF_OK)
         return status;
     perf_kernel_scale_(&k);

@@ -138,8 +138,7 @@ PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
         }
         PERF_REL_(&perf_nvtx_v1_.lock, 0u);
     }
-    return handle == none ? PERF_CAST_(nvtxStringHandle_t, PERF_NULL_)
-                          : PERF_CAST_(nvtxStringHandle_t, handle);
+    return PERF_CAST_(nvtxStringHandle_t, handle == none ? PERF_NULL_ : handle);
 }
 
 PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
@@ -160,13 +159,11 @@ PERF_COLD_FN_ nvtxEventAttributes_t perf_nvtx_attributes_(const perf_label_ *l)
         a.payloadType = NVTX_PAYLOAD_TYPE_DOUBLE;
         a.payload.dValue = perf_from_bits_(l->bits);
     }
-    if (handle) {
-        a.messageType = NVTX_MESSAGE_TYPE_REGISTERED;
+    a.messageType = handle ? NVTX_MESSAGE_TYPE_REGISTERED : NVTX_MESSAGE_TYPE_ASCII;
+    if (handle)
         a.message.registered = handle;
-    } else {
-        a.messageType = NVTX_MESSAGE_TYPE_ASCII;
+    else
         a.message.ascii = l->text;
-    }
     return a;
 }
 
