@@ -920,7 +920,7 @@ PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_
 /* A list of times; returns how many. */
 PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
 {
-    size_t n = 0, count = 0, at;
+    size_t n = 0, at;
     double x;
 
     while (perf_read_next_(r, &n, '[', ']')) {
@@ -930,9 +930,8 @@ PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
             !perf_read_room_(r, &r->value, &r->value_room, r->values, sizeof x, SIZE_MAX))
             return 0;
         r->value[r->values++] = x;
-        count++;
     }
-    return count;
+    return n;
 }
 
 PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
