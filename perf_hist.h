@@ -1115,7 +1115,6 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     for (i = 0; i < n; i++) {
         uint64_t rank, width, lower;
         size_t   j;
-
         out[i] = PERF_HIST_NO_DATA;
         if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
             status = PERF_EINVAL;

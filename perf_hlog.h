@@ -1064,8 +1064,7 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     bytes = PERF_CAST_(uint64_t, end - at) * 6 / 8;
     cookie = perf_hlog_raw_(s, 4);
     if (cookie == UINT32_C(0x0c72124f)) {  /* "DHIST": digits and range of a double histogram */
-        (void)perf_hlog_raw_(s, 4);
-        (void)perf_hlog_raw_(s, 8);
+        (void)perf_hlog_raw_(s, 12);
         cookie = perf_hlog_raw_(s, 4);
         front += 16;
     }
@@ -1074,8 +1073,7 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     if (s->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 || (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);
-    return cookie == UINT32_C(0x1c849309)   ? 0
-           : cookie == UINT32_C(0x1c849302) ? 1
+    return cookie == UINT32_C(0x1c849309) ? 0 : cookie == UINT32_C(0x1c849302) ? 1
            : cookie == UINT32_C(0x1c849304) ? 2 : -1;
 }
 

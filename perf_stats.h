@@ -265,10 +265,8 @@ PERF_FN double perf_exp(double x)
 
     if (perf_is_nan_(x))
         return x;
-    if (x > 709.8)
-        return PERF_INF_;
-    if (x < -745.2)
-        return 0.0;
+    if (x > 709.8 || x < -745.2)
+        return x > 0.0 ? PERF_INF_ : 0.0;
     k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
     n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
     k = PERF_CAST_(double, n);
@@ -407,10 +405,7 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
     double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), f, step, m, t;
     int    i;
 
-    if (d < 1e-300 && d > -1e-300)
-        d = 1e-300;
-    d = 1.0 / d;
-    f = d;
+    f = d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
     for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
         m = PERF_CAST_(double, i / 2);
         t = i % 2 ? -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
@@ -509,10 +504,8 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
     if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
         return PERF_NAN_;
     k = PERF_CAST_(double, PERF_CAST_(int64_t, k < 0.0 ? -1.0 : k > 9e15 ? 9e15 : k));
-    if (k < 0.0)
-        return 0.0;
-    if (k >= n)
-        return 1.0;
+    if (k < 0.0 || k >= n)
+        return k < 0.0 ? 0.0 : 1.0;
     return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
 }
 
@@ -1577,16 +1570,6 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
 }
 
-/* Decimals that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 5. */
-PERF_FN int perf_digits_of_(double width)
-{
-    int digits = 1;
-
-    for (; digits < 5 && width < 10.0; digits++)
-        width *= 10.0;
-    return digits > 2 ? digits - 1 : digits;
-}
-
 PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
     if (perf_is_finite_(x))
@@ -1632,9 +1615,13 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
     const perf_interval *x = speedup ? &v->speedup : &v->ratio;
-    int digits = perf_digits_of_((speedup ? 1.0 : 100.0) * (x->high - x->low));
+    double width = (speedup ? 1.0 : 100.0) * (x->high - x->low);
+    int    digits;
     void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
 
+    for (digits = 1; digits < 5 && width < 10.0; digits++)      /* show two digits of the width:  */
+        width *= 10.0;
+    digits -= digits > 2;                           /* 0.37 -> 2, 0.0021 -> 4; 1 to 4             */
     if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
         put(o, x->estimate, table ? 1 : 2);
         perf_put_(o, table ? "" : " (no interval yet)");
@@ -1754,11 +1741,8 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
 {
     perf_tolerance none = PERF_ZERO;
 
-    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs))
-        return 0;
-    if (!limit)
-        limit = &none;
-    if (!perf_tolerance_ok_(limit))
+    limit = limit ? limit : &none;
+    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
         return 0;
     if (!(limit->abs > 0.0) && !(limit->rel > 0.0) && !(limit->ulp > 0.0))
         return !(seen->max_ulp > 0.0);
