@@ -389,10 +389,8 @@ PERF_FN size_t perf_hist_touched_(const perf_hist *h, const perf_hist_shape_ *s,
     const perf_hist_head_ *d = perf_hist_peek_(h);
     uint64_t               lo = ~PERF_GET_(&d->not_min), hi = PERF_GET_(&d->max);
 
-    if (lo < s->lowest)
-        lo = s->lowest;
-    if (hi > s->highest)
-        hi = s->highest;
+    lo = lo < s->lowest ? s->lowest : lo;
+    hi = hi > s->highest ? s->highest : hi;
     *first = 0;
     if (lo > hi)
         return 0;
@@ -869,8 +867,7 @@ PERF_FN uint64_t perf_hist_kept_sum_(const perf_hist *h)
 {
     const uint64_t *s = perf_hist_peek_(h)->sums;
 
-    return PERF_GET_(&s[0]) + PERF_GET_(&s[1]) + PERF_GET_(&s[2]) +
-           PERF_GET_(&s[3]);
+    return PERF_GET_(&s[0]) + PERF_GET_(&s[1]) + PERF_GET_(&s[2]) + PERF_GET_(&s[3]);
 }
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
@@ -990,8 +987,7 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
     sum = PERF_CAST_(double, perf_hist_kept_sum_(h));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
-        sum += 18446744073709551616.0 *
-               PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
+        sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));
     sum = sum >= low * (1.0 - 1e-12) && sum <= high * (1.0 + 1e-12) ? sum : mid;
     return sum * perf_hist_unit_(h);
 }
@@ -1115,12 +1111,10 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
     if (!h || (n && (!q || !out)))
         return PERF_EINVAL;
     perf_hist_scan_blocks_(h, &s);
-    under = perf_hist_peek_(h)->under;
-    below = under;
+    below = under = perf_hist_peek_(h)->under;
     for (i = 0; i < n; i++) {
         uint64_t rank, width, lower;
         size_t   j;
-
         out[i] = PERF_HIST_NO_DATA;
         if (perf_is_nan_(q[i]) || q[i] < 0.0 || q[i] > 1.0) {
             status = PERF_EINVAL;
@@ -1309,8 +1303,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from)
 PERF_FN void perf_hist_settle_(perf_hist *h, uint64_t min, uint64_t max)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
-    perf_hist_bucket b = PERF_ZERO;
-    perf_hist_bucket first = PERF_ZERO, last = PERF_ZERO;
+    perf_hist_bucket b = PERF_ZERO, first = b, last = b;
 
     d->lo = d->width[0] = d->width[1] = d->width[2] = 0;
     while (perf_hist_next(h, &b)) {

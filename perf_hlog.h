@@ -528,15 +528,12 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
 PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
 {
     uint64_t      highest = perf_hist_shape_of_(h).highest, most = perf_hist_peek_(h)->max;
-    uint64_t      word[PERF_ZIP_FRONT_ / 8];
+    uint64_t      word[PERF_ZIP_FRONT_ / 8] = {             /* V2, plain; no index offset         */
+        UINT64_C(0x1c849313) << 32 | (z->total + z->n), PERF_CAST_(uint64_t, digits), 1,
+        most > highest ? most : highest, perf_bits_(perf_hist_unit_(h))};
     unsigned char front[PERF_ZIP_FRONT_];
     int           i;
 
-    word[0] = UINT64_C(0x1c849313) << 32 | (z->total + z->n);   /* V2, plain                      */
-    word[1] = PERF_CAST_(uint64_t, digits);                     /* after the index offset         */
-    word[2] = 1;
-    word[3] = most > highest ? most : highest;
-    word[4] = perf_bits_(perf_hist_unit_(h));
     for (i = 0; i < PERF_ZIP_FRONT_; i++)
         front[i] = PERF_CAST_(unsigned char, word[i / 8] >> (56 - i % 8 * 8) & 255);
     z->adler = perf_adler32_(1, front, sizeof front);
@@ -547,12 +544,9 @@ PERF_FN void perf_hlog_front_(perf_zip_ *z, const perf_hist *h, int digits)
 PERF_FN int perf_hlog_fields_(perf_out_ *o, const perf_hist *h, const perf_hlog_interval *iv)
 {
     double max = perf_hist_max(h) / (iv->max_unit > 0.0 ? iv->max_unit : 1e6);
-    double number[3];
+    double number[3] = {iv->start_seconds, iv->length_seconds, max < 0.0 ? 0.0 : max};
     size_t i, n;
 
-    number[0] = iv->start_seconds;
-    number[1] = iv->length_seconds;
-    number[2] = max < 0.0 ? 0.0 : max;
     for (i = 0; i < 3; i++)                     /* else it would need an exponent; or is NaN      */
         if (!(number[i] < 1e15 && number[i] > -1e15))
             return 0;
@@ -1092,8 +1086,7 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     bytes = PERF_CAST_(uint64_t, end - at) * 6 / 8;
     cookie = perf_hlog_raw_(s, 4);
     if (cookie == UINT32_C(0x0c72124f)) {  /* "DHIST": digits and range of a double histogram */
-        (void)perf_hlog_raw_(s, 4);
-        (void)perf_hlog_raw_(s, 8);
+        (void)perf_hlog_raw_(s, 12);
         cookie = perf_hlog_raw_(s, 4);
         front += 16;
     }
@@ -1102,8 +1095,7 @@ PERF_FN int perf_hlog_open_(perf_hlog_source_ *s, const char *text, size_t at, s
     if (s->in.bad || packed + front != bytes || (head >> 8 & 15) != 8 || head % 31 || (head & 32))
         return -1;
     cookie &= UINT32_C(0xffffff0f);
-    return cookie == UINT32_C(0x1c849309)   ? 0
-           : cookie == UINT32_C(0x1c849302) ? 1
+    return cookie == UINT32_C(0x1c849309) ? 0 : cookie == UINT32_C(0x1c849302) ? 1
            : cookie == UINT32_C(0x1c849304) ? 2 : -1;
 }
 
@@ -1233,13 +1225,10 @@ PERF_FN int perf_hlog_prefix_(const char *text, size_t at, size_t end, const cha
 PERF_FN perf_status perf_hlog_line_(perf_hlog_reader *r, size_t at, size_t end,
                                     perf_hlog_interval *iv, perf_hist *into)
 {
-    double *field[3];
+    double *field[3] = {&iv->start_seconds, &iv->length_seconds, &iv->max};
     size_t  tag = at;
     int     i;
 
-    field[0] = &iv->start_seconds;
-    field[1] = &iv->length_seconds;
-    field[2] = &iv->max;
     r->error_at = at;
     if (perf_hlog_prefix_(r->text, at, end, "Tag=")) {
         tag = at + 4;
@@ -1427,9 +1416,8 @@ PERF_FN void perf_put_count_(perf_out_ *o, const char *text, uint64_t n)
 PERF_FN void perf_put_signed_(perf_out_ *o, const char *text, int64_t x)
 {
     perf_put_(o, text);
-    if (x < 0)
-        perf_put_char_(o, '-');
-    perf_put_u64_(o, x < 0 ? 0 - PERF_CAST_(uint64_t, x) : PERF_CAST_(uint64_t, x));
+    perf_put_count_(o, x < 0 ? "-" : "",
+                    x < 0 ? 0 - PERF_CAST_(uint64_t, x) : PERF_CAST_(uint64_t, x));
 }
 
 /* A number with nine significant digits or more, small ones too; 0 for no data. */

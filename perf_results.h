@@ -142,7 +142,8 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_say_, perf_text_make_, perf_put_baseline_  write by a format, in memory, a check's table
+ *   perf_say_, perf_text_make_, perf_put_baseline_  write by a format, in memory (to be freed), a
+ *                          check's table
  *   perf_put_date_         writes a time as "2026-11-21T12:00:00" and an end
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none
@@ -152,8 +153,7 @@ PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
  *   perf_saved_summary_, perf_saved_value_, perf_saved_whole_  a loop's arm by
  *                          the clock that decides; 0 for a value that is none
  *   perf_saving_save_, perf_saving_to_  run a writer over all there is, into a file or a stream;
- *                          take the registry's lock for a moment; status as perf_results_save
- *   perf_text_make_, perf_put_baseline_  a writer's text, to be freed; the table as text         */
+ *                          take the registry's lock for a moment; status as perf_results_save    */
 
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
@@ -590,15 +590,14 @@ PERF_FN int perf_saved_whole_(const perf_saved_ *l, size_t i)
     return perf_saved_value_(l, 0, i) > 0.0 && (!l->ab || perf_saved_value_(l, 1, i) > 0.0);
 }
 
-PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const char *key, const perf_saved_ *l, int arm,
-                                     double unit)
+PERF_COLD_FN_ void perf_put_samples_(perf_out_ *o, const char *key, const perf_saved_ *l, int arm)
 {
     size_t i, written = 0;
 
     perf_say_(o, key);
     for (i = 0; i < l->n; i++)
         if (perf_saved_whole_(l, i))
-            perf_say_(o, "%s%r", written++ ? "," : "[", perf_saved_value_(l, arm, i) * unit);
+            perf_say_(o, "%s%r", written++ ? "," : "[", perf_saved_value_(l, arm, i));
     perf_put_(o, written ? "]" : "[]");
 }
 
@@ -704,38 +703,23 @@ PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
     return 1;
 }
 
-/* A code point as UTF-8; never longer than the \u that it was.  NUL and lone halves: U+FFFD. */
-PERF_COLD_FN_ char *perf_read_utf8_(char *to, uint32_t c)
-{
-    int more;
-
-    if (c == 0 || (c >= 0xd800 && c <= 0xdfff))
-        c = 0xfffd;
-    more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    *to++ = PERF_CAST_(char, (more ? 0xf00u >> more & 0xff : 0u) | c >> 6 * more);
-    while (more--)
-        *to++ = PERF_CAST_(char, 0x80 | (c >> 6 * more & 63));
-    return to;
-}
-
+/* What a \ stands for, as UTF-8; never longer than it was.  NUL and lone halves: U+FFFD. */
 PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
     char        c = r->at < r->size ? r->text[r->at] : '\0';
     const char *p = c ? strchr(from, c) : PERF_CAST_(const char *, PERF_NULL_);
     uint32_t    code, low;
+    int         more;
 
-    if (p) {
-        r->at++;
-        *to++ = into[p - from];
-        return to;
-    }
-    if (c != 'u') {
+    if (!p && c != 'u') {
         (void)perf_read_fail_(r, PERF_EFORMAT);
         return to;
     }
     r->at++;
-    if (!perf_read_hex_(r, &code))
+    if (p)
+        *to++ = into[p - from];
+    if (p || !perf_read_hex_(r, &code))
         return to;
     if (code >= 0xd800 && code < 0xdc00 && r->size - r->at >= 6 && r->text[r->at] == '\\' &&
         r->text[r->at + 1] == 'u') {
@@ -748,7 +732,13 @@ PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
         else
             r->at = back;
     }
-    return perf_read_utf8_(to, code);
+    if (code == 0 || (code >= 0xd800 && code <= 0xdfff))
+        code = 0xfffd;
+    more = code < 0x80 ? 0 : code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+    *to++ = PERF_CAST_(char, (more ? 0xf00u >> more & 0xff : 0u) | code >> 6 * more);
+    while (more--)
+        *to++ = PERF_CAST_(char, 0x80 | (code >> 6 * more & 63));
+    return to;
 }
 
 /* A string, ended by NUL, valid as long as r; "" after a failure. */
@@ -831,16 +821,7 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
     return minus ? -x : x;
 }
 
-/* The same, or null, which is written for what is infinite or none. */
-PERF_COLD_FN_ double perf_read_any_(perf_read_ *r)
-{
-    if (perf_read_peek_(r) != 'n')
-        return perf_read_number_(r);
-    (void)perf_read_word_(r, "null");
-    return PERF_INF_;
-}
-
-/* A number that is used.  PERF_ERANGE: beyond 1e290. */
+/* The same, of a number that is used.  PERF_ERANGE: beyond 1e290. */
 PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
 {
     size_t at;
@@ -863,11 +844,6 @@ PERF_COLD_FN_ int perf_read_next_(perf_read_ *r, size_t *n, char open, char clos
         return perf_read_fail_(r, PERF_EFORMAT);
     ++*n;
     return perf_read_peek_(r) || r->at < r->size ? 1 : perf_read_fail_(r, PERF_EFORMAT);
-}
-
-PERF_COLD_FN_ int perf_read_element_(perf_read_ *r, size_t *n)
-{
-    return perf_read_next_(r, n, '[', ']');
 }
 
 PERF_COLD_FN_ int perf_read_member_(perf_read_ *r, size_t *n, const char **key)
@@ -894,7 +870,7 @@ PERF_COLD_FN_ void perf_read_skip_(perf_read_ *r, unsigned depth)
         while (perf_read_member_(r, &n, &key))
             perf_read_skip_(r, depth + 1);
     else if (c == '[')
-        while (perf_read_element_(r, &n))
+        while (perf_read_next_(r, &n, '[', ']'))
             perf_read_skip_(r, depth + 1);
     else if (c == '"')
         (void)perf_read_string_(r);
@@ -929,27 +905,6 @@ PERF_COLD_FN_ int perf_read_known_(perf_read_ *r, const char *const *keys, size_
     return -1;
 }
 
-/* A list of times; returns how many. */
-PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
-{
-    size_t n = 0, count = 0, at;
-    double x;
-
-    while (perf_read_element_(r, &n)) {
-        at = r->at;
-        x = perf_read_figure_(r);
-        if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE))
-            return 0;
-        if (!perf_more_(&r->value, &r->value_room, r->values, sizeof *r->value)) {
-            (void)perf_read_fail_(r, PERF_ENOMEM);
-            return 0;
-        }
-        r->value[r->values++] = x;
-        count++;
-    }
-    return count;
-}
-
 /* Room for one more element of a list, or the failure of r. */
 PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_t used, size_t size,
                                   size_t most)
@@ -959,6 +914,23 @@ PERF_COLD_FN_ int perf_read_room_(perf_read_ *r, void *list, size_t *room, size_
     else if (r->status == PERF_OK && !perf_more_(list, room, used, size))
         (void)perf_read_fail_(r, PERF_ENOMEM);
     return r->status == PERF_OK;
+}
+
+/* A list of times; returns how many. */
+PERF_COLD_FN_ size_t perf_read_times_(perf_read_ *r)
+{
+    size_t n = 0, at;
+    double x;
+
+    while (perf_read_next_(r, &n, '[', ']')) {
+        at = r->at;
+        x = perf_read_figure_(r);
+        if (!perf_read_need_(r, x > 1e-290, at, PERF_ERANGE) ||
+            !perf_read_room_(r, &r->value, &r->value_room, r->values, sizeof x, SIZE_MAX))
+            return 0;
+        r->value[r->values++] = x;
+    }
+    return n;
 }
 
 PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
@@ -980,8 +952,9 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
     while ((k = perf_read_known_(r, scope ? of_scope : of_loop, &n, &seen)) >= 0)
         if (k < 2) {
             *(k ? &e.run : &e.name) = perf_read_string_(r);
-        } else if (scope) {
-            e.figure[k - 2] = perf_read_any_(r);
+        } else if (scope) {                     /* null is written for what is infinite or none   */
+            e.figure[k - 2] = perf_read_peek_(r) != 'n' ? perf_read_number_(r)
+                              : perf_read_word_(r, "null") ? PERF_INF_ : 0.0;
         } else if (k == 5) {
             e.step = perf_read_figure_(r);
         } else {
@@ -1011,16 +984,11 @@ PERF_COLD_FN_ void perf_read_run_of_(perf_read_ *r)
     static const char *const keys[] = {"run", "machine", "cpu", "compiler", "build", "time",
                                        PERF_NULL_};
     perf_read_run_ one = {"", "", "", "", "", 0.0, 0, 0, 0};
-    const char   **text[5];
+    const char   **text[5] = {&one.id, &one.machine, &one.cpu, &one.compiler, &one.build};
     size_t         n = 0;
     uint32_t       seen = 0;
     int            k;
 
-    text[0] = &one.id;
-    text[1] = &one.machine;
-    text[2] = &one.cpu;
-    text[3] = &one.compiler;
-    text[4] = &one.build;
     one.from = r->at;
     while ((k = perf_read_known_(r, keys, &n, &seen)) >= 0)
         if (k < 5)
@@ -1100,7 +1068,7 @@ PERF_COLD_FN_ void perf_read_results_(perf_read_ *r, const char *text, size_t si
             (void)perf_read_need_(r, version >= 1.0 && version < 2.0, r->at, PERF_EFORMAT);
             continue;
         }
-        for (element = 0; perf_read_element_(r, &element);)
+        for (element = 0; perf_read_next_(r, &element, '[', ']');)
             if (k == 1)
                 perf_read_run_of_(r);
             else
@@ -1159,22 +1127,6 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
 
 /* ---- our own JSON ---- */
 
-PERF_COLD_FN_ void perf_put_run_(perf_out_ *o, const perf_saving_ *s)
-{
-    const perf_run_ *r = &s->run;
-    int              i;
-
-    perf_say_(o, "\n {'run':%j,'date':'", r->id);
-    perf_put_date_(o, r->time_s, "Z");
-    perf_say_(o, "','time':%r,'machine':%j,'cpu':%j,'cores':%i,'os':%j,'compiler':%j,'build':%j,"
-                 "'perf_h':%i,'clock':%j,'clock_resolution_ns':%r,'clock_error_ppm':%r",
-              r->time_s, r->machine, r->cpu, r->cores, r->os, r->compiler, r->build, PERF_VERSION,
-              s->clock.name, s->clock.resolution_ns, s->clock.error_ppm);
-    for (i = 0; s->context && s->context[i] && s->context[i + 1]; i += 2)
-        perf_say_(o, "%s%j:%j", i ? "," : ",\n  \"context\":{", s->context[i], s->context[i + 1]);
-    perf_put_(o, i ? "}}" : "}");
-}
-
 PERF_COLD_FN_ void perf_put_summary_(perf_out_ *o, const char *key, const perf_summary *t)
 {
     perf_say_(o, ",\n  %j:{'count':%u,'min':%r,'mean':%r,'std':%r,'p50':%r,'p50_low':%r,"
@@ -1231,7 +1183,7 @@ PERF_COLD_FN_ void perf_put_bench_json_(perf_out_ *o, const perf_saving_ *s, con
     perf_put_step_(o, s, r->decides, r->batch, r->cpu.count);
     if (r->time.count)
         perf_put_summary_(o, "summary", perf_saved_summary_(l, 0));
-    perf_put_samples_(o, ",\n  'samples':", l, 0, 1.0);
+    perf_put_samples_(o, ",\n  'samples':", l, 0);
 }
 
 PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const perf_saved_ *l)
@@ -1256,8 +1208,8 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const 
         perf_put_summary_(o, "summary_baseline", perf_saved_summary_(l, 0));
         perf_put_summary_(o, "summary_candidate", perf_saved_summary_(l, 1));
     }
-    perf_put_samples_(o, ",\n  'baseline':", l, 0, 1.0);
-    perf_put_samples_(o, ",\n  'candidate':", l, 1, 1.0);
+    perf_put_samples_(o, ",\n  'baseline':", l, 0);
+    perf_put_samples_(o, ",\n  'candidate':", l, 1);
 }
 
 /* Times in ns; a bucket is the middle of it and the calls in it. */
@@ -1334,6 +1286,7 @@ PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int sc
 PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
 {
     const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    const perf_run_    *r = &s->run;
     size_t              i;
 
     perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
@@ -1342,8 +1295,15 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
             perf_put_part_(o, s->old, s->old->run[i].from, s->old->run[i].to);
             perf_put_char_(o, ',');
         }
-    perf_put_run_(o, s);
-    perf_put_(o, "],\n\"benchmarks\":[");
+    perf_say_(o, "\n {'run':%j,'date':'", r->id);
+    perf_put_date_(o, r->time_s, "Z");
+    perf_say_(o, "','time':%r,'machine':%j,'cpu':%j,'cores':%i,'os':%j,'compiler':%j,'build':%j,"
+                 "'perf_h':%i,'clock':%j,'clock_resolution_ns':%r,'clock_error_ppm':%r",
+              r->time_s, r->machine, r->cpu, r->cores, r->os, r->compiler, r->build, PERF_VERSION,
+              s->clock.name, s->clock.resolution_ns, s->clock.error_ppm);
+    for (i = 0; s->context && s->context[i] && s->context[i + 1]; i += 2)
+        perf_say_(o, "%s%j:%j", i ? "," : ",\n  \"context\":{", s->context[i], s->context[i + 1]);
+    perf_say_(o, "%s],\n'benchmarks':[", i ? "}}" : "}");
     perf_put_entries_(o, s, 0);
     perf_put_(o, "],\n\"scopes\":[");
     perf_put_entries_(o, s, 1);
@@ -1655,14 +1615,14 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
 {
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
-    double        mean = 0.0, sd = 0.0, n = PERF_CAST_(double, k), gap, fresh = 0.0, most;
+    double        mean = perf_log(perf_baseline_mean_(before, k)), n = PERF_CAST_(double, k);
+    double        sd = 0.0, gap, fresh = 0.0, most;
     /* The variance of a walk is worth 2.5 degrees of freedom; with 4 the interval missed 4.3 % of
      * 40,000 simulated changes at most, where 5 % are nominal.                                   */
     double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;
     size_t        j;
 
     *p = 1.0;
-    mean = perf_log(perf_baseline_mean_(before, k));
     for (j = 0; j < k; j++)
         sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
     i.estimate = perf_log(now) - mean;

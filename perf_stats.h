@@ -265,10 +265,8 @@ PERF_FN double perf_exp(double x)
 
     if (perf_is_nan_(x))
         return x;
-    if (x > 709.8)
-        return PERF_INF_;
-    if (x < -745.2)
-        return 0.0;
+    if (x > 709.8 || x < -745.2)
+        return x > 0.0 ? PERF_INF_ : 0.0;
     k = x * 1.44269504088896340736;                 /* 1 / ln 2                                   */
     n = PERF_CAST_(int, k + (k < 0.0 ? -0.5 : 0.5));
     k = PERF_CAST_(double, n);
@@ -281,19 +279,6 @@ PERF_FN double perf_exp_neg_square_(double x)
 {
     double hi = perf_from_bits_(perf_bits_(x) & UINT64_C(0xfffffffff8000000));
     return perf_exp(-hi * hi) * perf_exp(-(x - hi) * (x + hi));
-}
-
-/* erf by its all-positive series (Abramowitz & Stegun 7.1.6), for 0 <= x < 2. */
-PERF_FN double perf_erf_series_(double x)
-{
-    double term = x, sum = x;
-    int    n;
-
-    for (n = 1; n < 80 && term > sum * 1e-17; n++) {
-        term *= 2.0 * x * x / (2.0 * n + 1.0);
-        sum += term;
-    }
-    return 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;      /* 2 / sqrt(pi)           */
 }
 
 /* F(1/2, 1; c; -w) by Gauss's continued fraction (DLMF 15.7.5), all of whose terms are positive. */
@@ -314,16 +299,24 @@ PERF_FN double perf_gauss_fraction_(double c, double w)
     return 1.0 / f;
 }
 
+/* Below 2: erf by its all-positive series (Abramowitz & Stegun 7.1.6). */
 PERF_FN double perf_erfc(double x)
 {
+    double term = x, sum = x;
+    int    n;
+
     if (perf_is_nan_(x))
         return x;
     if (x < 0.0)
         return 2.0 - perf_erfc(-x);
-    if (x < 2.0)
-        return 1.0 - perf_erf_series_(x);
     if (x > 27.3)
         return 0.0;
+    for (n = 1; x < 2.0 && n < 80 && term > sum * 1e-17; n++) {
+        term *= 2.0 * x * x / (2.0 * n + 1.0);
+        sum += term;
+    }
+    if (x < 2.0)
+        return 1.0 - 1.12837916709551257390 * perf_exp_neg_square_(x) * sum;    /* 2 / sqrt(pi)   */
     return 0.56418958354775628695 * perf_exp_neg_square_(x) / x *       /* 1 / sqrt(pi)           */
            perf_gauss_fraction_(1e18, 1e18 / (x * x));      /* c to infinity: DLMF 7.9.1          */
 }
@@ -412,10 +405,7 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
     double c = 1.0, d = 1.0 - (a + b) * x / (a + 1.0), f, step, m, t;
     int    i;
 
-    if (d < 1e-300 && d > -1e-300)
-        d = 1e-300;
-    d = 1.0 / d;
-    f = d;
+    f = d = 1.0 / (d < 1e-300 && d > -1e-300 ? 1e-300 : d);
     for (i = 2; i < 200000; i++) {                  /* even and odd terms                         */
         m = PERF_CAST_(double, i / 2);
         t = i % 2 ? -(a + m) * (a + b + m) * x / ((a + 2.0 * m) * (a + 2.0 * m + 1.0))
@@ -514,10 +504,8 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
     if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
         return PERF_NAN_;
     k = PERF_CAST_(double, PERF_CAST_(int64_t, k < 0.0 ? -1.0 : k > 9e15 ? 9e15 : k));
-    if (k < 0.0)
-        return 0.0;
-    if (k >= n)
-        return 1.0;
+    if (k < 0.0 || k >= n)
+        return k < 0.0 ? 0.0 : 1.0;
     return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));
 }
 
@@ -537,18 +525,6 @@ PERF_FN double perf_confidence_(double c)
     if (!(c < 0.0) && !(c > 0.0) && !perf_is_nan_(c))
         return 0.95;
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
-}
-
-PERF_FN void perf_sort_insert_(double *x, size_t n)
-{
-    size_t i, j;
-
-    for (i = 1; i < n; i++) {
-        double v = x[i];
-        for (j = i; j > 0 && x[j - 1] > v; j--)
-            x[j] = x[j - 1];
-        x[j] = v;
-    }
 }
 
 /* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  Without
@@ -583,9 +559,11 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
 }
 
 /* Quicksort on the median of three, which a cut replaces where it parts badly.  Only the smaller
- * part is sorted by a call.                                                                      */
+ * part is sorted by a call; few values are sorted by insertion.                                  */
 PERF_FN void perf_sort_part_(double *x, size_t n)
 {
+    size_t i, j;
+
     while (n > 24) {
         double a = x[0], b = x[n / 2], c = x[n - 1];
         size_t k = perf_partition_(x, n, a < b ? (b < c ? b : a < c ? c : a)
@@ -603,7 +581,12 @@ PERF_FN void perf_sort_part_(double *x, size_t n)
             n = k;
         }
     }
-    perf_sort_insert_(x, n);
+    for (i = 1; i < n; i++) {
+        double v = x[i];
+        for (j = i; j > 0 && x[j - 1] > v; j--)
+            x[j] = x[j - 1];
+        x[j] = v;
+    }
 }
 
 PERF_FN void perf_sort_values(double *x, size_t n)
@@ -852,15 +835,10 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
     size_t        i, k = 0;
 
     r.confidence = 0.95;
-    if (!x || !n) {
-        r.status = x || !n ? PERF_ENODATA : PERF_EINVAL;
+    r.status = !n ? PERF_ENODATA : x ? PERF_ENOMEM : PERF_EINVAL;
+    s = x && n ? perf_scratch_(local, 256, n) : PERF_CAST_(double *, PERF_NULL_);
+    if (!s)
         return r;
-    }
-    s = perf_scratch_(local, 256, n);
-    if (!s) {
-        r.status = PERF_ENOMEM;
-        return r;
-    }
     for (i = 0; i < n; i++)
         if (perf_is_finite_(x[i]) && x[i] >= 0.0)
             s[k++] = x[i];
@@ -1086,12 +1064,8 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     for (i = 1; i <= n; i++)
         for (w = top; w >= i; w--)
             ways[w] += ways[w - i];
-    for (w = 0; w <= top; w++) {
-        total += ways[w];
-        if (total > tail * (1.0 + 1e-12))
-            break;
+    for (w = 0; w <= top && (total += ways[w]) <= tail * (1.0 + 1e-12); w++)
         k++;
-    }
     return k;
 }
 
@@ -1505,27 +1479,14 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
         perf_verdict_cap_(v, "one value carries over 10 % of the sum: the mean is not identified");
 }
 
-/* The verdict on one of several joined rules: REJECT only when `strict`, at the confidence that
- * leaves all of them together what one alone may be wrong, says so, too.  ACCEPT needs no
- * correction: all must agree.                                                                    */
-PERF_FN perf_verdict perf_verdict_joined_(perf_verdict v, const perf_verdict *strict)
-{
-    v.ratio.low = strict->ratio.low;
-    v.speedup.high = strict->speedup.high;
-    if (v.decision == PERF_REJECT && strict->decision != PERF_REJECT) {
-        v.decision = PERF_INCONCLUSIVE;
-        v.reason = "alone it would be REJECT; among several rules that is not sure enough";
-        v.pairs_needed = strict->pairs_needed;
-    }
-    return v;
-}
-
 PERF_FN int perf_is_duration_(double x)
 {
     return perf_is_finite_(x) && x > 0.0;
 }
 
-/* Both kinds of comparison; pairs: nx = ny. */
+/* Both kinds of comparison; pairs: nx = ny.  One of several joined rules: REJECT only when
+ * `strict`, at the confidence that leaves all of them together what one alone may be wrong, says
+ * so, too.  ACCEPT needs no correction: all must agree.                                          */
 PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double *y, size_t ny,
                                         int paired, perf_compare_opts o)
 {
@@ -1535,18 +1496,24 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
     size_t       n = nx > ny ? nx : ny, na = 0, nb = 0, i;
     int          rates = o.rule.metric == PERF_METRIC_THROUGHPUT;
 
+    if (v.status == PERF_OK && (!nx || !ny || !x || !y))
+        v.status = nx && ny ? PERF_EINVAL : PERF_ENODATA;
     if (v.status != PERF_OK)
         return v;
-    if (!nx || !ny || !x || !y) {
-        v.status = nx && ny ? PERF_EINVAL : PERF_ENODATA;
-        return v;
-    }
     if (o.rules > 1) {
         perf_compare_opts alone = o;
         alone.rules = o.rules = 1;
         o.confidence = 1.0 - (1.0 - o.confidence) / rules;
         strict = perf_compare_arms_(x, nx, y, ny, paired, o);
-        return perf_verdict_joined_(perf_compare_arms_(x, nx, y, ny, paired, alone), &strict);
+        v = perf_compare_arms_(x, nx, y, ny, paired, alone);
+        v.ratio.low = strict.ratio.low;
+        v.speedup.high = strict.speedup.high;
+        if (v.decision == PERF_REJECT && strict.decision != PERF_REJECT) {
+            v.decision = PERF_INCONCLUSIVE;
+            v.reason = "alone it would be REJECT; among several rules that is not sure enough";
+            v.pairs_needed = strict.pairs_needed;
+        }
+        return v;
     }
     a = n > PERF_CAST_(size_t, -1) / 64 ? PERF_CAST_(double *, PERF_NULL_)
                                         : perf_scratch_(local, 5 * 128, 5 * n);
@@ -1603,18 +1570,6 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
 }
 
-/* Decimals that show two digits of a width: 0.37 -> 2, 0.0021 -> 4; 1 to 5. */
-PERF_FN int perf_digits_of_(double width)
-{
-    int digits = 1;
-
-    while (digits < 5 && width < 10.0) {
-        width *= 10.0;
-        digits++;
-    }
-    return digits > 2 ? digits - 1 : digits;
-}
-
 PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
 {
     if (perf_is_finite_(x))
@@ -1660,9 +1615,13 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
     const perf_interval *x = speedup ? &v->speedup : &v->ratio;
-    int digits = perf_digits_of_((speedup ? 1.0 : 100.0) * (x->high - x->low));
+    double width = (speedup ? 1.0 : 100.0) * (x->high - x->low);
+    int    digits;
     void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
 
+    for (digits = 1; digits < 5 && width < 10.0; digits++)      /* show two digits of the width:  */
+        width *= 10.0;
+    digits -= digits > 2;                           /* 0.37 -> 2, 0.0021 -> 4; 1 to 4             */
     if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
         put(o, x->estimate, table ? 1 : 2);
         perf_put_(o, table ? "" : " (no interval yet)");
@@ -1739,10 +1698,8 @@ PERF_FN void perf_accuracy_add_(perf_accuracy *r, double ref, double out, double
     if (perf_is_nan_(r->max_abs))
         return;
     d = d < 0.0 ? -d : d;
-    if (d > r->max_abs)
-        r->max_abs = d;
-    if (ulp > r->max_ulp)
-        r->max_ulp = ulp;
+    r->max_abs = d > r->max_abs ? d : r->max_abs;
+    r->max_ulp = ulp > r->max_ulp ? ulp : r->max_ulp;
     if (d > 0.0 && (!(mag > 0.0) || d / mag > r->max_rel))
         r->max_rel = mag > 0.0 ? d / mag : PERF_INF_;
 }
@@ -1784,11 +1741,8 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
 {
     perf_tolerance none = PERF_ZERO;
 
-    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs))
-        return 0;
-    if (!limit)
-        limit = &none;
-    if (!perf_tolerance_ok_(limit))
+    limit = limit ? limit : &none;
+    if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
         return 0;
     if (!(limit->abs > 0.0) && !(limit->rel > 0.0) && !(limit->ulp > 0.0))
         return !(seen->max_ulp > 0.0);
