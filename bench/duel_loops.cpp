@@ -5,6 +5,7 @@
 //     duel_loops perf N COUNT      COUNT verdicts "no more than 1 % slower?", one line each
 #include "perf.h"
 
+#include <stdio.h>
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

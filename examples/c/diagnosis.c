@@ -10,6 +10,7 @@
 #define PERF_DIAGNOSIS 1
 #include "perf_diagnosis.h"
 
+#include <stdio.h>
 #include <time.h>
 
 static void wait_ms(long ms)

@@ -10,6 +10,7 @@
 #include "perf.h"
 #include "perf_memory.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define FILE_BYTES (8u << 20)

@@ -11,6 +11,7 @@
  * perf.h's report, whose verdict says the same in a sentence.                                    */
 #include "perf.h"
 
+#include <stdio.h>
 #include <benchmark/benchmark.h>
 #include <vector>
 

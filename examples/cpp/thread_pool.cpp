@@ -9,6 +9,7 @@
  * of the queue: open it in https://ui.perfetto.dev.  No lock is taken for any of it.             */
 #include "perf.h"
 
+#include <stdio.h>
 #include <condition_variable>
 #include <deque>
 #include <mutex>

@@ -12,6 +12,7 @@
  * Exit status: 77 without a CUDA device, 1 when a call fails.                                     */
 #include "perf_cuda.h"
 
+#include <stdio.h>
 #include <thread>
 #include <chrono>
 

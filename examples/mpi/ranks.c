@@ -13,6 +13,7 @@
 #define _POSIX_C_SOURCE 200809L         /* nanosleep, in this file's own code                     */
 #include "perf_mpi.h"
 
+#include <stdio.h>
 #include <time.h>
 
 typedef struct results {                /* what is reduced: recorders, and a histogram of our own */

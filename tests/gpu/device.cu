@@ -13,6 +13,7 @@
 #include "perf_gpu_bench.h"
 #include "perf_kernel.h"
 
+#include <stdio.h>
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>

@@ -1,4 +1,5 @@
 /* What a file compiled by hipcc reaches of HIP, on the library that fake_libamdhip64.c plays. */
+#include <stdio.h>
 #include <hip/hip_runtime.h>
 #include "perf_gpu_bench.h"
 

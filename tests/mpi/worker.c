@@ -1,6 +1,7 @@
 /* One process of a job as torchrun starts it: RANK and WORLD_SIZE in the environment say which.  In
  * simulated time, so the numbers are known; writes results.RANK.json and trace.RANK.pftrace into the
  * folder that its argument names.                                                                */
+#include <stdio.h>
 #include <stdint.h>
 static uint64_t now_ns = 1000000;
 static uint64_t sim_now(void)

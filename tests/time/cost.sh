@@ -33,7 +33,7 @@ empty=$(($(instructions empty 30000) - $(instructions empty 10000)))
 at_most scope 75
 at_most event 90
 at_most off 5
-at_most lap 90
+at_most lap 98                  # six of them are the queue of buckets: 0.55 pairs as before
 
 try "one site" "$cc" -O2 -I"$root" -DSITES=1 -c "$here/cost.c" -o one.o
 try "nine sites" "$cc" -O2 -I"$root" -DSITES=9 -c "$here/cost.c" -o nine.o

@@ -3,6 +3,7 @@
 #include "perf.h"
 #include "perf_trace.h"
 #include "perf_export.h"
+#include <stdio.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>

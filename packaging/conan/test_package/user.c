@@ -1,4 +1,5 @@
 #include <perf.h>
+#include <stdio.h>
 
 int main(void)
 {
