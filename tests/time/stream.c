@@ -34,6 +34,7 @@ typedef struct edge {
 
 static edge     edges[600000];
 static int      writes, counts;         /* found by the last zones(): of perf.h itself, counters */
+static int      left_open;              /* so many scopes may lack their end: their writer was killed */
 static uint32_t pid[16];                /* processes */
 static size_t   pids;
 
@@ -157,7 +158,7 @@ static size_t zones(const char *path, zone *z, size_t room, int *crossed)
             ++*crossed;
         }
     }
-    CHECK(top == 0, "%d scopes are never ended in %s", (int)top, path);
+    CHECK((int)top <= left_open, "%d scopes are never ended in %s", (int)top, path);
     for (i = n = 0; i < k; i++) {
         if (!strncmp(z[i].name, "(perf.h", 7))
             writes++;
@@ -230,7 +231,9 @@ static void killed(const char *path)
     CHECK(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL && done >= 9000, "status %x after %d", status, done);
     part.path = path;
     CHECK(perf_trace_merge(merged_path, &part, 1, &bad) == PERF_OK && bad == 1, "%s cannot be repaired", path);
+    left_open = 3;                              /* a round and its children, when a write is cut in two */
     n = zones(merged_path, all, 200000, &crossed);
+    left_open = 0;
     CHECK(count_named(all, n, "round") >= done, "%d of %d", count_named(all, n, "round"), done);
     CHECK(count_named(all, n, "first child") >= done, "children");
     CHECK(crossed <= 2, "%d scopes cross another, not those alone that the last round was not written for", crossed);
