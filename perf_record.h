@@ -1175,7 +1175,6 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->cell = c;
     s->open = PERF_NULL_;
     s->rec = t;
-    s->depth = perf_depth_(t) + 1;
     c->again_open++;
     PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
     PERF_SET_(&c->low, PERF_NO_LOW_);
@@ -1330,7 +1329,7 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
 }
 
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
-PERF_FN void perf_cell_window_(perf_cell_ *c)
+PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
 {
     uint64_t low = c->min ? c->min : 1;
     uint64_t high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
@@ -1424,7 +1423,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
 }
 
 /* The end of a recursive call that needs nothing of perf_end_slow_: 1, it is counted. */
-PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
+PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
     perf_cell_     *c = s->cell, *outer = s->outer;
@@ -1444,7 +1443,8 @@ PERF_FN int perf_end_again_(perf_span_ *s, uint64_t end)
     PERF_ADD_(c->within, within);
     PERF_ADD_(outer->inside, d - within);
     perf_bucket_add_(t, c, d);
-    perf_event_scope_(t, c, s->start, d, perf_depth_(t) + 1);
+    perf_event_hot_(t, s->start, d | PERF_TAG_NAME_(c->tag) |
+                                     PERF_CAST_(uint64_t, outer->depth + 1u) << 56);
     return 1;
 }
 
@@ -1465,7 +1465,7 @@ PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint
     return t->after.open == t->open && end > from && end - from > inside ? end - from - inside : 0;
 }
 
-/* The end of a scope where perf_end_() cannot do it. */
+/* The same where perf_end_again_() cannot do it, either. */
 PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t;                          /* of the thread that counts this end             */
@@ -1476,8 +1476,6 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     uint64_t        d, within, own;
     uint32_t        before, depth;
 
-    if (!s->open && s->rec == PERF_SELF_ && perf_end_again_(s, end))
-        return;
     t = perf_recorder_get_();
     ours = t == s->rec;
     if (!t)
@@ -1531,6 +1529,13 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     perf_event_scope_(t, c, s->start, d, depth);
     if (ours)
         perf_lap_at_(&t->after, t, end);
+}
+
+/* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
+PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
+{
+    if (s->open || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
+        perf_end_slow_(s, end);
 }
 
 /* The begin of a scope where perf_begin_() cannot do it.  The thread becomes known to *self. */
@@ -1889,8 +1894,11 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
     perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
     perf_cell_     *c = PERF_NULL_;
 
-    if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells)))
-        c = perf_slot_at_(t, t->open, id)->cell;
+    if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells))) {
+        c = t->cell[id];
+        if (c != t->open)                       /* else it calls itself                           */
+            c = perf_slot_at_(t, t->open, id)->cell;
+    }
     if (PERF_UNLIKELY_(!c))
         return perf_begin_slow_(s, site, self, counter);
     if (PERF_LIKELY_(c->parent == t->open)) {
@@ -1913,7 +1921,7 @@ PERF_COLD_FN_ const perf_core_ *perf_core_table_(void)
 {
     static const perf_core_ table = {
         PERF_CAST_(uint32_t, sizeof(perf_core_)), 1,
-        perf_core_join_, perf_core_begin_, perf_end_slow_, perf_event_due_,
+        perf_core_join_, perf_core_begin_, perf_core_end_, perf_event_due_,
         perf_core_lap_begin_, perf_core_lap_, perf_site_find_, perf_core_count_,
         perf_core_instant_, perf_core_fiber_, perf_core_async_begin_, perf_core_async_end_,
         perf_core_thread_name_, perf_misuse_};
