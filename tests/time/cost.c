@@ -25,6 +25,24 @@ void sites(void)
 LOOP(empty, )
 LOOP(scope, PERF_SCOPE("scope"))
 
+#ifdef CALLS            /* a program of its own: sites beside it cost the plain scope two instructions */
+static PERF_ATTR_((__noinline__)) void calls_itself(int deep)
+{
+    PERF_SCOPE("calls itself");
+    if (deep)
+        calls_itself(0);
+    perf_clobber();
+}
+LOOP(again, calls_itself(1))
+
+static PERF_ATTR_((__noinline__)) void called(void)
+{
+    PERF_SCOPE("called");
+    perf_clobber();
+}
+LOOP(callers, { PERF_SCOPE("one"); called(); } { PERF_SCOPE("other"); called(); })
+#endif
+
 static PERF_ATTR_((__noinline__, __cold__, __unused__)) void lap(long n)
 {
     perf_lap l = perf_lap_begin();
@@ -47,6 +65,12 @@ int main(int argc, char **argv)
         perf_trace_enable(0);
         scope(n);
     }
+#ifdef CALLS
+    if (!strcmp(argv[1], "again"))
+        again(n);
+    if (!strcmp(argv[1], "callers"))
+        callers(n);
+#endif
     if (!strcmp(argv[1], "lap"))
         lap(n);
     if (!strcmp(argv[1], "off")) {

@@ -34,6 +34,9 @@ at_most scope 75
 at_most event 90
 at_most off 5
 at_most lap 98                  # six of them are the queue of buckets: 0.55 pairs as before
+try "calls" "$cc" -O2 -DCALLS -I"$root" "$here/cost.c" -o cost
+at_most again 340               # a call, and within it a recursive one
+at_most callers 510             # four scopes, two of which were called from elsewhere before
 
 try "one site" "$cc" -O2 -I"$root" -DSITES=1 -c "$here/cost.c" -o one.o
 try "nine sites" "$cc" -O2 -I"$root" -DSITES=9 -c "$here/cost.c" -o nine.o
