@@ -167,6 +167,26 @@ def main():
     c.status(3, good, good, "--format", "go", has="no line with results")
     c.status(3, has="usage")
 
+    # Options of the other kind of work are not passed over, and help is help wherever it stands.
+    for option in (("--pairs", "5"), ("--shell",), ("--reported=x",), ("--save", "x")):
+        c.status(3, good, good, *option, has="only perf-ab run takes the option")
+    for option in (("--paired",), ("--value", "x")):
+        c.status(3, "run", *option, "--", "true", "--", "true", has="measures itself")
+    c.status(3, "run", "--unit", "ms", "--", "true", "--", "true", has="--unit is that of --reported numbers")
+    c.status(3, "run", "--reported", "--measure", "cpu", "--", "true", "--", "true", has="one of them")
+    c.status(3, good, good, "--json", "-", "--csv", "-", has="one report goes to standard output")
+    for args in (("run", "--help"), ("merge", "-h"), (good, good, "--help")):
+        c.status(0, *args, has="usage: perf-ab A B")
+    c.status(0, "run", "--version", has="perf-ab ")
+
+    # One benchmark on each side is meant, whatever its name; the report says so.
+    old, new = (c.file(f"{n}.json", json_results("[%s]" % ",".join(GOOD.split()), name=f'"{n}"')) for n in ("old", "new"))
+    for option in ("--plot", "--csv", "--json", "--markdown", "--html"):
+        c.status(2, old, new, option, *(["-"] if option != "--plot" else []), has="old -> new" if option == "--plot" else "new")
+    c.status(2, old, new, has="names differ: the only benchmark of A is compared with the only one of B")
+    c.check("names differ" not in c.status(2, old, old), "names that are equal")
+    c.status(3, good, old, has="the other one names none")
+
     # Calibration input.
     c.status(3, "--batch", text="hello\n", has="(standard input):1:1: expected: T id n metric threshold")
     c.status(3, "--batch", text="T 1 2 pair 0.5\n0 1 2\n", has="ends in the middle")
