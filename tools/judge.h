@@ -464,6 +464,12 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
         return ab_fail(e, who, 0, 0,
                        "benchmark '%.80s' is in %.40s on one side and %.40s on the other", a->name,
                        a->unit, b->unit);
+    if (*d->unit && d->rule.metric == PERF_METRIC_THROUGHPUT && ab_unit_kind(d->unit) != AB_RATE &&
+        ab_unit_kind(d->unit) != AB_OTHER)          /* less would count as worse                  */
+        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no throughput", a->name, d->unit);
+    if (ab_rule_kind(&d->rule) == AB_MEMORY &&
+        (ab_unit_kind(d->unit) == AB_TIME || ab_unit_kind(d->unit) == AB_RATE))
+        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no memory", a->name, d->unit);
     if (ab_unit_kind(d->unit) == AB_RATE) {
         if (!ab_is_typical(d->rule.metric))
             return ab_fail(e, who, 0, 0,

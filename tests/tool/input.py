@@ -36,6 +36,10 @@ BAD = [
     ("hexadecimal", "1.5\n0x10\n", "2:1", "expected a number: '0x10'"),
     ("cut exponent", "1.5\n2e\n", "2:1", "expected a number: '2e'"),
     ("comma", "1,5\n2,5\n", "1:1", "a decimal comma? write 1.5, not 1,5"),
+    ("comma behind a sign", "-1,5\n", "1:1", "a decimal comma? write 1.5"),
+    ("comma behind thousands", "1.234,56\n", "1:1", "a decimal comma? write 1.5"),
+    ("comma before a unit", "0,5 s\n0,6 s\n", "1:1", "a decimal comma? write 1.5"),
+    ("pairs without a header", "1;2\n3;4\n", "1:1", "pairs need a header line 'a,b'"),
     ("comma later", "1.5\n2,5\n", "2:1", "a decimal comma: write 1.5, not 1,5: '2,5'"),
     ("comma in columns", "name;value\nx;2,5\n", "2:3", "a decimal comma: write 1.5"),
     ("commas between semicolons", "1,5;2,4\n1,6;2,5\n", "1:1", "a decimal comma: write 1.5, not 1,5: '1,5'"),
@@ -186,6 +190,18 @@ def main():
     c.status(2, old, new, has="names differ: the only benchmark of A is compared with the only one of B")
     c.check("names differ" not in c.status(2, old, old), "names that are equal")
     c.status(3, good, old, has="the other one names none")
+
+    # Times are neither memory nor throughput, where less would be worse.
+    times = c.file("times.csv", "a,b,unit\n" + "2.001,1.001,ms\n" * 20)
+    rates = c.file("rates.csv", "a,b,unit\n" + "1.001,2.001,MB/s\n" * 20)
+    flies = DATA / "hyperfine.json"
+    for metric, has in (("memory", "that is no memory"), ("throughput", "that is no throughput")):
+        c.status(3, times, "--metric", metric, has=has)
+        c.status(3, flies, "--metric", metric, has="this file has times")
+    c.status(3, rates, "--metric", "memory", has="that is no memory")
+    c.status(3, times, "--accept", "memory down >= 10 % on p95", has="that is no memory")
+    c.status(0, times, has="ACCEPT")
+    c.status(0, rates, "--metric", "throughput", has="ACCEPT")
 
     # Calibration input.
     c.status(3, "--batch", text="hello\n", has="(standard input):1:1: expected: T id n metric threshold")
