@@ -288,12 +288,18 @@ static int take_option(options *o, int argc, char **argv, int *i)
 /* The defaults that depend on what was given. */
 static int settle_options(options *o)
 {
-    int i, to_stdout = 0;
+    const char *to[5];
+    int         i, k, n = 0;
 
-    for (i = 0; i < 4; i++)
-        to_stdout += o->output[i] && !strcmp(o->output[i], "-");
-    if (to_stdout > 1)
-        return usage_error("one report goes to standard output, the others need files", "");
+    for (i = 0; i < 5; i++) {
+        to[n] = i < 4 ? o->output[i] : o->run.save;
+        for (k = 0; to[n] && k < n; k++)
+            if (!strcmp(to[k], to[n]))
+                return usage_error("two reports into one:", to[n]);
+        n += to[n] != NULL;
+    }
+    if (o->run.save && !strcmp(o->run.save, "-"))
+        return usage_error("--save needs a file", "");
     if (o->run.unit && !o->run.reported)
         return usage_error("--unit is that of --reported numbers", "");
     if (o->run.measured && o->run.reported)

@@ -178,7 +178,10 @@ def main():
         c.status(3, "run", *option, "--", "true", "--", "true", has="measures itself")
     c.status(3, "run", "--unit", "ms", "--", "true", "--", "true", has="--unit is that of --reported numbers")
     c.status(3, "run", "--reported", "--measure", "cpu", "--", "true", "--", "true", has="one of them")
-    c.status(3, good, good, "--json", "-", "--csv", "-", has="one report goes to standard output")
+    for to in ("-", "x.json"):
+        c.status(3, good, good, "--json", to, "--csv", to, has=f"two reports into one: '{to}'")
+    c.status(3, "run", "--html", "x", "--save", "x", "--", "true", "--", "true", has="two reports into one")
+    c.status(3, "run", "--save", "-", "--", "true", "--", "true", has="--save needs a file")
     for args in (("run", "--help"), ("merge", "-h"), (good, good, "--help")):
         c.status(0, *args, has="usage: perf-ab A B")
     c.status(0, "run", "--version", has="perf-ab ")
