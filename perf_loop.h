@@ -673,7 +673,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     uint64_t     now = perf_now();
     perf_slice_ *p;
     double       ns, want;
-    int          late, good = 1, i, is = PERF_LOOP_KIND_(s);
+    int          late, good = 1, complete = 0, i, is = PERF_LOOP_KIND_(s);
 
     if (!is || (is == 1) != (kind == 1) || s->phase == PERF_LOOP_DONE_)
         return 0;
@@ -697,8 +697,9 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
-        p->first_ns = ns;
-        if (++s->at == s->running)
+        p->first_ns = p->pending[0] = ns;
+        complete = ++s->at == s->running && late && s->variants > 1;
+        if (s->at == s->running && !complete)       /* else the first calls are the only pair     */
             perf_loop_cold_(s);
         break;
     case PERF_LOOP_GROW_:
@@ -724,26 +725,23 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     case PERF_LOOP_SAMPLE_:
         p->pending[0] = ns / PERF_CAST_(double, p->batch);
         p->pending[1] = s->timer.ns[PERF_BY_THREAD_] / PERF_CAST_(double, p->batch);
-        if (++s->at < s->running || perf_loop_was_cold_(s, want))
-            break;
+        complete = ++s->at == s->running && !perf_loop_was_cold_(s, want);
+        break;
+    default:                                        /* a control's slice, which is for s->round;  */
+        complete = good;                            /* or the clock stepped back: again           */
+    }
+    if (complete && s->phase != PERF_LOOP_CONTROL_) {
         s->first[s->arm[s->order[0]].count] = s->order[0];
         for (i = 0; i < s->running; i++) {
             p = &s->arm[s->order[i]];
             p->cpu[p->count] = p->pending[1];
             p->ns[p->count++] = p->pending[0];
         }
-        if (s->round(s, now))
-            return perf_loop_stop_(s, PERF_OK);
-        if (s->phase == PERF_LOOP_SAMPLE_)
-            perf_loop_shuffle_(s);
-        break;
-    case PERF_LOOP_CONTROL_:
-        if (s->round(s, now))
-            return perf_loop_stop_(s, PERF_OK);
-        break;
-    default:                                        /* the clock stepped back: that slice again   */
-        break;
     }
+    if (complete && s->round(s, now))
+        return perf_loop_stop_(s, PERF_OK);
+    if (complete && s->phase == PERF_LOOP_SAMPLE_)
+        perf_loop_shuffle_(s);
     return perf_loop_go_(s);
 }
 
@@ -844,7 +842,9 @@ PERF_COLD_FN_ perf_decides perf_loop_decides_(const perf_loop_state_ *s, const c
     int                i;
 
     if (t->clocks == 1)
-        text = t->one_clock ? "there is no other clock" : "the slices are short";
+        text = t->one_clock               ? "there is no other clock"
+               : s->arm[s->order[0]].steady ? "the slices are short"
+                                            : "there was no time for more than first calls";
     else if (t->waits_at < 0)
         text = "this system does not tell own waits from waits for the processor";
     else if (10 * t->waiting_slices > t->slices)
@@ -994,10 +994,8 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
     r.batch = p->batch;
     r.iterations = p->runs;
     r.opts = s->opts;
-    r.status = s->status;
+    r.status = s->status == PERF_OK && !r.time.count ? PERF_ENODATA : s->status;
     r.warnings = s->warnings | sum->warnings;
-    if (s->status == PERF_OK && !r.time.count)
-        r.status = PERF_ENODATA;
     if (r.time.count) {
         if (s->timer.coarse && r.decides == PERF_DECIDES_WALL) {    /* right to a step            */
             step = perf_timer_tick_(&s->timer) / PERF_CAST_(double, p->batch);
@@ -1301,7 +1299,6 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
     s->leads = s->anew = 0;
     s->restarts++;
     s->phase = PERF_LOOP_SAMPLE_;
-    perf_loop_shuffle_(s);
     s->round_began = perf_now();
 }
 
@@ -1544,7 +1541,7 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s)
 /* What withholds the verdict on variant i, or explains that there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
-    double alone = perf_duel_alone_(s), ratio = v->ratio.estimate;
+    double alone = perf_duel_alone_(s), ratio = v->ratio.estimate, missing;
 
     if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
         s->arm[i].against = 0;                      /* there is nothing to withhold               */
@@ -1567,10 +1564,13 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
         perf_verdict_cap_(v, "the faster one is slow when it runs alone: if they share state, set "
                              "it up anew in opts.before");
     }
-    if (s->ended && v->decision == PERF_INCONCLUSIVE && !s->arm[i].against)
+    if (s->ended && v->decision == PERF_INCONCLUSIVE && !s->arm[i].against) {
+        missing = s->ask.min_pairs - PERF_CAST_(double, v->pairs);
+        v->pairs_needed = v->pairs_needed > missing ? v->pairs_needed : missing;
         v->reason = s->ended;
-    else if (s->ended && s->ask.control > 0 && !s->control_rounds)
+    } else if (s->ended && s->ask.control > 0 && !s->control_rounds) {
         perf_verdict_cap_(v, s->ended);
+    }
 }
 
 /* Names the best variant, and those not shown to be slower than it: they lost a bet on "slower than
@@ -1723,8 +1723,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     if (r.status != PERF_OK)
         return r;
     r = perf_duel_found_(s, left);
-    if (r.rounds)
-        perf_race_rank_(s, &r);
+    perf_race_rank_(s, &r);
     if (r.status == PERF_EINVAL) {
         r.entry = PERF_CAST_(const perf_race_entry *, PERF_NULL_);
         r.count = 0;

@@ -1745,7 +1745,7 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
     if (!seen || !seen->compared || perf_is_nan_(seen->max_abs) || !perf_tolerance_ok_(limit))
         return 0;
     if (!(limit->abs > 0.0) && !(limit->rel > 0.0) && !(limit->ulp > 0.0))
-        return !(seen->max_ulp > 0.0);
+        return seen->max_abs <= 0.0 && seen->max_rel <= 0.0 && seen->max_ulp <= 0.0;
     return (!(limit->abs > 0.0) || seen->max_abs <= limit->abs) &&
            (!(limit->rel > 0.0) || seen->max_rel <= limit->rel) &&
            (!(limit->ulp > 0.0) || seen->max_ulp <= limit->ulp);

@@ -67,6 +67,7 @@ typedef struct ab_report {
     size_t      fresh;                  /* benchmarks that only B has                             */
     int         sequential;             /* decided pair by pair, the rows' levels corrected       */
     int         plot;                   /* the table ends with a forest plot                      */
+    char       *unlike;                 /* the row of two benchmarks of different names, or NULL  */
     ab_usage   *usage;                  /* of each command, or NULL                               */
     size_t      usages;
     size_t      judged;                 /* size of the family                                     */
@@ -456,10 +457,19 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
     int     named, paired;
 
     d->unit = *a->unit ? a->unit : b->unit;
+    if (!*a->unit != !*b->unit)
+        return ab_fail(e, who, 0, 0, "benchmark '%.80s' is in %.40s on one side, the other one names "
+                       "none: say it there, too (unit of a CSV, of --reported)", a->name, d->unit);
     if (*a->unit && *b->unit && strcmp(a->unit, b->unit) != 0)
         return ab_fail(e, who, 0, 0,
                        "benchmark '%.80s' is in %.40s on one side and %.40s on the other", a->name,
                        a->unit, b->unit);
+    if (*d->unit && d->rule.metric == PERF_METRIC_THROUGHPUT && ab_unit_kind(d->unit) != AB_RATE &&
+        ab_unit_kind(d->unit) != AB_OTHER)          /* less would count as worse                  */
+        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no throughput", a->name, d->unit);
+    if (ab_rule_kind(&d->rule) == AB_MEMORY &&
+        (ab_unit_kind(d->unit) == AB_TIME || ab_unit_kind(d->unit) == AB_RATE))
+        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no memory", a->name, d->unit);
     if (ab_unit_kind(d->unit) == AB_RATE) {
         if (!ab_is_typical(d->rule.metric))
             return ab_fail(e, who, 0, 0,
@@ -752,7 +762,7 @@ PERF_FN void ab_judge(ab_report *r)
                      "not sure enough (Holm p %.2g): more pairs",
                      perf_decision_text(row->alone), r->judged, row->holm);
         } else if (row->missing) {
-            snprintf(settle, sizeof row->settle, r->sequential ? "not measured within the budget"
+            snprintf(settle, sizeof row->settle, r->sequential ? "not measured: the budget, or a signal, ended it before"
                      : "%s does not have it: measure it there, too", row->missing);
         }
         for (k = 0; k < r->plan.rules && !*settle && row->family == PERF_INCONCLUSIVE; k++)

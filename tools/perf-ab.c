@@ -71,7 +71,7 @@ typedef struct options {
     int           metric;               /* -1: not given                                          */
     ab_read_opts  read;
     const char   *output[4];            /* files for JSON, CSV, Markdown, HTML; NULL: none        */
-    int           quiet, plot;
+    int           quiet, plot, running;
     ab_run_opts   run;
     const char  **file;
     size_t        files, split;         /* files of A; 0: no -- was given                         */
@@ -81,6 +81,17 @@ static int usage_error(const char *what, const char *which)
 {
     fprintf(stderr, "perf-ab: %s%s%s%s (perf-ab --help)\n", what, *which ? " '" : "", which,
             *which ? "'" : "");
+    return AB_UNUSABLE;
+}
+
+/* Has standard output taken everything?  An exit status. */
+static int written(void)
+{
+    errno = 0;
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return 0;
+    fprintf(stderr, "perf-ab: standard output cannot be written%s%s\n", errno ? ": " : "",
+            errno ? strerror(errno) : "");
     return AB_UNUSABLE;
 }
 
@@ -111,6 +122,23 @@ static int take_number(const char *name, const char *text, double low, double hi
     *out = strtod(text, &end);
     if (end == text || *end || !(*out >= low) || !(*out <= high))
         return usage_error(name, text);
+    return 0;
+}
+
+/* Options that mean something to one of `perf-ab run` and the comparison of files alone. */
+static int belongs_elsewhere(const char *name, size_t len, int running)
+{
+    static const char *const of_files[] = {"--paired", "--random", "--turns", "--format", "--value"};
+    static const char *const of_run[] = {
+        "--measure", "--reported", "--unit", "--parameter", "--prepare", "--setup", "--cleanup",
+        "--warmup", "--pairs", "--budget", "--timeout", "--seed", "--ignore-failure", "--save",
+        "--shell", "--show-output"};
+    const char *const *list = running ? of_files : of_run;
+    size_t n = running ? sizeof of_files / sizeof *of_files : sizeof of_run / sizeof *of_run, i;
+
+    for (i = 0; i < n; i++)
+        if (strlen(list[i]) == len && !memcmp(list[i], name, len))
+            return 1;
     return 0;
 }
 
@@ -165,6 +193,7 @@ static int take_value(options *o, const char *name, const char *value)
     if (!strcmp(name, "--measure")) {
         i = ab_measure_of(value);
         o->run.measure = i < 0 ? AB_WALL : (ab_measure)i;
+        o->run.measured = 1;
         return i < 0 ? usage_error("wall, cpu, user, system or memory is measured, not", value) : 0;
     }
     if (!strcmp(name, "--timeout"))
@@ -180,7 +209,11 @@ static int take_value(options *o, const char *name, const char *value)
         return 0;
     }
     if (!strcmp(name, "--pairs") || !strcmp(name, "--warmup") || !strcmp(name, "--seed")) {
-        bad = take_number("a whole number is needed, not", value, 0.0, 1e9, &x);
+        bad = take_number(name[2] == 'p' ? "a whole number from 1 is needed, not"
+                                         : "a whole number is needed, not",
+                          value, name[2] == 'p' ? 1.0 : 0.0, 1e9, &x);
+        if (!bad && x > (double)(uint64_t)x)
+            return usage_error("a whole number is needed, not", value);
         if (name[2] == 'p')
             o->run.pairs = (size_t)x;
         else if (name[2] == 'w')
@@ -228,8 +261,12 @@ static int take_option(options *o, int argc, char **argv, int *i)
     char        name[32];
     const char *text = argv[*i], *equals = strchr(text, '=');
     size_t      len = equals ? (size_t)(equals - text) : strlen(text);
-    int         r = take_flag(o, text);
+    int         r;
 
+    if (belongs_elsewhere(text, len, o->running))
+        return usage_error(o->running ? "perf-ab run measures itself, it takes no option"
+                                      : "only perf-ab run takes the option", text);
+    r = take_flag(o, text);
     if (r >= 0)
         return r;
     if (len >= sizeof name)
@@ -249,9 +286,24 @@ static int take_option(options *o, int argc, char **argv, int *i)
 }
 
 /* The defaults that depend on what was given. */
-static void settle_options(options *o)
+static int settle_options(options *o)
 {
-    int i;
+    const char *to[5];
+    int         i, k, n = 0;
+
+    for (i = 0; i < 5; i++) {
+        to[n] = i < 4 ? o->output[i] : o->run.save;
+        for (k = 0; to[n] && k < n; k++)
+            if (!strcmp(to[k], to[n]))
+                return usage_error("two reports into one:", to[n]);
+        n += to[n] != NULL;
+    }
+    if (o->run.save && !strcmp(o->run.save, "-"))
+        return usage_error("--save needs a file", "");
+    if (o->run.unit && !o->run.reported)
+        return usage_error("--unit is that of --reported numbers", "");
+    if (o->run.measured && o->run.reported)
+        return usage_error("--measure or --reported: one of them", "");
 
     if (!o->plan.rules)
         o->plan.rule[o->plan.rules++] = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
@@ -260,6 +312,7 @@ static void settle_options(options *o)
             o->plan.rule[i].metric = (perf_metric)o->metric;
         o->plan.kind[i] = ab_rule_kind(&o->plan.rule[i]);
     }
+    return 0;
 }
 
 /* The research form  perf-ab A B ratio [metric]. */
@@ -308,10 +361,7 @@ static int write_report(const ab_report *r, const options *o)
     }
     if (table)
         ab_print_table(stdout, r);
-    if (fflush(stdout) != 0 || ferror(stdout)) {
-        fprintf(stderr, "perf-ab: standard output cannot be written\n");
-        failed = 1;
-    }
+    failed |= written();
     return failed ? AB_UNUSABLE : ab_status(r);
 }
 
@@ -411,6 +461,20 @@ static int count_rows(const sides *s, const options *o, size_t *rows, ab_error *
     return 0;
 }
 
+/* "x -> y" where one benchmark of each side is compared with the other and both have names; NULL:
+ * the names are no news.                                                                         */
+static char *unlike_names(const char *a, const char *b)
+{
+    size_t size = strlen(a) + strlen(b) + 5;
+    char  *t;
+
+    if (!*a || !*b || !strcmp(a, b))
+        return NULL;
+    t = (char *)ab_grow(NULL, size, 1);
+    snprintf(t, size, "%s -> %s", a, b);
+    return t;
+}
+
 static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
 {
     const ab_series *a, *b;
@@ -442,6 +506,9 @@ static int compare(ab_report *r, const options *o, sides *kind, ab_error *e)
         r->fresh += first->side[0].n > 1 && !ab_find(&first->side[0], first->side[1].s[i].name);
     r->format[0] = first->side[0].format;
     r->format[1] = o->files > 1 ? first->side[1].format : first->side[0].format;
+    if (o->files > 1 && first->side[0].n == 1 && first->side[1].n == 1)
+        r->unlike = unlike_names(first->side[0].s[0].name, first->side[1].s[0].name);
+    r->row[0].name = r->unlike ? r->unlike : r->row[0].name;
     ab_judge(r);
     if (o->files == 1 && r->row[0].d[0].how == AB_HOW_SEPARATE && first->side[0].n == 2)
         for (k = 0; k < 2; k++) {                   /* the two commands of one file               */
@@ -474,6 +541,7 @@ static void free_rows(ab_report *r)
     for (i = 0; i < r->usages; i++)
         free(r->usage[i].name);
     free(r->usage);
+    free(r->unlike);
     free(r->row);
     free(r->owned[0]);
     free(r->owned[1]);
@@ -674,21 +742,49 @@ static int merge(int argc, char **argv)
 
 /* ---- perf-ab run ---- */
 
+/* Can that file be written?  Asked before anything is measured, it is left as it was. */
+static int can_write(const char *path)
+{
+    int was = access(path, F_OK) == 0, f;
+
+    if (!strcmp(path, "-"))
+        return 1;
+    f = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
+    if (f < 0 && errno != ENXIO) {                  /* a pipe that nobody reads yet               */
+        fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", path, strerror(errno));
+        return 0;
+    }
+    if (f >= 0)
+        close(f);
+    if (!was)
+        unlink(path);
+    return 1;
+}
+
 static int run_commands(options *o, char **argv)
 {
     ab_report   r;
     ab_set      set;
     ab_commands c;
-    int         status;
+    int         status, i;
 
     memset(&r, 0, sizeof r);
     memset(&set, 0, sizeof set);
     memset(&c, 0, sizeof c);
     r.plan = o->plan;
     r.plot = o->plot;
+    for (i = 0; i < 4; i++)
+        if (o->output[i] && !can_write(o->output[i]))
+            return AB_UNUSABLE;
+    if (o->run.save && !can_write(o->run.save))
+        return AB_UNUSABLE;
     status = ab_run_commands(&r, &c, &set, &o->run, argv);
     if (status == 0) {
         status = write_report(&r, o);
+        if (o->run.save && ab_save(o->run.save, &set) < 0) {
+            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->run.save, strerror(errno));
+            status = AB_UNUSABLE;
+        }
         ab_run_leave();
     }
     free_rows(&r);
@@ -703,18 +799,25 @@ int main(int argc, char **argv)
     const char *first = argc > 1 ? argv[1] : "--help";
     int         i, status = 0, running = !strcmp(first, "run"), protocol = -1;
 
+    for (i = 0; i < 3; i++)                         /* a closed one must not become a file of ours*/
+        if (fcntl(i, F_GETFD) < 0 && open("/dev/null", i ? O_RDONLY : O_WRONLY) != i)
+            return AB_UNUSABLE;
+    for (i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--help") || !strcmp(argv[i], "-h") || !strcmp(argv[i], "--version"))
+            first = argv[i];
     memset(&o, 0, sizeof o);
     o.metric = -1;
     o.plan.confidence = 0.95;
     o.run = ab_run_opts_default();
+    o.running = running;
     if (!strcmp(first, "--help") || !strcmp(first, "-h")) {
         fputs(help, argc > 1 ? stdout : stderr);
-        return argc > 1 ? 0 : AB_UNUSABLE;
+        return argc > 1 ? written() : AB_UNUSABLE;
     }
     if (!strcmp(first, "--version")) {
         printf("perf-ab %d.%d.%d\n", PERF_VERSION / 10000, PERF_VERSION / 100 % 100,
                PERF_VERSION % 100);
-        return 0;
+        return written();
     }
     if (!strcmp(first, "merge"))
         return merge(argc, argv);
@@ -739,7 +842,8 @@ int main(int argc, char **argv)
     }
     if (!status)
         status = take_ratio(&o);
-    settle_options(&o);
+    if (!status)
+        status = settle_options(&o);
     if (!status && protocol >= 0)
         status = ab_serve((ab_protocol)protocol, o.plan.confidence);
     else if (!status && running)

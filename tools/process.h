@@ -48,7 +48,8 @@ static volatile sig_atomic_t ab_child_, ab_alarms_; /* the running group; alarms
 static volatile double       ab_ended_at_;
 static int                   ab_wake_[2] = {-1, -1};
 
-static const int ab_signals_[] = {SIGINT, SIGTERM, SIGHUP, SIGALRM, SIGCHLD};
+static const int ab_signals_[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGALRM, SIGCHLD};
+static sigset_t  ab_caught_;                        /* of them; nohup's SIGHUP stays ignored      */
 
 /* The group gets the signal, and a second to act on it. */
 static void ab_on_signal_(int number)
@@ -85,7 +86,7 @@ static void ab_on_child_(int number)
 /* Must be called before the first command.  -1 without a pipe. */
 PERF_FN int ab_catch(void)
 {
-    struct sigaction a;
+    struct sigaction a, was;
     size_t           i;
     int              k;
 
@@ -100,11 +101,17 @@ PERF_FN int ab_catch(void)
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
         sigaddset(&a.sa_mask, ab_signals_[i]);
     a.sa_flags = SA_NOCLDSTOP;
+    sigemptyset(&ab_caught_);
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++) {
         a.sa_handler = ab_signals_[i] == SIGALRM   ? ab_on_alarm_
                        : ab_signals_[i] == SIGCHLD ? ab_on_child_ : ab_on_signal_;
+        if (a.sa_handler == ab_on_signal_ && sigaction(ab_signals_[i], NULL, &was) == 0 &&
+            was.sa_handler == SIG_IGN)
+            continue;
         sigaction(ab_signals_[i], &a, NULL);
+        sigaddset(&ab_caught_, ab_signals_[i]);
     }
+    sigprocmask(SIG_UNBLOCK, &ab_caught_, NULL);    /* who started us may have blocked them       */
     return 0;
 }
 
@@ -134,18 +141,14 @@ PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *o, int *from)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t          attr;
-    sigset_t                   all, old;
+    sigset_t                   old;
     extern char              **environ;
     pid_t                      child = -1;
     int                        end[2] = {-1, -1}, r;
-    size_t                     i;
 
     *from = -1;
     if (o->capture && pipe(end) != 0)
         return -1;
-    sigemptyset(&all);
-    for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
-        sigaddset(&all, ab_signals_[i]);
     posix_spawn_file_actions_init(&files);
     posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
     if (o->capture) {
@@ -159,11 +162,11 @@ PERF_FN pid_t ab_start_(char **word, const ab_spawn_opts *o, int *from)
     }
     if (!o->show)
         posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
-    sigprocmask(SIG_BLOCK, &all, &old);                     /* until the handlers know the child  */
+    sigprocmask(SIG_BLOCK, &ab_caught_, &old);                    /* until the handlers know the child  */
     posix_spawnattr_init(&attr);
     posix_spawnattr_setpgroup(&attr, 0);
     posix_spawnattr_setsigmask(&attr, &old);
-    posix_spawnattr_setsigdefault(&attr, &all);
+    posix_spawnattr_setsigdefault(&attr, &ab_caught_);
     posix_spawnattr_setflags(&attr, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK |
                                         POSIX_SPAWN_SETSIGDEF);
     r = posix_spawnp(&child, word[0], &files, &attr, word, environ);
@@ -244,13 +247,30 @@ PERF_FN void ab_await_(pid_t child, int from, ab_output *t)
         close(from);
 }
 
+/* Signals what is left of a group whose leader is still a zombie, reaps the leader, and gives the
+ * others a second before it kills them.  As long as one lives the group keeps its number.        */
+PERF_FN void ab_end_group_(pid_t leader, int number, int *status, struct rusage *used)
+{
+    struct timespec pause = {0, 1000000};
+    int             i;
+
+    kill((pid_t)-leader, number);
+    while (wait4(leader, status, 0, used) < 0 && errno == EINTR)
+        continue;
+    for (i = 0; i < 1000 && kill((pid_t)-leader, 0) == 0; i++)
+        nanosleep(&pause, NULL);
+    if (i == 1000)
+        kill((pid_t)-leader, SIGKILL);
+}
+
 /* Runs it to its end, and ends what it leaves behind in its group.  -1 and errno: cannot be run. */
 PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
 {
     double        began = ab_seconds_();
     ab_output     t;
     struct rusage used;
-    int           from, status = 0;
+    int           from, status = 0, i;
+    size_t        k;
     pid_t         child;
 
     memset(out, 0, sizeof *out);
@@ -262,10 +282,9 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
     ab_set_timer_(0.0);
     out->wall = (ab_ended_at_ - began) * 1e9;
     out->late = ab_alarms_ && !ab_signal_;
-    kill((pid_t)-child, ab_alarms_ ? SIGKILL : SIGTERM);
+    i = ab_alarms_ ? SIGKILL : SIGTERM;
     ab_child_ = 0;
-    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
-        continue;
+    ab_end_group_(child, i, &status, &used);
     out->user = (double)used.ru_utime.tv_sec * 1e9 + (double)used.ru_utime.tv_usec * 1e3;
     out->system = (double)used.ru_stime.tv_sec * 1e9 + (double)used.ru_stime.tv_usec * 1e3;
 #ifdef __APPLE__
@@ -278,6 +297,8 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
     if (o->capture) {
         t.text = (char *)ab_grow(t.text, t.n + 1, 1);
         t.text[t.n] = '\0';
+        for (k = 0; k < t.n; k++)
+            t.text[k] = t.text[k] ? t.text[k] : ' ';
     }
     out->text = t.text;
     return 0;
@@ -325,11 +346,12 @@ PERF_FN pid_t ab_helper(const char *text, int show, ab_ended *out)
 
 PERF_FN void ab_helper_end(pid_t *child)
 {
+    struct rusage used;
+    int           status;
+
     if (*child <= 0)
         return;
-    kill((pid_t)-*child, SIGTERM);
-    while (waitpid(*child, NULL, 0) < 0 && errno == EINTR)
-        continue;
+    ab_end_group_(*child, SIGTERM, &status, &used);
     *child = 0;
 }
 

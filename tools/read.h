@@ -368,8 +368,10 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
     else if (column[COL_VALUE] < 0)
         return ab_fail_at(
             s, start,
-            s->o->value
-                ? "no column of the name that --value gives"
+            s->o->value ? "no column of the name that --value gives"
+            : strchr("0123456789+-.", s->text[start]) && memchr(s->text + start, ',', len)
+                ? "a decimal comma? write 1.5, not 1,5; pairs need a header line 'a,b'"
+            : strchr("0123456789+-.", s->text[start]) ? "pairs need a header line 'a,b'"
                 : "the header needs columns 'a' and 'b', or 'value' (and 'name'), or --value",
             s->text + start, len);
     return n;
@@ -834,6 +836,8 @@ PERF_FN int json_hyperfine_(ab_json *j, json_t *b)
 
     if (!times)
         return -1;
+    if (!j->s->o->value && ab_unwanted_(j->s, "s"))
+        return 0;
     json_in_(j, "times", 0);
     failed = json_list_(j, ab_series_of(j->s->set, name ? name : ""), NULL, "s", times, NULL);
     json_out_(j);

@@ -26,6 +26,7 @@ typedef struct ab_run_opts {
     uint64_t    seed;
     int         seeded, shell, show_output, ignore_failure;
     ab_measure  measure;
+    int         measured;               /* 1: --measure was given                                 */
     const char *reported;               /* NULL: no; "": last number; else what is before it      */
     const char *unit, *save;
     const char *setup, *cleanup;        /* once for each command, before and after all its runs   */
@@ -504,10 +505,12 @@ typedef struct ab_choice {              /* a parameter and its values           
     size_t   n;
 } ab_choice;
 
-PERF_FN void ab_choice_add_(ab_choice *p, const char *s, size_t len)
+/* -1: longer than a value may be. */
+PERF_FN int ab_choice_add_(ab_choice *p, const char *s, size_t len)
 {
     p->value = (ab_text *)ab_grow(p->value, p->n + 1, sizeof *p->value);
-    snprintf(p->value[p->n++].s, sizeof p->value->s, "%.*s", (int)(len < 150 ? len : 150), s);
+    snprintf(p->value[p->n++].s, sizeof p->value->s, "%.*s", (int)(len < 160 ? len : 160), s);
+    return len < sizeof p->value->s ? 0 : -1;
 }
 
 /* FIRST..LAST or FIRST..LAST:STEP, with as many decimals as FIRST or STEP has.  0: it is neither,
@@ -533,7 +536,7 @@ PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
         return 0;
     if (!(step > 0.0) || !(high >= low))
         return -2;
-    if (!((high - low) / step < (double)AB_COMMANDS))
+    if (!((high - low) / step < (double)AB_COMMANDS) || !(low > -1e15) || !(high < 1e15))
         return -1;
     for (i = 0; i < 2; i++) {
         point = strchr(i ? s : text, '.');
@@ -543,7 +546,7 @@ PERF_FN int ab_choice_range_(ab_choice *p, const char *text)
     }
     for (i = 0; (x = low + (double)i * step) <= high + 1e-9 * step; i++) {
         snprintf(t.s, sizeof t.s, "%.*f", digits < 12 ? digits : 12, x);
-        ab_choice_add_(p, t.s, strlen(t.s));
+        (void)ab_choice_add_(p, t.s, strlen(t.s));
     }
     return 1;
 }
@@ -561,11 +564,12 @@ PERF_FN int ab_choice_read_(ab_choice *p, const char *text, ab_error *e)
     if (r < -1)
         return ab_fail(e, "--parameter", 0, 0, "a range goes up: '%.80s'", text);
     if (r)
-        return r > 0 ? 0 : ab_fail(e, "--parameter", 0, 0, "more than %d values: '%.80s'",
-                                   AB_COMMANDS, text);
+        return r > 0 ? 0 : ab_fail(e, "--parameter", 0, 0,
+                                   "more than %d values, or beyond 1e15: '%.80s'", AB_COMMANDS, text);
     for (s = equals + 1;; s = end + 1) {
         end = s + strcspn(s, ",");
-        ab_choice_add_(p, s, (size_t)(end - s));
+        if (ab_choice_add_(p, s, (size_t)(end - s)) < 0)
+            return ab_fail(e, "--parameter", 0, 0, "a value of more than 159 bytes: '%.80s...'", s);
         if (!*end)
             return 0;
     }
@@ -621,12 +625,12 @@ PERF_FN char *ab_title_(char **word)
 
 /* Makes command m from the words between two --, for one combination of parameters. */
 PERF_FN void ab_command_(const ab_commands *c, ab_command *m, char **word, size_t which,
-                         const ab_choice *p, size_t pick, unsigned *used)
+                         const ab_choice *p, size_t pick, unsigned *used,
+                         unsigned *by_helpers)
 {
     static char        sh[] = "sh", dash_c[] = "-c";
     const ab_run_opts *o = c->o;
     const char        *prepare = o->prepares > 1 ? o->prepare[which] : o->prepare[0];
-    unsigned           none = 0;
     size_t             n = 0, i;
 
     while (word[n])
@@ -645,9 +649,9 @@ PERF_FN void ab_command_(const ab_commands *c, ab_command *m, char **word, size_
         m->shell[2] = m->title;
         m->word = m->shell;
     }
-    m->setup = o->setup ? ab_fill_in_(o->setup, p, o->parameters, pick, &none) : NULL;
-    m->prepare = prepare ? ab_fill_in_(prepare, p, o->parameters, pick, &none) : NULL;
-    m->cleanup = o->cleanup ? ab_fill_in_(o->cleanup, p, o->parameters, pick, &none) : NULL;
+    m->setup = o->setup ? ab_fill_in_(o->setup, p, o->parameters, pick, by_helpers) : NULL;
+    m->prepare = prepare ? ab_fill_in_(prepare, p, o->parameters, pick, by_helpers) : NULL;
+    m->cleanup = o->cleanup ? ab_fill_in_(o->cleanup, p, o->parameters, pick, by_helpers) : NULL;
 }
 
 /* "threads=4 level=9": what combination number `pick` is. */
@@ -689,7 +693,8 @@ PERF_FN long ab_split_(ab_commands *c, char **argv, char ***word)
 PERF_FN void ab_contests_make_(ab_commands *c, char ***word, size_t words, const ab_choice *p,
                                size_t picks, unsigned *used)
 {
-    size_t i, k, inside = words > 1 ? words : picks;
+    size_t   i, k, inside = words > 1 ? words : picks;
+    unsigned none = 0;                  /* one command competes with itself: it has to differ     */
 
     c->n = words > 1 ? picks : 1;
     c->contest = (ab_contest *)ab_grow(NULL, c->n, sizeof *c->contest);
@@ -701,7 +706,7 @@ PERF_FN void ab_contests_make_(ab_commands *c, char ***word, size_t words, const
         memset(t->command, 0, inside * sizeof *t->command);
         for (k = 0; k < inside; k++)
             ab_command_(c, &t->command[k], word[words > 1 ? k : 0], words > 1 ? k : 0, p,
-                        words > 1 ? i : k, used);
+                        words > 1 ? i : k, used, words > 1 ? used : &none);
     }
     c->rows = c->n * (inside - 1);
 }
@@ -711,13 +716,16 @@ PERF_FN int ab_commands_read_(ab_commands *c, char **argv)
     ab_choice p[AB_PARAMETERS];
     char   ***word = (char ***)ab_grow(NULL, AB_COMMANDS, sizeof *word);
     long      words = ab_split_(c, argv, word);
-    size_t    i, picks = 1;
+    size_t    i, k, picks = 1;
     unsigned  used = 0;
     int       r = words < 0 ? -1 : 0;
 
     memset(p, 0, sizeof p);
     for (i = 0; i < c->o->parameters && !r; i++) {
         r = ab_choice_read_(&p[i], c->o->parameter[i], &c->e);
+        for (k = 0; k < i && !r; k++)
+            if (!strcmp(p[k].name, p[i].name))
+                r = ab_fail(&c->e, "--parameter", 0, 0, "{%s} is given twice", p[i].name);
         picks *= p[i].n ? p[i].n : 1;
         if (!r && picks * (size_t)words > AB_COMMANDS)
             r = ab_fail(&c->e, "--parameter", 0, 0, "more than %d commands", AB_COMMANDS);
@@ -728,7 +736,9 @@ PERF_FN int ab_commands_read_(ab_commands *c, char **argv)
         ab_contests_make_(c, word, (size_t)words, p, picks, &used);
     for (i = 0; i < c->o->parameters && !r; i++)
         if (!(used & 1u << i))
-            r = ab_fail(&c->e, "--parameter", 0, 0, "no command holds {%s}", p[i].name);
+            r = ab_fail(&c->e, "--parameter", 0, 0, words > 1 ? "no command and no helper holds {%s}"
+                                                              : "the command does not hold {%s}",
+                        p[i].name);
     for (i = 0; i < AB_PARAMETERS; i++)
         free(p[i].value);
     free(word);
@@ -763,7 +773,8 @@ PERF_FN void ab_commands_free_(ab_commands *c)
 
 /* ---- the whole ---- */
 
-PERF_FN int ab_save_(const char *file, const ab_set *set)
+/* Keeps what was measured.  -1 and errno: it cannot be written. */
+PERF_FN int ab_save(const char *file, const ab_set *set)
 {
     FILE *f = fopen(file, "wb");
 
@@ -896,10 +907,6 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
     ab_run_names_(c, r, argv);
     ab_run_rows_(c, r, set);
     ab_run_usage_(c, r);
-    if (o->save && ab_save_(o->save, set) < 0) {
-        fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->save, strerror(errno));
-        return AB_UNUSABLE;
-    }
     ab_judge(r);
     return 0;
 }

@@ -379,8 +379,9 @@ PERF_FN void ab_print_head_(FILE *f, const ab_report *r)
         ab_text t = ab_rule_text(&r->plan.rule[k]);
         fprintf(f, "%s%s", k ? " AND " : "", t.s);
     }
-    fprintf(f, "; %g %% intervals%s\n\n", r->plan.confidence * 100.0,
-            r->sequential && r->n > 1 ? ", all together" : "");
+    fprintf(f, "; %g %% intervals%s\n%s\n", r->plan.confidence * 100.0,
+            r->sequential && r->n > 1 ? ", all together" : "",
+            r->unlike ? "names differ: the only benchmark of A is compared with the only one of B\n" : "");
 }
 
 /* Each reason once, behind the names it holds for (at most three of them). */

@@ -297,6 +297,13 @@ static void accuracy(void)
     CHECK(!perf_accuracy_ok(&a, &t) && perf_is_nan_(a.max_abs), "another infinity");
     a = perf_accuracy_f64(NULL, ref, 4);
     CHECK(!perf_accuracy_ok(&a, &t) && a.compared == 0, "not evaluated");
+    a.compared = 1;                             /* figures of one's own: any of them tells         */
+    a.max_rel = a.max_ulp = 0.0;
+    a.max_abs = 0.4;
+    CHECK(!perf_accuracy_ok(&a, NULL), "no limit means equal, whichever figure says that it is not");
+    a.max_abs = 0.0;
+    a.max_rel = 0.4;
+    CHECK(!perf_accuracy_ok(&a, NULL), "so does the relative one");
     CHECK(!perf_accuracy_ok(NULL, NULL), "NULL");
     a = perf_accuracy_f32(f, g, 2);
     CHECK(a.max_ulp == 1.0 && a.max_rel > 1e-7 && a.max_rel < 1.3e-7, "float: %g", a.max_rel);

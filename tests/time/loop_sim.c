@@ -1353,6 +1353,16 @@ static void budgets(void)
         spend(3e8);
     k = perf_race_end(&race);
     CHECK((double)(now_ns - began) < 2.9e9 && k.rounds >= 1, "a race: %g s", (double)(now_ns - began) * 1e-9);
+    for (i = 3; i < 30; i += 3) {               /* the first calls take it all: they are the pair  */
+        race = perf_race_begin("slower race", 2 + i % 2, &o);
+        for (v = 0; perf_race_next(&race) >= 0; v++)
+            spend(i * 1e9);
+        k = perf_race_end(&race);
+        CHECK(v == 2 + i % 2 && k.rounds == 1 && k.decides == PERF_DECIDES_WALL && strstr(k.why, "first calls") &&
+                  near_to(k.entry[1].time.p50, i * 1e9, 1e-6), "%d calls", v);
+        CHECK(k.entry[1].verdict.decision == PERF_INCONCLUSIVE && k.entry[1].verdict.pairs_needed >= 23.0 &&
+                  strstr(k.entry[1].verdict.reason, "max_seconds"), "%s", k.entry[1].verdict.reason);
+    }
 }
 
 /* ---- what is said ---- */

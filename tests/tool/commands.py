@@ -102,6 +102,8 @@ def failures(c):
     c.status(3, "run", *good, has="two commands are needed")
     c.status(3, "run", *good, "--", has="two commands are needed")
     c.status(3, "run", "true", "true", has="stand behind --")
+    for number in ("0", "1.5", "-1"):
+        c.status(3, "run", "--pairs", number, *good, *good, has="a whole number")
     c.status(3, "run", "--pairs", "few", *good, *good, has="a whole number")
     c.status(3, "run", "--budget", "0.000001", *slow, *slow, has="the budget is too short")
     c.status(3, "run", "--pairs", "2", "--save", "no/where.json", *good, *good, has="cannot be written")
@@ -136,7 +138,7 @@ def signals(c):
         p = subprocess.Popen([c.tool, "run", "--warmup", "0", "--accept", "speedup >= 1", "--", "sh", "-c",
                               f"echo $$ > {mark}; exec sleep 60", "--", "sh", "-c",
                               f"echo $$ > {mark}; exec sleep 60"], stdout=subprocess.PIPE,
-                             stderr=subprocess.PIPE, text=True)
+                             stderr=subprocess.PIPE, text=True, preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
         while not mark.exists() or not mark.read_text().strip():
             time.sleep(0.01)
         p.send_signal(number)

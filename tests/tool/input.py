@@ -36,6 +36,10 @@ BAD = [
     ("hexadecimal", "1.5\n0x10\n", "2:1", "expected a number: '0x10'"),
     ("cut exponent", "1.5\n2e\n", "2:1", "expected a number: '2e'"),
     ("comma", "1,5\n2,5\n", "1:1", "a decimal comma? write 1.5, not 1,5"),
+    ("comma behind a sign", "-1,5\n", "1:1", "a decimal comma? write 1.5"),
+    ("comma behind thousands", "1.234,56\n", "1:1", "a decimal comma? write 1.5"),
+    ("comma before a unit", "0,5 s\n0,6 s\n", "1:1", "a decimal comma? write 1.5"),
+    ("pairs without a header", "1;2\n3;4\n", "1:1", "pairs need a header line 'a,b'"),
     ("comma later", "1.5\n2,5\n", "2:1", "a decimal comma: write 1.5, not 1,5: '2,5'"),
     ("comma in columns", "name;value\nx;2,5\n", "2:3", "a decimal comma: write 1.5"),
     ("commas between semicolons", "1,5;2,4\n1,6;2,5\n", "1:1", "a decimal comma: write 1.5, not 1,5: '1,5'"),
@@ -166,6 +170,41 @@ def main():
     c.status(3, DATA / "google_a.json", DATA / "google_b.json", "--value", "nothing", has="--value")
     c.status(3, good, good, "--format", "go", has="no line with results")
     c.status(3, has="usage")
+
+    # Options of the other kind of work are not passed over, and help is help wherever it stands.
+    for option in (("--pairs", "5"), ("--shell",), ("--reported=x",), ("--save", "x")):
+        c.status(3, good, good, *option, has="only perf-ab run takes the option")
+    for option in (("--paired",), ("--value", "x")):
+        c.status(3, "run", *option, "--", "true", "--", "true", has="measures itself")
+    c.status(3, "run", "--unit", "ms", "--", "true", "--", "true", has="--unit is that of --reported numbers")
+    c.status(3, "run", "--reported", "--measure", "cpu", "--", "true", "--", "true", has="one of them")
+    for to in ("-", "x.json"):
+        c.status(3, good, good, "--json", to, "--csv", to, has=f"two reports into one: '{to}'")
+    c.status(3, "run", "--html", "x", "--save", "x", "--", "true", "--", "true", has="two reports into one")
+    c.status(3, "run", "--save", "-", "--", "true", "--", "true", has="--save needs a file")
+    for args in (("run", "--help"), ("merge", "-h"), (good, good, "--help")):
+        c.status(0, *args, has="usage: perf-ab A B")
+    c.status(0, "run", "--version", has="perf-ab ")
+
+    # One benchmark on each side is meant, whatever its name; the report says so.
+    old, new = (c.file(f"{n}.json", json_results("[%s]" % ",".join(GOOD.split()), name=f'"{n}"')) for n in ("old", "new"))
+    for option in ("--plot", "--csv", "--json", "--markdown", "--html"):
+        c.status(2, old, new, option, *(["-"] if option != "--plot" else []), has="old -> new" if option == "--plot" else "new")
+    c.status(2, old, new, has="names differ: the only benchmark of A is compared with the only one of B")
+    c.check("names differ" not in c.status(2, old, old), "names that are equal")
+    c.status(3, good, old, has="the other one names none")
+
+    # Times are neither memory nor throughput, where less would be worse.
+    times = c.file("times.csv", "a,b,unit\n" + "2.001,1.001,ms\n" * 20)
+    rates = c.file("rates.csv", "a,b,unit\n" + "1.001,2.001,MB/s\n" * 20)
+    flies = DATA / "hyperfine.json"
+    for metric, has in (("memory", "that is no memory"), ("throughput", "that is no throughput")):
+        c.status(3, times, "--metric", metric, has=has)
+        c.status(3, flies, "--metric", metric, has="this file has times")
+    c.status(3, rates, "--metric", "memory", has="that is no memory")
+    c.status(3, times, "--accept", "memory down >= 10 % on p95", has="that is no memory")
+    c.status(0, times, has="ACCEPT")
+    c.status(0, rates, "--metric", "throughput", has="ACCEPT")
 
     # Calibration input.
     c.status(3, "--batch", text="hello\n", has="(standard input):1:1: expected: T id n metric threshold")

@@ -93,7 +93,15 @@ def parameters(c):
         c.check(got == [f"echo {v}" for v in want], f"p={text}: {got}")
     for bad in ("p", "=1", "p="):
         c.status(3, "run", "--parameter", bad, "--", "echo", "{p}", has="expected NAME=1,2,3")
-    c.status(3, "run", "--parameter", "p=1,2", "--", "echo", "--", "echo", "x", has="no command holds {p}")
+    c.status(3, "run", "--parameter", "p=1,2", "--", "echo", "--", "echo", "x", has="no command and no helper holds {p}")
+    c.status(3, "run", "--parameter", "p=1,2", "--prepare", "true {p}", "--", "echo", has="the command does not hold {p}")
+    c.status(3, "run", "--parameter", "p=1,2", "--parameter", "p=3", "--", "echo", "{p}", has="{p} is given twice")
+    c.status(3, "run", "--parameter", "p=1," + "y" * 160, "--", "echo", "{p}", has="159 bytes")   # not cut off
+    c.status(3, "run", "--parameter", "p=1e300..1e301:1e300", "--", "echo", "{p}", has="beyond 1e15")
+    fresh(c)                                             # a parameter of what is prepared alone
+    c.status(1, "run", "--reported", "--parameter", "n=1,2", "--prepare", f"echo {{n}} >> {c.work}/log", "--", "echo", "5",
+             "--", "echo", "9", has="2 benchmarks")
+    c.check(set(logged(c)) == {"1", "2"}, f"{logged(c)}")
     for text in ("p=8..1", "p=0..1:0", "p=1..2:-1"):
         c.status(3, "run", "--parameter", text, "--", "echo", "{p}", "--", "echo", has="a range goes up")
     c.status(3, "run", "--parameter", "p=1..5000", "--", "echo", "{p}", has="more than 1000 values")
@@ -182,14 +190,21 @@ def gone(c, file, what):
     file.unlink()
 
 
+def heard():
+    """What a shell sets for a job in the background must not decide here."""
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def left_behind(c):
     pids = c.work / "pids"
     many = f"sleep 300 & echo $! >> {pids}; sleep 301 & echo $! >> {pids}; echo $$ >> {pids}; "
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        for stubborn in ("", "trap '' INT TERM HUP; "):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT):
+        for stubborn in ("", "trap '' INT TERM HUP QUIT; "):
             p = subprocess.Popen([c.tool, "run", "--shell", "--warmup", "0", "--cleanup", f"echo clean >> {c.work}/ended",
                                   "--", stubborn + many + "wait", "--", "true"], stdout=subprocess.PIPE,
-                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL)
+                                 stderr=subprocess.PIPE, text=True, stdin=subprocess.DEVNULL, preexec_fn=heard,
+                                 cwd=c.work)
             while p.poll() is None and (not pids.exists() or pids.read_text().count("\n") < 3):
                 time.sleep(0.01)
             p.send_signal(number)
@@ -217,9 +232,64 @@ def left_behind(c):
         gone(c, pids, how)
 
 
+def deaf(c):
+    """What ignores SIGTERM is ended a second later, and a run that has to go on hears no SIGHUP."""
+    pids = c.work / "pids"
+    stay = f"sh -c \"trap '' TERM; echo \\$\\$ >> {pids}; while :; do sleep 0.1; done\" > /dev/null & "
+    wait = f"while ! test -s {pids}; do sleep 0.01; done; "
+    c.status(2, "run", "--shell", "--reported", "--pairs", "1", "--warmup", "0", "--", stay + wait + "echo 9", "--", "echo 5")
+    gone(c, pids, "a deaf child")
+    c.status(2, "run", "--shell", "--pairs", "1", "--warmup", "0", "--prepare", stay + wait, "--", "true", "--", "true")
+    gone(c, pids, "a deaf helper")
+    # nohup ignores SIGHUP; somebody else blocks all signals, or ignores SIGCHLD.
+    mark = c.work / "mark"
+    for how in ("nohup", "blocked", "ignored"):
+        def before():
+            heard()
+            if how == "blocked":
+                signal.pthread_sigmask(signal.SIG_BLOCK, range(1, 32))
+            else:
+                signal.signal(signal.SIGHUP if how == "nohup" else signal.SIGCHLD, signal.SIG_IGN)
+        mark.unlink(missing_ok=True)
+        p = subprocess.Popen([c.tool, "run", "--shell", "--reported", "--pairs", "2", "--", f"echo x > {mark}; echo 5", "--",
+                              "echo 6"], stdout=subprocess.PIPE, text=True, preexec_fn=before, cwd=c.work)
+        while how == "nohup" and p.poll() is None and not mark.exists():
+            time.sleep(0.001)
+        if how == "nohup":
+            p.send_signal(signal.SIGHUP)
+        try:
+            out, _ = p.communicate(timeout=100)
+            c.check(p.returncode == 2 and "1 INCONCLUSIVE" in out, f"{how}: {p.returncode} {out}")
+        except subprocess.TimeoutExpired:
+            p.kill()
+            c.check(False, f"{how}: it hangs")
+
+
+def closed(c):
+    """A closed standard output is an error, not a pipe of ours; an output that cannot be written is one
+    before anything runs."""
+    run = ("run", "--reported", "--pairs", "2", "--", "echo", "5", "--", "echo", "6")
+    for args in (run, ("--help",), ("--version",), ("merge", c.file("m.txt", "1\n"))):
+        for to in (">&-", "> /dev/full"):
+            done = subprocess.run(["sh", "-c", f'exec "$@" {to}', "sh", c.tool, *map(str, args)], capture_output=True, text=True,
+                                  stdin=subprocess.DEVNULL, timeout=100)
+            c.check(done.returncode == 3 and "cannot be written" in done.stderr, f"{args} {to}: {done}")
+    done = subprocess.run(["sh", "-c", 'exec "$@" <&- 2>&-', "sh", c.tool, *run], capture_output=True, text=True, timeout=100)
+    c.check(done.returncode == 2 and "1 INCONCLUSIVE" in done.stdout, f"no input, no errors: {done}")
+    mark = c.work / "ran"
+    for option in ("--json", "--csv", "--markdown", "--html", "--save"):
+        c.status(3, "run", option, "no/where", "--", "touch", mark, "--", "true", has="no/where: cannot be written: No such file")
+        c.check(not mark.exists(), f"{option}: measured for nothing")
+    new = c.work / "new.json"
+    c.status(3, "run", "--json", new, "--", "false", "--", "true", has="ended with status 1")
+    c.check(not new.exists(), "a report of nothing")
+    out = c.status(3, "run", "--save", "/dev/full", *run[1:], has="/dev/full: cannot be written: No space")
+    c.check("1 INCONCLUSIVE" in out, f"the report is lost with the file: {out}")
+
+
 def main():
     c = Checks("running")
-    for part in (race, family, parameters, around, failures_ignored, used, left_behind):
+    for part in (race, family, parameters, around, failures_ignored, used, left_behind, deaf, closed):
         part(c)
     c.finish()
 
