@@ -703,7 +703,8 @@ static void no_trace(void)
 static void odd_clocks(void)
 {
     perf_registry_ *r = perf_registry_get_();
-    static perf_site_ site = {"by another clock", __FILE__, __LINE__, 0};
+    static perf_site_ first = {"of a file", __FILE__, __LINE__, 0};
+    static perf_site_ second = {"by another clock", __FILE__, __LINE__, 0};
     perf_span_ span;
     uint64_t   before = now_ns;
 
@@ -715,11 +716,11 @@ static void odd_clocks(void)
     backwards = 0;
     now_ns = before;
     r->warnings = PERF_CLOCK_NOT_INVARIANT;
-    CHECK(perf_core_get_()->begin(&span, &site, PERF_SELF_AT_, !PERF_COUNTER_), "begun");
+    CHECK(perf_core_get_()->begin(&span, &first, PERF_SELF_AT_, (int)r->clock), "begun");
     perf_core_get_()->end(&span, perf_ticks());
     CHECK(perf_clock().warnings == PERF_CLOCK_NOT_INVARIANT, "%u", perf_clock().warnings);
     r->warnings = 0;
-    CHECK(perf_core_get_()->begin(&span, &site, PERF_SELF_AT_, !PERF_COUNTER_), "begun");
+    CHECK(perf_core_get_()->begin(&span, &second, PERF_SELF_AT_, (int)r->clock), "begun");
     now_ns += 8;
     perf_core_get_()->end(&span, perf_ticks());
     CHECK(perf_clock().warnings == PERF_CLOCK_MIXED, "%u", perf_clock().warnings);
