@@ -50,6 +50,22 @@ static void texts(void)
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
+/* The first and the last character of each length, and what is none: too long, half a pair, too high. */
+static void characters(void)
+{
+    static const struct {
+        const char *text;
+        int         length;
+    } c[] = {{"\x7f", 1},         {"\x80", 0},         {"\xc1\xbf", 0},         {"\xc2\x80", 2},
+             {"\xdf\xbf", 2},     {"\xe0\x9f\xbf", 0}, {"\xe0\xa0\x80", 3},     {"\xed\x9f\xbf", 3},
+             {"\xed\xa0\x80", 0}, {"\xef\xbf\xbf", 3}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf0\x90\x80\x80", 4},
+             {"\xf4\x8f\xbf\xbf", 4}, {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xe2\x82", 0}};
+    size_t i;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++)
+        CHECK(perf_utf8_(c[i].text) == c[i].length, "%d: %d, not %d", (int)i, perf_utf8_(c[i].text), c[i].length);
+}
+
 /* ---- numbers ---- */
 
 static int is_nan(perf_interval r)
@@ -325,6 +341,94 @@ static void files(void)
     CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
 }
 
+/* ---- other tools' formats ---- */
+
+/* Results of our own in that format; to be freed. */
+static char *exported(perf_export_format format, const perf_results_opts *o)
+{
+    perf_status status = perf_export_save(path, format, o);
+
+    CHECK(status == PERF_OK, "%s: %s", perf_export_format_name(format), perf_status_text(status));
+    return file_text(path);
+}
+
+static void exports(void)
+{
+    static const double times[5] = {100, NAN, -1, 120, 0};
+    static char         title[300];
+    perf_result         r = PERF_ZERO, broken = PERF_ZERO;
+    perf_results_item   item[5];
+    perf_results_opts   o = perf_results_opts_default();
+    const char         *context[] = {"k", "v", "half of a pair", NULL};
+    char               *text;
+
+    memset(item, 0, sizeof item);
+    r.time = perf_summarize(times, 1);
+    r.time.count = 2;
+    r.time.std = 14;
+    broken.status = PERF_EDELETED;
+    item[0].name = "wide\xc2\xa0\xe1\x9a\x80\xe2\x80\x83\xe3\x80\x80 \x7f\xff\xc3\xa9\xe4\xb8\x80\n\"";
+    item[0].result = &r;
+    item[0].samples = times;
+    item[0].count = 5;
+    item[1] = item[0];          /* the same name again */
+    item[2].name = "broken";
+    item[2].result = &broken;
+    item[3].name = "nothing"; /* left out */
+    item[4] = item[2];
+    item[4].name = NULL;
+    o.items = item;
+    o.count = 5;
+    o.context = context;
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(strstr(text, "BenchmarkWide_______\xc3\xa9\xe4\xb8\x80_\"\t1\t100 ns/op\n") == text &&
+              count_of(text, "ns/op") == 4 && count_of(text, "120 ns/op") == 2,
+          "%s", text);
+    free(text);
+    text = exported(PERF_EXPORT_GOOGLE, &o);
+    CHECK(json_valid(text) && count_of(text, "\"run_type\":\"iteration\"") == 6 &&
+              count_of(text, "\"error_occurred\":true") == 2 && count_of(text, "(unnamed)") == 2 &&
+              count_of(text, "\"aggregate_name\":\"stddev\"") == 2 && strstr(text, "{\"k\":\"v\",\"date\"") &&
+              !strstr(text, "nothing"),
+          "%s", text);
+    free(text);
+    text = exported(PERF_EXPORT_OPENMETRICS, &o);
+    CHECK(count_of(text, "\nperf_benchmark_seconds{") == 1 && strstr(text, "\\n\\\"\"} 1e-7\n"), "%s", text);
+    free(text);
+    item[0].count = 0; /* a result without a slice that may be written: nothing to tell */
+    o.count = 1;
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(count_of(text, "\t100 ns/op") == 1, "its median alone: %s", text);
+    free(text);
+
+    /* the call tree */
+    perf_reset();
+    {
+        PERF_SCOPE("a;b\x7f\x01\xff");
+        perf_scope s = perf_scope_begin("slow"), wait = perf_wait_begin("inside");
+        uint64_t   end = perf_now() + 1000000;
+        while (perf_now() < end)
+            perf_clobber();
+        perf_scope_end(&wait);
+        perf_scope_end(&s);
+    }
+    text = exported(PERF_EXPORT_FOLDED, NULL);
+    CHECK(strstr(text, "a_b__?;slow;inside "), "%s", text);
+    free(text);
+    memset(title, 't', sizeof title - 1);
+    o.run = title;
+    text = exported(PERF_EXPORT_FLAME, &o);
+    CHECK(strstr(text, "const title=\"perf.h\"") && strstr(text, "\nconst diagnosis=\"") &&
+              !strstr(text, "\nconst diagnosis=\"\""),
+          "%.80s", strstr(text, "const title"));
+    free(text);
+    o.run = "mine";
+    text = exported(PERF_EXPORT_FLAME, &o);
+    CHECK(strstr(text, "const title=\"mine\""), "%.80s", strstr(text, "const title"));
+    free(text);
+    perf_reset();
+}
+
 /* ---- scopes and loops ---- */
 
 static void names(void)
@@ -362,6 +466,13 @@ static void names(void)
         uint32_t          id = perf_site_id_(r, &site);
         const char       *file = r->names[id]->site.file;
         CHECK(id && strlen(file) == 255 && !strcmp(file + 255 - 6, "/end.c"), "%s", file);
+    }
+    memset(text, '\x80', sizeof text - 1); /* no character at all: cut where the last one may have begun */
+    s = perf_scope_begin(text);
+    perf_scope_end(&s);
+    {
+        perf_registry_ *r = perf_registry_get_();
+        CHECK(r->names[r->count - 1]->length == 251, "%u", r->names[r->count - 1]->length);
     }
     perf_scope_end(NULL);
     perf_async_end(NULL);
@@ -416,21 +527,44 @@ static void loops(void)
     r = perf_race_begin("too many", 1000, &o);
     CHECK(perf_race_next(&r) == -1 && perf_race_end(&r).status != PERF_OK, "too many variants");
     perf_race_name(&r, 0, "x");
+    {
+        perf_loop     none = PERF_ZERO, still = PERF_ZERO;
+        perf_accuracy a;
+        memset(&a, 0, sizeof a);
+        perf_loop_pause(NULL);
+        perf_loop_resume(NULL);
+        perf_loop_pause(&none);
+        perf_loop_resume(&none);
+        perf_ab_accuracy(NULL, a);
+        perf_race_name(NULL, 0, "x");
+        CHECK(!perf_loop_slice_begins(NULL) && !memcmp(&none, &still, sizeof none), "no loop");
+    }
     perf_reset();
 }
 
 /* The lock is ours, as in a signal handler that came while this thread held it: nobody waits, nothing is
  * changed, and what could not be counted is counted as lost.                                      */
-static int  collected;
+static int  collected, forgotten;
 static void collect(struct perf_registry_ *unused)
 {
     (void)unused;
     collected++;
 }
 
+static void tell(perf_out_ *o)
+{
+    perf_put_(o, "told by a source\n");
+}
+
+static void forget(void)
+{
+    forgotten++;
+}
+
 static void inside(void)
 {
-    static perf_source_ source;
+    static perf_source_ source, other;
+    static char         text[20000];
     perf_registry_     *r = perf_registry_get_();
     perf_bench          b;
 
@@ -449,6 +583,11 @@ static void inside(void)
           "not measured");
     CHECK(perf_trace_stream(path) == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
           "no stream");
+    CHECK(perf_sink_set_(NULL, NULL) == PERF_ENOMEM, "no sink");
+    CHECK(perf_report_text(text, sizeof text, NULL) > 0 && !strstr(text, "first seen inside"), "%s", text);
+    CHECK(perf_trace_save(path) == PERF_EIO, "no trace: %s", perf_status_text(perf_trace_save(path)));
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "results of what is known");
+    CHECK(perf_trace_stream_flush() == PERF_ESTATE, "no stream");
     perf_unlock_(r);
     CHECK(row_of("first seen inside", "scope").calls < 0.5 &&
               row_of("counted inside", "counter").calls < 0.5,
@@ -461,6 +600,20 @@ static void inside(void)
     CHECK(r->sources == &source && !source.next, "added once");
     (void)row_of("any", "scope");
     CHECK(collected == 2, "one for the length, one for the text: %d", collected);
+    perf_source_add_(r, &other);
+    perf_source_add_(r, &source);
+    CHECK(r->sources == &other && other.next == &source && !source.next, "behind the other one, once");
+    other.reset = forget;
+    other.report = tell;
+    perf_reset();
+    CHECK(forgotten == 1, "%d", forgotten);
+    (void)perf_report_text(text, sizeof text, NULL);
+    CHECK(strstr(text, "told by a source\n"), "%s", text);
+    r->sources = NULL;
+    {
+        perf_recorder_ *t = perf_track_make_(r, "a track whose name is longer than 31 bytes");
+        CHECK(t && !strcmp(t->name, "a track whose name is longer th") && t->foreign_track, "a track");
+    }
 }
 
 int main(int argc, char **argv)
@@ -468,10 +621,12 @@ int main(int argc, char **argv)
     dir = argc > 1 ? argv[1] : dir;
     snprintf(path, sizeof path, "%s/file", dir);
     texts();
+    characters();
     numbers();
     rules();
     histograms();
     files();
+    exports();
     names();
     loops();
     inside();
