@@ -728,6 +728,87 @@ static void odd_clocks(void)
     r->warnings = 0;
 }
 
+/* Each sort has a column of its own; a name that waits for a device is a row, and has its note. */
+static void sorts(void)
+{
+    static const char *const name[] = {"often", "long", "most in all"};
+    perf_report_opts o = perf_report_opts_default();
+    char  *text;
+    int    i;
+
+    perf_reset();
+    for (i = 0; i < 112; i++) {
+        perf_scope s = perf_scope_begin(name[i < 100 ? 0 : i < 101 ? 1 : 2]);
+        now_ns += i < 100 ? 1 : i < 101 ? 500 : 100;
+        perf_scope_end(&s);
+    }
+    CHECK(place_of("often", PERF_SORT_CALLS) == 1 && place_of("most in all", PERF_SORT_CALLS) == 2, "calls");
+    CHECK(place_of("long", PERF_SORT_MAX) == 1 && place_of("often", PERF_SORT_MAX) == 3, "max");
+    CHECK(place_of("long", PERF_SORT_MEAN) == 1 && place_of("most in all", PERF_SORT_MEAN) == 2, "mean");
+    CHECK(place_of("most in all", PERF_SORT_TOTAL) == 1 && place_of("long", PERF_SORT_TOTAL) == 2, "total");
+    for (i = 0; i < 2; i++) {
+        o.view = i ? PERF_VIEW_JSON : PERF_VIEW_CSV;
+        o.rows = 2;
+        o.sort = PERF_SORT_MAX;
+        text = (char *)malloc(20000);
+        CHECK(perf_report_text(text, 20000, &o) < 20000, "room");
+        CHECK(strstr(text, "\"long\"") && strstr(text, "\"most in all\"") && !strstr(text, "\"often\""), "%s", text);
+        CHECK(!i || json_valid(text), "%s", text);
+        free(text);
+    }
+    {
+        PERF_SCOPE_("for the device", PERF_KIND_SYNC_, sync);
+        now_ns += 3000;
+    }
+    EQUAL("waits for a device", row_of("for the device", "sync").self, 3000);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "for the device") && strstr(text, "a device"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
+    CHECK(strstr(text, "PERF_DIAGNOSIS"), "how to get one: %s", text);
+    free(text);
+}
+
+/* More names inside each other than the tree has levels: none is lost, the last level has the rest. */
+static void deeper(int level)
+{
+    static char name[150][8];
+    perf_scope  s;
+
+    snprintf(name[level], sizeof name[level], "d%03d", level);
+    s = perf_scope_begin(name[level]);
+    now_ns += 100;
+    if (level < 149) {
+        deeper(level + 1);
+    } else {
+        char *text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        CHECK(strstr(text, "note: 150 scopes are still open, their time") && strstr(text, ", ...\n"), "%.3000s", text);
+        free(text);
+    }
+    perf_scope_end(&s);
+}
+
+static void deep(void)
+{
+    perf_tree_ *tree;
+    uint64_t    self = 0;
+    uint32_t    i;
+    char       *text;
+
+    perf_reset();
+    deeper(0);
+    EQUAL("the outermost", row_of("d000", "scope").total, 15000);
+    EQUAL("the innermost", row_of("d149", "scope").self, 100);
+    tree = perf_tree_make_(perf_registry_get_());
+    for (i = 1; i < tree->count; i++)
+        self += tree->node[i].self;
+    CHECK(self == 15000 && tree->count == 1 + PERF_TREE_DEPTH_, "%lu in %u nodes", (unsigned long)self, tree->count);
+    perf_tree_free_(tree);
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, " d127\n") && !strstr(text, "d128"), "%.2000s", text);
+    free(text);
+}
+
 /* What a terminal or a reader of CSV would choke on. */
 static void hostile_names(void)
 {
@@ -859,6 +940,8 @@ int main(void)
     lap_of_another();
     no_trace();
     odd_clocks();
+    sorts();
+    deep();
     hostile_names();
     views();
     perf_reset();
