@@ -772,7 +772,7 @@ static void sorts(void)
 /* More names inside each other than the tree has levels: none is lost, the last level has the rest. */
 static void deeper(int level)
 {
-    static char name[150][8];
+    static char name[150][16];
     perf_scope  s;
 
     snprintf(name[level], sizeof name[level], "d%03d", level);
