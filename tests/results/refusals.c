@@ -271,6 +271,7 @@ static void files(void)
                                       FRONT "\"\\u00G0\"}"};
     static const char *const good[] = {
         FRONT "\"\\u0000\\udc00\\ud800\\u20ac\\ud83d\\ude00\\/\\b\\f\\r\"}", FRONT "-0.5e+3}",
+        FRONT "\"\\ud83d\\u0041\\ud83d\\ue000\"}",
         FRONT "{\"b\":[],\"c\":{}}}"};
     perf_baseline   b;
     perf_trace_part part = PERF_ZERO;
@@ -326,6 +327,12 @@ static void files(void)
     part.name = name;
     CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EINVAL && at == 0, "a name of 299 bytes");
     part.name = NULL;
+    CHECK(perf_trace_merge("", &part, 1, NULL) == PERF_EINVAL, "no path");
+    part.bound_ns = -1;
+    CHECK(perf_trace_merge(path, &part, 1, NULL) == PERF_EINVAL, "less than exact");
+    part.bound_ns = 0;
+    part.path = "";
+    CHECK(perf_trace_merge(path, &part, 1, NULL) == PERF_EINVAL, "no part");
     part.path = "/no/such/file";
     CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EIO && at == 0, "a part that is not there");
     CHECK(perf_tally_of(NULL, 0, &t) == PERF_EINVAL && perf_tally_of("x", 0, NULL) == PERF_EINVAL &&
@@ -394,6 +401,11 @@ static void exports(void)
     free(text);
     text = exported(PERF_EXPORT_OPENMETRICS, &o);
     CHECK(count_of(text, "\nperf_benchmark_seconds{") == 1 && strstr(text, "\\n\\\"\"} 1e-7\n"), "%s", text);
+    free(text);
+    o.time_s = 1e12; /* past all calendars: now */
+    CHECK(perf_results_save(path, &o) == PERF_OK, "save");
+    text = file_text(path);
+    CHECK(json_valid(text) && strstr(text, "\"context\":{\"k\":\"v\"}") && !strstr(text, "1000000000000"), "%s", text);
     free(text);
     item[0].count = 0; /* a result without a slice that may be written: nothing to tell */
     o.count = 1;
@@ -491,6 +503,73 @@ static void names(void)
     perf_reset();
 }
 
+/* Names and checks that are none leave a race as it is; a check that saw nothing keeps back an ACCEPT. */
+static void odd_marks(void)
+{
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_accuracy    a;
+    perf_race        r;
+    perf_race_result e;
+    perf_ab          ab;
+    int              v;
+
+    memset(&a, 0, sizeof a);
+    o.max_seconds = 0.01;
+    o.control = -1;
+    r = perf_race_begin("names", 2, &o);
+    perf_race_name(&r, 1, "second");
+    perf_race_name(&r, -1, "before the first");
+    perf_race_name(&r, 2, "behind the last");
+    perf_race_name(&r, 1, NULL);
+    perf_ab_accuracy(&r, a); /* without a value: nothing to say */
+    while ((v = perf_race_next(&r)) >= 0)
+        perf_clobber();
+    e = perf_race_end(&r);
+    CHECK(e.count == 2 && !strcmp(e.entry[0].name, "0") && !strcmp(e.entry[1].name, "second"), "'%s' '%s'",
+          e.entry[0].name, e.entry[1].name);
+    perf_race_name(&r, 1, "too late");
+    CHECK(!strcmp(e.entry[1].name, "second"), "'%s'", e.entry[1].name);
+    ab = perf_ab_begin("checked", &o);
+    a.max_abs = PERF_NAN_;
+    perf_ab_accuracy(&ab, a);
+    perf_race_name(&ab, 0, "a duel has no names");
+    while ((v = perf_ab_next(&ab)) >= 0)
+        perf_clobber();
+    CHECK(perf_ab_end(&ab).opts.accept.guard.required == 1, "looked at nothing");
+}
+
+/* A table of loops and scopes keeps to the width asked for, with fewer columns. */
+static void widths(void)
+{
+    static const char *const column[] = {"p95", "p99", "first"};
+    static const int         least[] = {76, 86, 96};
+    perf_report_opts         o = perf_report_opts_default();
+    int                      width, i;
+    size_t                   n;
+    char                    *text, *line, *loops;
+    FILE                    *f;
+
+    for (width = 60; width <= 120; width += 5) {
+        o.width = width;
+        f = fopen(path, "wb");
+        CHECK(f && perf_report_to(f, &o) == PERF_OK, "report");
+        fclose(f);
+        text = file_text(path);
+        for (line = text; *line; line += n + (line[n] != '\0')) {
+            n = strcspn(line, "\n");
+            CHECK(n <= (size_t)width || !memchr(line, ' ', n), "%d: %d columns: %.*s", width, (int)n, (int)n, line);
+        }
+        loops = strstr(text, "\n  benchmark ");
+        CHECK(loops, "%d: no loops in %s", width, text);
+        n = loops ? strcspn(loops + 1, "\n") : 0;
+        for (i = 0; loops && i < 3; i++) {
+            loops[n + 1] = '\0';
+            CHECK((strstr(loops + 1, column[i]) != NULL) == (width >= least[i]), "%d: %s", width, loops + 1);
+        }
+        free(text);
+    }
+}
+
 static void loops(void)
 {
     static const struct {
@@ -536,6 +615,7 @@ static void loops(void)
         perf_loop_pause(&none);
         perf_loop_resume(&none);
         perf_ab_accuracy(NULL, a);
+        perf_ab_accuracy(&b, a); /* a bench compares nothing */
         perf_race_name(NULL, 0, "x");
         CHECK(!perf_loop_slice_begins(NULL) && !memcmp(&none, &still, sizeof none), "no loop");
     }
@@ -629,6 +709,8 @@ int main(int argc, char **argv)
     exports();
     names();
     loops();
+    odd_marks();
+    widths();
     inside();
     return check_done();
 }
