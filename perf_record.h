@@ -593,8 +593,10 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
     if (!r) {
         (void)perf_calibrate_();
         mine = perf_registry_make_();
-        if (!mine)
+        if (!mine) {
+            PERF_SET_(&perf_anchor_v1_.poor, 1u);
             return PERF_NULL_;
+        }
         leader = PERF_CAST_(perf_anchor_ *, PERF_PTR_(void *, PERF_PTR_(uintptr_t, s.is_there)));
 #if PERF_TCC_
         leader->registry = r = mine;
@@ -612,6 +614,8 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
         perf_anchor_v1_.clock.first = r->made;  /* an image that comes late knows the rate, too   */
         PERF_REL_(&perf_anchor_v1_.clock.state, 2u);
     }
+    if (PERF_GET_(&perf_anchor_v1_.poor))       /* what came before is lost                       */
+        perf_fail_(r, PERF_ENOMEM);
     PERF_REL_(&perf_anchor_v1_.registry, r);
     PERF_SET_(&perf_anchor_v1_.off, PERF_GET_(&r->off));
     perf_clock_agrees_(r, PERF_COUNTER_);

@@ -920,19 +920,15 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     r->reading++;                               /* a reset keeps off `retired`                    */
     perf_unlock_(r);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        if (!perf_lock_(r)) {                   /* keeps it from being retired meanwhile          */
-            whole = 0;
-            break;
-        }
-        got = perf_events_copy_(&e, r, t);
+        (void)perf_lock_(r);                    /* keeps it from being retired meanwhile; we had  */
+        got = perf_events_copy_(&e, r, t);      /* it above: this thread is not inside            */
         perf_unlock_(r);
         if (got)
             use(with, &e);
         PERF_FREE(e.event);
         whole &= got;
     }
-    if (!perf_lock_(r))
-        return 0;
+    (void)perf_lock_(r);
     at = r->retired;
     end = at ? at + r->retired_bytes : at;
     perf_unlock_(r);
@@ -945,10 +941,9 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         e.name = old->name;
         use(with, &e);
     }
-    if (perf_lock_(r)) {
-        r->reading--;
-        perf_unlock_(r);
-    }
+    (void)perf_lock_(r);
+    r->reading--;
+    perf_unlock_(r);
     return whole;
 }
 

@@ -10,13 +10,15 @@ any program ran it; so does each way of a branch.  Ways that only a C++ exceptio
     --build FOLDER    where to build (build-coverage); what was run there before counts as well
     --again           count anew what is there, run nothing
     --only WORD       run only the tests of this suite, or whose name contains this; may be given again
-    --missing HEADER  also print this header's lines that never ran, and the functions they are in
+    --missing HEADER  also print this header's lines that never ran, with ways that were never taken (which of how
+                      many, counted from 1), and the functions they are in
     --markdown        the table as docs/coverage.md has it
 
 Children that end by check_exit() of tests/check.h leave counts, those that end by a signal do not; scripts that
 build programs are run with a compiler that adds --coverage.  Needs gcc, gcov, meson.  About ten minutes on two cores."""
 import argparse
 import collections
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -30,6 +32,10 @@ SCRIPTS = {"harness", "at exit", "modules", "core gcc", "fake driver gcc", "unlo
 # The same programs with other switches, or under a tool that cannot count; signals: a handler that interrupts
 # code compiled with -O0 in the middle of an addition.
 LEFT_OUT = ("signals", "tsan", "valgrind", "sanitized", "hot path", "ten thousand ranks")
+# -O0 also where a test asks for -O2, whose branches are the compiler's; what is always inlined is counted once, not
+# at each place that calls it.
+FLAGS = "-DCHECK_COVERAGE -O0"
+IN_C = "-D__always_inline__=__unused__"     # libstdc++ needs the word
 
 
 def command(*words, **options):
@@ -49,9 +55,9 @@ def shims(build):
 case " $* " in *" -nodefaultlibs "* | *" -flto"* | *" -E "* | *fsanitize=thread*) exec {real} "$@" ;; esac
 for word; do
     shift
-    case $word in -fsanitize=* | -fno-sanitize*) ;; *) set -- "$@" "$word" ;; esac
+    case $word in -fsanitize=* | -fno-sanitize* | -O*) ;; *) set -- "$@" "$word" ;; esac
 done
-exec {real} --coverage -dumpdir "{counts}/$$-" "$@"
+exec {real} --coverage {FLAGS} {IN_C if name in ('gcc', 'cc') else ''} -dumpdir "{counts}/$$-" "$@"
 """)
         shim.chmod(0o755)
     return folder
@@ -67,7 +73,7 @@ def run_tests(build, only):
     meson = "meson"
     if not (build / "build.ninja").exists():
         command(meson, "setup", str(build), str(ROOT), "-Db_coverage=true", "-Doptimization=0", "-Dwerror=false",
-                "-Dc_args=-DCHECK_COVERAGE")
+                f"-Dc_args={FLAGS} {IN_C}", f"-Dcpp_args={FLAGS}")
     tests = [t for t in json.loads(command(meson, "introspect", str(build), "--tests")) if wanted(t, only)]
     programs = {target["id"]: target["filename"][0]
                 for target in json.loads(command(meson, "introspect", str(build), "--targets"))}
@@ -86,15 +92,35 @@ class Header:
     def __init__(self):
         self.lines = collections.Counter()           # line: times run
         self.branches = {}                           # (line, how many, which): times taken
+        self.straight = set()                        # lines that some compilation has without branches
         self.function = {}                           # line: function
+
+    def best_ways(self):
+        """{line: [taken or not]}.  Compilations differ in how many branches a line has (C, C++, a macro); the one
+        whose share is best counts.  Where one has none, what others have is their compiler's: a loop that clears
+        an array, what follows a call that might throw."""
+        found = collections.defaultdict(list)
+        for (line, many, _), taken in sorted(self.branches.items()):
+            found[line, many].append(taken > 0)
+        best = {}
+        for (line, _), ways in found.items():
+            if line in self.straight:
+                continue
+            if line not in best or sum(ways) / len(ways) > sum(best[line]) / len(best[line]):
+                best[line] = ways
+        return best
 
 
 def count(build):
     """Adds up what all programs ran: {header name: Header}."""
     headers = collections.defaultdict(Header)
-    for data in sorted(build.rglob("*.gcda")):
-        out = command("gcov", "--json-format", "--stdout", "--branch-probabilities", data.name,
-                      cwd=data.parent, stderr=subprocess.DEVNULL)
+    def read(data):
+        return command("gcov", "--json-format", "--stdout", "--branch-probabilities", data.name,
+                       cwd=data.parent, stderr=subprocess.DEVNULL)
+
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        outs = list(pool.map(read, sorted(build.rglob("*.gcda"))))
+    for out in outs:
         for text in out.splitlines():
             for source in json.loads(text)["files"]:
                 path = pathlib.Path(source["file"])
@@ -112,22 +138,16 @@ def add(header, lines):
         if line.get("function_name"):
             header.function[number] = line["function_name"]
         ways = [b for b in line["branches"] if not b["throw"]]
+        if not line["branches"]:
+            header.straight.add(number)
         for which, way in enumerate(ways):
             key = (number, len(ways), which)
             header.branches[key] = header.branches.get(key, 0) + way["count"]
 
 
 def ways_of(header):
-    """Compilations differ in how many branches a line has (C, C++, a macro); the one whose share is best counts."""
-    best = {}
-    for (line, many, which), taken in header.branches.items():
-        best.setdefault((line, many), []).append(taken > 0)
-    of_line = {}
-    for (line, many), taken in best.items():
-        share = sum(taken) / len(taken)
-        if line not in of_line or share > of_line[line][0]:
-            of_line[line] = (share, sum(taken), len(taken))
-    return sum(t for _, t, _ in of_line.values()), sum(n for _, _, n in of_line.values())
+    best = header.best_ways().values()
+    return sum(map(sum, best)), sum(map(len, best))
 
 
 def percent(part, whole):
@@ -155,16 +175,19 @@ def show(name, row, edge):
 
 
 def missing(header, name):
-    """The lines that never ran, each run of neighbours with its function."""
+    """The lines that never ran or whose ways were not all taken, each run of neighbours with its function."""
     text = (ROOT / name).read_text().splitlines()
     last = None
     for line in sorted(header.lines):
-        if header.lines[line]:
+        ways = header.best_ways().get(line, [])
+        if header.lines[line] and all(ways):
             continue
         if header.function.get(line) != last:
             last = header.function.get(line)
             print(f"{name}: {last}")
-        print(f"  {line:5} {text[line - 1]}")
+        not_taken = [str(i) for i, taken in enumerate(ways, 1) if not taken]
+        what = f"{','.join(not_taken)} of {len(ways)}" if header.lines[line] else "never"
+        print(f"  {line:5} {what:14} {text[line - 1]}")
 
 
 def main():

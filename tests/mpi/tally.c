@@ -150,6 +150,15 @@ static void edges(void)
     other.sum_ns = ~UINT64_C(0);
     CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
     other.sum_ns = 0;
+    other.total_ns = ~UINT64_C(0);
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
+    other.total_ns = 0;
+    other.self_ns = ~UINT64_C(0);
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
+    other.self_ns = 0;
+    other.parts = ~UINT64_C(0);
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
+    other.parts = 1;
     other.hist.head.highest = 77;
     CHECK(perf_tally_merge(&sum, &other) == PERF_EINVAL, "no tally");
     CHECK(perf_tally_merge(NULL, &other) == PERF_EINVAL, "NULL");
@@ -161,6 +170,26 @@ static void edges(void)
     CHECK(perf_tally_imbalance(NULL) == 0, "NULL");
 }
 
+/* A name of a scope, a wait and a span is told as the scope, in whatever order they came. */
+static void kinds(void)
+{
+    perf_async span = perf_async_begin("many kinds", 0);
+    perf_scope s;
+
+    now_ns += 7;
+    perf_async_end(&span);
+    CHECK(perf_tally_of("many kinds", 0, &other) == PERF_OK && other.sum_ns == 7, "a span");
+    s = perf_scope_begin("many kinds");
+    now_ns += 5;
+    perf_scope_end(&s);
+    s = perf_wait_begin("many kinds");
+    now_ns += 3;
+    perf_scope_end(&s);
+    perf_count("many kinds", 9);
+    CHECK(perf_tally_of("many kinds", 0, &other) == PERF_OK && other.calls == 1 && other.sum_ns == 5, "the scope: %lu",
+          (unsigned long)other.sum_ns);
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
@@ -169,5 +198,6 @@ int main(int argc, char **argv)
     numbers();
     orders();
     edges();
+    kinds();
     return check_done();
 }

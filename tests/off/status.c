@@ -13,6 +13,7 @@ int main(void)
 {
     static perf_tally tally;
     perf_diagnosis    diagnosis;
+    perf_loop         loop = PERF_ZERO;
     const char       *file = "perf_off_test.tmp";
     FILE             *f;
 
@@ -24,6 +25,16 @@ int main(void)
     OFF(perf_trace_save(file));
     OFF(perf_trace_save_perfetto(file));
     OFF(perf_export_save(file, PERF_EXPORT_FOLDED, NULL));
+    OFF(perf_export_to(stdout, PERF_EXPORT_GO, NULL));
+    OFF(perf_results_save(file, NULL));
+    OFF(perf_results_to(stdout, NULL));
+    OFF(perf_baseline_save(file, NULL));
+    OFF(perf_baseline_add(file, NULL));
+    OFF(perf_baseline_check(file, NULL).status);
+    OFF(perf_bench_end(&loop).status);
+    OFF(perf_ab_end(&loop).status);
+    OFF(perf_race_end(&loop).status);
+    CHECK(!strcmp(perf_bench_end(&loop).why, perf_status_text(PERF_EDISABLED)), "why");
     OFF(perf_trace_stream(file));
     OFF(perf_trace_stream_flush());
     OFF(perf_trace_stream_end());

@@ -50,6 +50,22 @@ static void texts(void)
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
+/* The first and the last character of each length, and what is none: too long, half a pair, too high. */
+static void characters(void)
+{
+    static const struct {
+        const char *text;
+        int         length;
+    } c[] = {{"\x7f", 1},         {"\x80", 0},         {"\xc1\xbf", 0},         {"\xc2\x80", 2},
+             {"\xdf\xbf", 2},     {"\xe0\x9f\xbf", 0}, {"\xe0\xa0\x80", 3},     {"\xed\x9f\xbf", 3},
+             {"\xed\xa0\x80", 0}, {"\xef\xbf\xbf", 3}, {"\xf0\x8f\xbf\xbf", 0}, {"\xf0\x90\x80\x80", 4},
+             {"\xf4\x8f\xbf\xbf", 4}, {"\xf4\x90\x80\x80", 0}, {"\xf5\x80\x80\x80", 0}, {"\xe2\x82", 0}};
+    size_t i;
+
+    for (i = 0; i < sizeof c / sizeof *c; i++)
+        CHECK(perf_utf8_(c[i].text) == c[i].length, "%d: %d, not %d", (int)i, perf_utf8_(c[i].text), c[i].length);
+}
+
 /* ---- numbers ---- */
 
 static int is_nan(perf_interval r)
@@ -255,6 +271,7 @@ static void files(void)
                                       FRONT "\"\\u00G0\"}"};
     static const char *const good[] = {
         FRONT "\"\\u0000\\udc00\\ud800\\u20ac\\ud83d\\ude00\\/\\b\\f\\r\"}", FRONT "-0.5e+3}",
+        FRONT "\"\\ud83d\\u0041\\ud83d\\ue000\"}",
         FRONT "{\"b\":[],\"c\":{}}}"};
     perf_baseline   b;
     perf_trace_part part = PERF_ZERO;
@@ -310,6 +327,12 @@ static void files(void)
     part.name = name;
     CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EINVAL && at == 0, "a name of 299 bytes");
     part.name = NULL;
+    CHECK(perf_trace_merge("", &part, 1, NULL) == PERF_EINVAL, "no path");
+    part.bound_ns = -1;
+    CHECK(perf_trace_merge(path, &part, 1, NULL) == PERF_EINVAL, "less than exact");
+    part.bound_ns = 0;
+    part.path = "";
+    CHECK(perf_trace_merge(path, &part, 1, NULL) == PERF_EINVAL, "no part");
     part.path = "/no/such/file";
     CHECK(perf_trace_merge(path, &part, 1, &at) == PERF_EIO && at == 0, "a part that is not there");
     CHECK(perf_tally_of(NULL, 0, &t) == PERF_EINVAL && perf_tally_of("x", 0, NULL) == PERF_EINVAL &&
@@ -323,6 +346,99 @@ static void files(void)
               perf_tally_merge(&t, &t) == PERF_EINVAL && perf_tally_imbalance(NULL) <= 0,
           "a sum that is too large changes nothing");
     CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
+}
+
+/* ---- other tools' formats ---- */
+
+/* Results of our own in that format; to be freed. */
+static char *exported(perf_export_format format, const perf_results_opts *o)
+{
+    perf_status status = perf_export_save(path, format, o);
+
+    CHECK(status == PERF_OK, "%s: %s", perf_export_format_name(format), perf_status_text(status));
+    return file_text(path);
+}
+
+static void exports(void)
+{
+    static const double times[5] = {100, NAN, -1, 120, 0};
+    static char         title[300];
+    perf_result         r = PERF_ZERO, broken = PERF_ZERO;
+    perf_results_item   item[5];
+    perf_results_opts   o = perf_results_opts_default();
+    const char         *context[] = {"k", "v", "half of a pair", NULL};
+    char               *text;
+
+    memset(item, 0, sizeof item);
+    r.time = perf_summarize(times, 1);
+    r.time.count = 2;
+    r.time.std = 14;
+    broken.status = PERF_EDELETED;
+    item[0].name = "wide\xc2\xa0\xe1\x9a\x80\xe2\x80\x83\xe3\x80\x80 \x7f\xff\xc3\xa9\xe4\xb8\x80\n\"";
+    item[0].result = &r;
+    item[0].samples = times;
+    item[0].count = 5;
+    item[1] = item[0];          /* the same name again */
+    item[2].name = "broken";
+    item[2].result = &broken;
+    item[3].name = "nothing"; /* left out */
+    item[4] = item[2];
+    item[4].name = NULL;
+    o.items = item;
+    o.count = 5;
+    o.context = context;
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(strstr(text, "BenchmarkWide_______\xc3\xa9\xe4\xb8\x80_\"\t1\t100 ns/op\n") == text &&
+              count_of(text, "ns/op") == 4 && count_of(text, "120 ns/op") == 2,
+          "%s", text);
+    free(text);
+    text = exported(PERF_EXPORT_GOOGLE, &o);
+    CHECK(json_valid(text) && count_of(text, "\"run_type\":\"iteration\"") == 6 &&
+              count_of(text, "\"error_occurred\":true") == 2 && count_of(text, "(unnamed)") == 2 &&
+              count_of(text, "\"aggregate_name\":\"stddev\"") == 2 && strstr(text, "{\"k\":\"v\",\"date\"") &&
+              !strstr(text, "nothing"),
+          "%s", text);
+    free(text);
+    text = exported(PERF_EXPORT_OPENMETRICS, &o);
+    CHECK(count_of(text, "\nperf_benchmark_seconds{") == 1 && strstr(text, "\\n\\\"\"} 1e-7\n"), "%s", text);
+    free(text);
+    o.time_s = 1e12; /* past all calendars: now */
+    CHECK(perf_results_save(path, &o) == PERF_OK, "save");
+    text = file_text(path);
+    CHECK(json_valid(text) && strstr(text, "\"context\":{\"k\":\"v\"}") && !strstr(text, "1000000000000"), "%s", text);
+    free(text);
+    item[0].count = 0; /* a result without a slice that may be written: nothing to tell */
+    o.count = 1;
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(count_of(text, "\t100 ns/op") == 1, "its median alone: %s", text);
+    free(text);
+
+    /* the call tree */
+    perf_reset();
+    {
+        PERF_SCOPE("a;b\x7f\x01\xff");
+        perf_scope s = perf_scope_begin("slow"), wait = perf_wait_begin("inside");
+        uint64_t   end = perf_now() + 1000000;
+        while (perf_now() < end)
+            perf_clobber();
+        perf_scope_end(&wait);
+        perf_scope_end(&s);
+    }
+    text = exported(PERF_EXPORT_FOLDED, NULL);
+    CHECK(strstr(text, "a_b__?;slow;inside "), "%s", text);
+    free(text);
+    memset(title, 't', sizeof title - 1);
+    o.run = title;
+    text = exported(PERF_EXPORT_FLAME, &o);
+    CHECK(strstr(text, "const title=\"perf.h\"") && strstr(text, "\nconst diagnosis=\"") &&
+              !strstr(text, "\nconst diagnosis=\"\""),
+          "%.80s", strstr(text, "const title"));
+    free(text);
+    o.run = "mine";
+    text = exported(PERF_EXPORT_FLAME, &o);
+    CHECK(strstr(text, "const title=\"mine\""), "%.80s", strstr(text, "const title"));
+    free(text);
+    perf_reset();
 }
 
 /* ---- scopes and loops ---- */
@@ -363,6 +479,13 @@ static void names(void)
         const char       *file = r->names[id]->site.file;
         CHECK(id && strlen(file) == 255 && !strcmp(file + 255 - 6, "/end.c"), "%s", file);
     }
+    memset(text, '\x80', sizeof text - 1); /* no character at all: cut where the last one may have begun */
+    s = perf_scope_begin(text);
+    perf_scope_end(&s);
+    {
+        perf_registry_ *r = perf_registry_get_();
+        CHECK(r->names[r->count - 1]->length == 251, "%u", r->names[r->count - 1]->length);
+    }
     perf_scope_end(NULL);
     perf_async_end(NULL);
     perf_async_end(&a);
@@ -378,6 +501,73 @@ static void names(void)
     perf_count("odd", INFINITY);
     CHECK(row_of("odd", "counter").calls <= 2, "no numbers");
     perf_reset();
+}
+
+/* Names and checks that are none leave a race as it is; a check that saw nothing keeps back an ACCEPT. */
+static void odd_marks(void)
+{
+    perf_ab_opts     o = perf_ab_opts_default();
+    perf_accuracy    a;
+    perf_race        r;
+    perf_race_result e;
+    perf_ab          ab;
+    int              v;
+
+    memset(&a, 0, sizeof a);
+    o.max_seconds = 0.01;
+    o.control = -1;
+    r = perf_race_begin("names", 2, &o);
+    perf_race_name(&r, 1, "second");
+    perf_race_name(&r, -1, "before the first");
+    perf_race_name(&r, 2, "behind the last");
+    perf_race_name(&r, 1, NULL);
+    perf_ab_accuracy(&r, a); /* without a value: nothing to say */
+    while ((v = perf_race_next(&r)) >= 0)
+        perf_clobber();
+    e = perf_race_end(&r);
+    CHECK(e.count == 2 && !strcmp(e.entry[0].name, "0") && !strcmp(e.entry[1].name, "second"), "'%s' '%s'",
+          e.entry[0].name, e.entry[1].name);
+    perf_race_name(&r, 1, "too late");
+    CHECK(!strcmp(e.entry[1].name, "second"), "'%s'", e.entry[1].name);
+    ab = perf_ab_begin("checked", &o);
+    a.max_abs = PERF_NAN_;
+    perf_ab_accuracy(&ab, a);
+    perf_race_name(&ab, 0, "a duel has no names");
+    while ((v = perf_ab_next(&ab)) >= 0)
+        perf_clobber();
+    CHECK(perf_ab_end(&ab).opts.accept.guard.required == 1, "looked at nothing");
+}
+
+/* A table of loops and scopes keeps to the width asked for, with fewer columns. */
+static void widths(void)
+{
+    static const char *const column[] = {"p95", "p99", "first"};
+    static const int         least[] = {76, 86, 96};
+    perf_report_opts         o = perf_report_opts_default();
+    int                      width, i;
+    size_t                   n;
+    char                    *text, *line, *loops;
+    FILE                    *f;
+
+    for (width = 60; width <= 120; width += 5) {
+        o.width = width;
+        f = fopen(path, "wb");
+        CHECK(f && perf_report_to(f, &o) == PERF_OK, "report");
+        fclose(f);
+        text = file_text(path);
+        for (line = text; *line; line += n + (line[n] != '\0')) {
+            n = strcspn(line, "\n");
+            CHECK(n <= (size_t)width || !memchr(line, ' ', n), "%d: %d columns: %.*s", width, (int)n, (int)n, line);
+        }
+        loops = strstr(text, "\n  benchmark ");
+        CHECK(loops, "%d: no loops in %s", width, text);
+        n = loops ? strcspn(loops + 1, "\n") : 0;
+        for (i = 0; loops && i < 3; i++) {
+            loops[n + 1] = '\0';
+            CHECK((strstr(loops + 1, column[i]) != NULL) == (width >= least[i]), "%d: %s", width, loops + 1);
+        }
+        free(text);
+    }
 }
 
 static void loops(void)
@@ -416,21 +606,45 @@ static void loops(void)
     r = perf_race_begin("too many", 1000, &o);
     CHECK(perf_race_next(&r) == -1 && perf_race_end(&r).status != PERF_OK, "too many variants");
     perf_race_name(&r, 0, "x");
+    {
+        perf_loop     none = PERF_ZERO, still = PERF_ZERO;
+        perf_accuracy a;
+        memset(&a, 0, sizeof a);
+        perf_loop_pause(NULL);
+        perf_loop_resume(NULL);
+        perf_loop_pause(&none);
+        perf_loop_resume(&none);
+        perf_ab_accuracy(NULL, a);
+        perf_ab_accuracy(&b, a); /* a bench compares nothing */
+        perf_race_name(NULL, 0, "x");
+        CHECK(!perf_loop_slice_begins(NULL) && !memcmp(&none, &still, sizeof none), "no loop");
+    }
     perf_reset();
 }
 
 /* The lock is ours, as in a signal handler that came while this thread held it: nobody waits, nothing is
  * changed, and what could not be counted is counted as lost.                                      */
-static int  collected;
+static int  collected, forgotten;
 static void collect(struct perf_registry_ *unused)
 {
     (void)unused;
     collected++;
 }
 
+static void tell(perf_out_ *o)
+{
+    perf_put_(o, "told by a source\n");
+}
+
+static void forget(void)
+{
+    forgotten++;
+}
+
 static void inside(void)
 {
-    static perf_source_ source;
+    static perf_source_ source, other;
+    static char         text[20000];
     perf_registry_     *r = perf_registry_get_();
     perf_bench          b;
 
@@ -449,6 +663,11 @@ static void inside(void)
           "not measured");
     CHECK(perf_trace_stream(path) == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE,
           "no stream");
+    CHECK(perf_sink_set_(NULL, NULL) == PERF_ENOMEM, "no sink");
+    CHECK(perf_report_text(text, sizeof text, NULL) > 0 && !strstr(text, "first seen inside"), "%s", text);
+    CHECK(perf_trace_save(path) == PERF_EIO, "no trace: %s", perf_status_text(perf_trace_save(path)));
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "results of what is known");
+    CHECK(perf_trace_stream_flush() == PERF_ESTATE, "no stream");
     perf_unlock_(r);
     CHECK(row_of("first seen inside", "scope").calls < 0.5 &&
               row_of("counted inside", "counter").calls < 0.5,
@@ -461,6 +680,20 @@ static void inside(void)
     CHECK(r->sources == &source && !source.next, "added once");
     (void)row_of("any", "scope");
     CHECK(collected == 2, "one for the length, one for the text: %d", collected);
+    perf_source_add_(r, &other);
+    perf_source_add_(r, &source);
+    CHECK(r->sources == &other && other.next == &source && !source.next, "behind the other one, once");
+    other.reset = forget;
+    other.report = tell;
+    perf_reset();
+    CHECK(forgotten == 1, "%d", forgotten);
+    (void)perf_report_text(text, sizeof text, NULL);
+    CHECK(strstr(text, "told by a source\n"), "%s", text);
+    r->sources = NULL;
+    {
+        perf_recorder_ *t = perf_track_make_(r, "a track whose name is longer than 31 bytes");
+        CHECK(t && !strcmp(t->name, "a track whose name is longer th") && t->foreign_track, "a track");
+    }
 }
 
 int main(int argc, char **argv)
@@ -468,12 +701,16 @@ int main(int argc, char **argv)
     dir = argc > 1 ? argv[1] : dir;
     snprintf(path, sizeof path, "%s/file", dir);
     texts();
+    characters();
     numbers();
     rules();
     histograms();
     files();
+    exports();
     names();
     loops();
+    odd_marks();
+    widths();
     inside();
     return check_done();
 }

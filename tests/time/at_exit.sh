@@ -13,6 +13,9 @@ C
 try "compiles" gcc -O2 -I"$root" program.c -o program
 try "silent" test -z "$(./program 2>&1)"
 try "silent at 0" test -z "$(PERF_REPORT=0 ./program 2>&1)"
+try "silent at nothing" test -z "$(PERF_REPORT='' PERF_TRACE='' ./program 2>&1)"
+PERF_REPORT=diagnosis ./program 2>diagnosis
+try "PERF_REPORT=diagnosis" grep -q PERF_DIAGNOSIS diagnosis
 for view in 1 tree csv json; do
     PERF_REPORT=$view ./program 2>"$view"
     try "PERF_REPORT=$view" grep -q whole "$view"

@@ -1,5 +1,6 @@
 /* The clocks agree, never run backwards, and say how good they are. */
 #include "rows.h"
+#include "perf_trace.h"
 
 /* Both clocks at one moment: the closest of many, for between two readings others may run. */
 static void both(uint64_t *ns, uint64_t *ticks)
@@ -17,6 +18,79 @@ static void both(uint64_t *ns, uint64_t *ticks)
             *ticks = before + width / 2;
         }
     }
+}
+
+/* While another thread takes the first reading, a rate comes from a reading of one's own. */
+static void meanwhile(void)
+{
+    perf_calibration_ *c = &perf_anchor_v1_.clock, before = *c;
+    double             rate = perf_ticks_to_ns(1000000), mine;
+
+    PERF_SET_(&c->state, 1u);
+    CHECK(!perf_calibrate_(), "it is not ready");
+    mine = perf_ticks_to_ns(1000000);
+    CHECK(mine > 0.9 * rate && mine < 1.1 * rate, "%g, not %g", mine, rate);
+    PERF_SET_(&c->state, 2u);
+    CHECK(c->first.ticks == before.first.ticks && c->tick_ns == before.tick_ns && c->length == before.length,
+          "nothing of it is kept");
+}
+
+/* Where the counter changes its speed scopes are timed by the system's clock. */
+static void without_counter(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_scope      s;
+    perf_async      span;
+    uint64_t        least, most;
+
+    perf_reset();
+    r->clock = 1;
+    r->warnings = PERF_CLOCK_NOT_INVARIANT;
+    perf_ask_(r, PERF_ASK_TRACE_);
+    most = perf_now();
+    s = perf_scope_begin("by the system's clock");
+    span = perf_async_begin("span", 0);
+    least = perf_now();
+    while (perf_now() < least + 1000000) {
+    }
+    least = perf_now() - least;
+    perf_async_end(&span);
+    perf_scope_end(&s);
+    most = perf_now() - most;
+    CHECK(row_of("by the system's clock", "scope").total >= (double)least &&
+              row_of("by the system's clock", "scope").total <= (double)most,
+          "%g of %g .. %g", row_of("by the system's clock", "scope").total, (double)least, (double)most);
+    CHECK(row_of("span", "async").total >= (double)least && row_of("span", "async").total <= (double)most, "span");
+    CHECK(!strcmp(perf_clock().name, PERF_SYSTEM_CLOCK_NAME_) && perf_clock().hz > 0.999e9 && perf_clock().hz < 1.001e9,
+          "%s %g", perf_clock().name, perf_clock().hz);
+    CHECK(perf_clock().warnings & PERF_CLOCK_NOT_INVARIANT, "%u", perf_clock().warnings);
+    r->clock = 0;
+    r->warnings = 0;
+    perf_ask_(r, PERF_ASK_TRACE_);
+}
+
+/* PERF_TRACE_EVENTS 0: scopes are counted, a trace is empty, none is streamed. */
+static void without_ring(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint64_t        events = r->ring_events;
+    char           *text;
+
+    perf_reset();
+    r->ring_events = 0;
+    perf_trace_enable(1);
+    {
+        PERF_SCOPE("without a ring");
+    }
+    CHECK(row_of("without a ring", "scope").calls == 1, "counted");
+    CHECK(perf_trace_stream(scratch_file()) == PERF_ESTATE, "nothing to stream");
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
+    CHECK(json_valid(text) && !strstr(text, "without a ring"), "%s", text);
+    free(text);
+    remove(scratch_file());
+    r->ring_events = events;
+    perf_trace_enable(1);
 }
 
 int main(void)
@@ -51,5 +125,8 @@ int main(void)
     CHECK(strlen(perf_clock_warning_text(PERF_CLOCK_NOT_INVARIANT)) > 10, "text");
     CHECK(!strcmp(perf_clock_warning_text(0), "no warning"), "text");
     CHECK(!(c.warnings & (PERF_CLOCK_BACKWARDS | PERF_CLOCK_ROUGH)), "%u", c.warnings);
+    meanwhile();
+    without_counter();
+    without_ring();
     return check_done();
 }

@@ -54,6 +54,25 @@ static void laps(void)
     CHECK(number_of("begun_before_fork") == 1 && number_of("open") == 0, "a lap of the parent");
 }
 
+/* The first call of the child is the one of a switch, or of a scope by name. */
+static void switches_first(void)
+{
+    perf_trace_enable(1);
+    {
+        PERF_SCOPE("own");
+    }
+    CHECK(row_of("own", "scope").calls == 1, "%.0f", row_of("own", "scope").calls);
+}
+
+static void names_first(void)
+{
+    perf_scope s = perf_scope_begin("own by name");
+
+    perf_scope_end(&s);
+    CHECK(row_of("own by name", "scope").calls == 1, "%.0f", row_of("own by name", "scope").calls);
+    CHECK(!place_of("before the fork", PERF_SORT_SELF), "the parent's scopes are gone");
+}
+
 static void reports_only(void)
 {
     char *text = report_text(PERF_VIEW_CSV, PERF_SORT_SELF);
@@ -97,6 +116,8 @@ int main(void)
     }
     around = perf_scope_begin("around");
     CHECK(child_of(nests) == 0, "child that nests");
+    CHECK(child_of(switches_first) == 0, "child that switches first");
+    CHECK(child_of(names_first) == 0, "child that begins a scope by name");
     lap = perf_lap_begin();
     CHECK(child_of(laps) == 0, "child that goes on with a phase that has no name yet");
     PERF_LAP(&lap, "phase");

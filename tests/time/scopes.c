@@ -1,13 +1,14 @@
 /* Scopes against a clock that only moves when the test says so: every number is known exactly. */
 #include <stdint.h>
-static uint64_t now_ns = 1000;
+static uint64_t now_ns = 1000, backwards;
 static uint64_t fake_clock(void)
 {
-    return now_ns;
+    return now_ns -= backwards;
 }
 #define PERF_CLOCK_FN fake_clock
 #include "rows.h"
 #include "perf_tally.h"
+#include <pthread.h>
 #include <setjmp.h>
 
 static jmp_buf escape;
@@ -125,6 +126,32 @@ static void disorder(void)
     LOST(DISORDERED, 1);
     LOST(ABANDONED, 1);
     LOST(MISUSED, 2);
+}
+
+/* Two that outlive the scope around them: each has what passed since the end before its own. */
+static void disorder_of_three(void)
+{
+    perf_scope a, b, c;
+
+    perf_reset();
+    a = perf_scope_begin("a");
+    now_ns += 10;
+    b = perf_scope_begin("b");
+    now_ns += 10;
+    c = perf_scope_begin("c");
+    now_ns += 10;
+    perf_scope_end(&a);
+    now_ns += 4;
+    perf_scope_end(&b);
+    now_ns += 5;
+    perf_scope_end(&c);
+    EQUAL("a self", row_of("a", "scope").self, 30);
+    EQUAL("b mean", row_of("b", "scope").mean, 24);
+    EQUAL("b self", row_of("b", "scope").self, 4);
+    EQUAL("c mean", row_of("c", "scope").mean, 19);
+    EQUAL("c self", row_of("c", "scope").self, 5);
+    LOST(DISORDERED, 2);
+    LOST(ABANDONED, 0);
 }
 
 /* Whatever the flow of control, self times add up to what the outermost scopes took. */
@@ -448,6 +475,10 @@ static void off_and_on(void)
     EQUAL("laps", row_of("whole", "scope").total, 9);
     EQUAL("laps", row_of("begun while off", "scope").calls, 0);
     EQUAL("laps", row_of("ended while off", "scope").calls, 0);
+    perf_enable(0);
+    perf_async_end(&a);
+    perf_enable(1);
+    CHECK(perf_error() == PERF_OK, "a second end while off is no mistake that counts");
     perf_async_end(&a);
     CHECK(perf_error() == PERF_ESTATE, "a second end is one");
     lap = perf_lap_begin();
@@ -475,6 +506,307 @@ static void in_a_handler(void)
     EQUAL("a known one is counted", row_of("leaf", "scope").calls, 1);
     LOST(LOST, 1);
     CHECK(perf_error() == PERF_ELIMIT, "%s", perf_status_text(perf_error()));
+}
+
+/* The same in a thread that has marked nothing yet: none of its marks finds a recorder, none waits. */
+static void first_in_a_handler(void)
+{
+    const perf_core_ *core = perf_core_get_();
+    perf_registry_   *r = perf_registry_get_();
+    perf_recorder_   *me;
+    perf_scope        s, open, outside;
+    perf_async        span, spans;
+    perf_lap          lap, l;
+    perf_fiber        from = PERF_ZERO, to = PERF_ZERO;
+
+    perf_reset();
+    open = outside = perf_scope_begin("begun outside");
+    spans = span = perf_async_begin("span begun outside", 0);
+    lap = perf_lap_begin();
+    me = perf_self_v1_;
+    if (perf_lock_(r)) {
+        perf_self_v1_ = NULL;
+        {
+            PERF_SCOPE("never seen");
+            PERF_WAIT("never seen");
+            PERF_COUNT("never seen", 1);
+            PERF_INSTANT("never seen");
+            PERF_LAP(&lap, "never seen");
+        }
+        s = perf_scope_begin("never seen");
+        perf_scope_end(&s);
+        perf_scope_end(&outside);
+        perf_count("never seen", 1);
+        perf_instant("never seen");
+        perf_scope_value("never seen", 1);
+        perf_async_end(&spans);
+        spans = perf_async_begin("never seen", 7);
+        perf_async_end(&spans);
+        l = perf_lap_begin();
+        core->async_begin(&spans, "never seen", 7);
+        perf_fiber_switch(&from, &to);
+        perf_thread_name("never seen");
+        core->misuse();
+        CHECK(!perf_self_v1_ && !s.rec && !l.rec && !from.rec && !to.rec, "no recorder");
+        CHECK(!r->lost && me->name[0] == '\0', "nobody's marks were taken for this thread's");
+        perf_self_v1_ = me;
+        perf_unlock_(r);
+    }
+    now_ns += 6;
+    perf_async_end(&span);
+    perf_scope_end(&open);
+    CHECK(place_of("never seen", PERF_SORT_NAME) == 0, "none of them is counted");
+    EQUAL("what was open goes on", row_of("begun outside", "scope").total, 6);
+    EQUAL("a span, too", row_of("span begun outside", "async").total, 6);
+    LOST(MISUSED, 0);
+}
+
+/* As if a million names were there: a new one is not counted, which is said; the known ones are. */
+static void names_run_out(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        count = r->count;
+    perf_async      span;
+    perf_lap        lap;
+
+    perf_reset();
+    lap = perf_lap_begin();
+    r->count = PERF_NAMES_MAX_;
+    {
+        PERF_SCOPE("one too many");
+        perf_scope s = perf_scope_begin("one too many by name");
+        perf_scope_end(&s);
+        PERF_COUNT("one too many", 1);
+        PERF_INSTANT("one too many");
+        now_ns += 5;
+        PERF_LAP(&lap, "one too many");
+        span = perf_async_begin("one too many", 1);
+        perf_async_end(&span);
+        leaf(3);
+    }
+    r->count = count;
+    CHECK(perf_error() == PERF_ELIMIT, "%s", perf_status_text(perf_error()));
+    LOST(LOST, 4);                      /* a scope, one by name, a lap, a span */
+    CHECK(place_of("one too many", PERF_SORT_NAME) == 0, "not counted");
+    EQUAL("a known name", row_of("leaf", "scope").total, 3);
+    perf_reset();
+    {
+        PERF_SCOPE("one too many");
+        now_ns += 2;
+        PERF_LAP(&lap, "one too many");
+    }
+    EQUAL("room again: the scope and, in it, the lap of its name", row_of("one too many", "scope").calls, 2);
+    EQUAL("whose time is the scope's already", row_of("one too many", "scope").total, 2);
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+}
+
+/* Names of one hash (32 bits of FNV-1a): of another length, of the same length, of another kind. */
+static void same_hash(void)
+{
+    static const char *const name[] = {"costarring", "liquid", "declinate", "macallums", "bone"};
+    size_t i;
+
+    perf_reset();
+    for (i = 0; i < sizeof name / sizeof name[0]; i++) {
+        perf_scope s = perf_scope_begin(name[i]);
+        now_ns += i + 1;
+        perf_scope_end(&s);
+    }
+    perf_count("aone", 9);              /* the kind counts as part of the first letter */
+    for (i = 0; i < sizeof name / sizeof name[0]; i++)
+        EQUAL(name[i], row_of(name[i], "scope").total, (double)i + 1);
+    EQUAL("aone", row_of("aone", "counter").last, 9);
+}
+
+/* The system has given the id of an ended thread to this one: it goes on with that recorder. */
+static void id_comes_again(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_recorder_ *t = perf_recorder_get_();
+    uint64_t        alive = r->alive, threads = r->threads;
+
+    perf_reset();
+    t->gone = 1;
+    r->alive--;
+    perf_self_v1_ = NULL;
+    leaf(7);
+    CHECK(perf_self_v1_ == t && !t->gone && r->alive == alive && r->threads == threads, "the same recorder");
+    EQUAL("counted there", row_of("leaf", "scope").total, 7);
+}
+
+/* A phase that another thread has begun is counted, and told. */
+static perf_lap theirs;
+static void    *begin_lap(void *unused)
+{
+    theirs = perf_lap_begin();
+    return unused;
+}
+
+static void lap_of_another(void)
+{
+    pthread_t t;
+
+    perf_reset();
+    pthread_create(&t, NULL, begin_lap, NULL);
+    pthread_join(t, NULL);
+    now_ns += 11;
+    PERF_LAP(&theirs, "phase of two");
+    EQUAL("phase of two", row_of("phase of two", "scope").mean, 11);
+    LOST(FOREIGN, 1);
+    now_ns += 2;
+    PERF_LAP(&theirs, "phase of one");
+    EQUAL("phase of one", row_of("phase of one", "scope").total, 2);
+    LOST(FOREIGN, 1);
+}
+
+/* Without a trace everything is counted as before, and the file knows of nothing. */
+static void no_trace(void)
+{
+    perf_async span;
+    perf_lap   lap;
+    char      *text;
+
+    perf_reset();
+    perf_trace_enable(0);
+    lap = perf_lap_begin();
+    {
+        PERF_SCOPE("untraced");
+        now_ns += 9;
+        span = perf_async_begin("untraced", 0);
+        PERF_COUNT("untraced", 4);
+        PERF_INSTANT("untraced");
+        perf_scope_value("untraced", 3);
+        now_ns += 2;
+        perf_async_end(&span);
+    }
+    PERF_LAP(&lap, "untraced lap");
+    EQUAL("scope", row_of("untraced", "scope").total, 11);
+    EQUAL("span", row_of("untraced", "async").total, 2);
+    EQUAL("counter", row_of("untraced", "counter").last, 4);
+    EQUAL("instants", row_of("untraced", "instant").calls, 2);
+    EQUAL("lap", row_of("untraced lap", "scope").total, 11);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
+    CHECK(json_valid(text) && !strstr(text, "untraced"), "%s", text);
+    free(text);
+    perf_trace_enable(1);
+    leaf(1);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
+    CHECK(strstr(text, "leaf") && !strstr(text, "untraced"), "%s", text);
+    free(text);
+    remove(scratch_file());
+}
+
+/* A clock that runs backwards; a file that times by another clock than the others, which is told, but
+ * where the counter was found bad no file can be at fault. */
+static void odd_clocks(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    static perf_site_ first = {"of a file", __FILE__, __LINE__, 0};
+    static perf_site_ second = {"by another clock", __FILE__, __LINE__, 0};
+    perf_span_ span;
+    uint64_t   before = now_ns;
+
+    perf_reset();
+    r->warnings = 0;
+    CHECK(!(perf_clock().warnings & PERF_CLOCK_BACKWARDS), "%u", perf_clock().warnings);
+    backwards = 1;
+    CHECK(perf_clock().warnings & PERF_CLOCK_BACKWARDS, "%u", perf_clock().warnings);
+    backwards = 0;
+    now_ns = before;
+    r->warnings = PERF_CLOCK_NOT_INVARIANT;
+    CHECK(perf_core_get_()->begin(&span, &first, PERF_SELF_AT_, (int)r->clock), "begun");
+    perf_core_get_()->end(&span, perf_ticks());
+    CHECK(perf_clock().warnings == PERF_CLOCK_NOT_INVARIANT, "%u", perf_clock().warnings);
+    r->warnings = 0;
+    CHECK(perf_core_get_()->begin(&span, &second, PERF_SELF_AT_, (int)r->clock), "begun");
+    now_ns += 8;
+    perf_core_get_()->end(&span, perf_ticks());
+    CHECK(perf_clock().warnings == PERF_CLOCK_MIXED, "%u", perf_clock().warnings);
+    EQUAL("by the clock of the process", row_of("by another clock", "scope").total, 8);
+    r->warnings = 0;
+}
+
+/* Each sort has a column of its own; a name that waits for a device is a row, and has its note. */
+static void sorts(void)
+{
+    static const char *const name[] = {"often", "long", "most in all"};
+    perf_report_opts o = perf_report_opts_default();
+    char  *text;
+    int    i;
+
+    perf_reset();
+    for (i = 0; i < 112; i++) {
+        perf_scope s = perf_scope_begin(name[i < 100 ? 0 : i < 101 ? 1 : 2]);
+        now_ns += i < 100 ? 1 : i < 101 ? 500 : 100;
+        perf_scope_end(&s);
+    }
+    CHECK(place_of("often", PERF_SORT_CALLS) == 1 && place_of("most in all", PERF_SORT_CALLS) == 2, "calls");
+    CHECK(place_of("long", PERF_SORT_MAX) == 1 && place_of("often", PERF_SORT_MAX) == 3, "max");
+    CHECK(place_of("long", PERF_SORT_MEAN) == 1 && place_of("most in all", PERF_SORT_MEAN) == 2, "mean");
+    CHECK(place_of("most in all", PERF_SORT_TOTAL) == 1 && place_of("long", PERF_SORT_TOTAL) == 2, "total");
+    for (i = 0; i < 2; i++) {
+        o.view = i ? PERF_VIEW_JSON : PERF_VIEW_CSV;
+        o.rows = 2;
+        o.sort = PERF_SORT_MAX;
+        text = (char *)malloc(20000);
+        CHECK(perf_report_text(text, 20000, &o) < 20000, "room");
+        CHECK(strstr(text, "\"long\"") && strstr(text, "\"most in all\"") && !strstr(text, "\"often\""), "%s", text);
+        CHECK(!i || json_valid(text), "%s", text);
+        free(text);
+    }
+    {
+        PERF_SCOPE_("for the device", PERF_KIND_SYNC_, sync);
+        now_ns += 3000;
+    }
+    EQUAL("waits for a device", row_of("for the device", "sync").self, 3000);
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "for the device") && strstr(text, "a device"), "%s", text);
+    free(text);
+    text = report_text(PERF_VIEW_DIAGNOSIS, PERF_SORT_SELF);
+    CHECK(strstr(text, "PERF_DIAGNOSIS"), "how to get one: %s", text);
+    free(text);
+}
+
+/* More names inside each other than the tree has levels: none is lost, the last level has the rest. */
+static void deeper(int level)
+{
+    static char name[150][16];
+    perf_scope  s;
+
+    snprintf(name[level], sizeof name[level], "d%03d", level);
+    s = perf_scope_begin(name[level]);
+    now_ns += 100;
+    if (level < 149) {
+        deeper(level + 1);
+    } else {
+        char *text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+        CHECK(strstr(text, "note: 150 scopes are still open, their time") && strstr(text, ", ...\n"), "%.3000s", text);
+        free(text);
+    }
+    perf_scope_end(&s);
+}
+
+static void deep(void)
+{
+    perf_tree_ *tree;
+    uint64_t    self = 0;
+    uint32_t    i;
+    char       *text;
+
+    perf_reset();
+    deeper(0);
+    EQUAL("the outermost", row_of("d000", "scope").total, 15000);
+    EQUAL("the innermost", row_of("d149", "scope").self, 100);
+    tree = perf_tree_make_(perf_registry_get_());
+    for (i = 1; i < tree->count; i++)
+        self += tree->node[i].self;
+    CHECK(self == 15000 && tree->count == 1 + PERF_TREE_DEPTH_, "%lu in %u nodes", (unsigned long)self, tree->count);
+    perf_tree_free_(tree);
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(strstr(text, " d127\n") && !strstr(text, "d128"), "%.2000s", text);
+    free(text);
 }
 
 /* What a terminal or a reader of CSV would choke on. */
@@ -597,9 +929,19 @@ int main(void)
     others();
     resets();
     resets_and_jumps();
+    disorder_of_three();
     switches();
     off_and_on();
     in_a_handler();
+    first_in_a_handler();
+    names_run_out();
+    same_hash();
+    id_comes_again();
+    lap_of_another();
+    no_trace();
+    odd_clocks();
+    sorts();
+    deep();
     hostile_names();
     views();
     perf_reset();

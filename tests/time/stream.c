@@ -13,6 +13,7 @@ static uint64_t fake_clock(void)
 static uint64_t limit = UINT64_C(1) << 30;
 #include "rows.h"
 #include "perf_trace.h"
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -296,11 +297,44 @@ static void open_scopes(void)
               "%s %s %s %s", all[k].name, all[k + 1].name, all[k + 2].name, all[k + 3].name);
 }
 
+/* A handler that comes while its thread holds the lock records more than the ring wants to be written at
+ * once: it waits for nobody, and all that still fits the ring is in the file later.               */
+static void inside(const char *path)
+{
+    perf_registry_ *r = perf_registry_read_();
+    size_t          n;
+    int             i, crossed;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    for (i = 0; i < 900; i++) {
+        PERF_SCOPE("round");            /* known by its first turn */
+        if (i == 1)
+            CHECK(perf_lock_(r), "ours");
+        now_ns += 10;
+    }
+    perf_unlock_(r);
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    n = zones(path, all, 200000, &crossed);
+    CHECK(count_named(all, n, "round") == 900 && crossed == 0, "%d", count_named(all, n, "round"));
+    CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
+}
+
+static void *rounds(void *unused)
+{
+    int i;
+
+    for (i = 0; i < 10; i++) {
+        PERF_SCOPE("round");
+    }
+    return unused;
+}
+
 /* No room on the disk: RLIMIT_FSIZE ends the file in the middle of a write. */
 static void full_disk(const char *path)
 {
     struct rlimit   old, small;
-    int             i, crossed, in_file;
+    int             i, k, crossed, in_file;
     size_t          n, bad;
     perf_trace_part part = PERF_ZERO;
 
@@ -326,6 +360,14 @@ static void full_disk(const char *path)
     CHECK(count_named(all, n, "round") > 100 && crossed == 0, "%d", in_file);
     i = 20000 + (int)row_of("(perf.h writes the trace)", "scope").calls - in_file;
     CHECK(number_of("unsent_events") == i, "%g, not %d", number_of("unsent_events"), i);
+    for (k = 0; k < 3; k++) {                   /* what an ended thread could not send stays counted */
+        pthread_t t;
+        perf_registry_read_()->scan_at = 0;     /* the next thread takes over its recorder */
+        pthread_create(&t, NULL, rounds, NULL);
+        pthread_join(t, NULL);
+        i = 20000 + 10 * (k + 1) + (int)row_of("(perf.h writes the trace)", "scope").calls - in_file;
+        CHECK(number_of("unsent_events") == i, "%g, not %d", number_of("unsent_events"), i);
+    }
     limit = 50000;
     CHECK(perf_trace_stream(path) == PERF_OK, "another one after that");
     for (i = 0; i < 20000; i++) {
@@ -518,6 +560,7 @@ int main(void)
     killed(first_path);
     whole();
     open_scopes();
+    inside(first_path);
     full_disk(first_path);
     forks();
     merges();

@@ -95,6 +95,32 @@ static void many(void)
     free(text);
 }
 
+/* No room for the trace of another ended thread: what it had is counted as overwritten. */
+static void no_room(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    pthread_t       t;
+    double          calls, before;
+    int             i;
+
+    if (PERF_TSAN_)                                 /* no recorder is taken over there */
+        return;
+    perf_reset();
+    pthread_create(&t, NULL, brief, NULL);
+    pthread_join(t, NULL);
+    r->retired_bytes = PERF_RETIRED_MAX_;
+    before = number_of("overwritten_events");
+    for (i = 0; i < 3; i++) {
+        r->scan_at = 0;
+        pthread_create(&t, NULL, brief, NULL);
+        pthread_join(t, NULL);
+    }
+    calls = row_of("brief", "scope").calls;
+    CHECK(calls == 4, "%.0f", calls);
+    CHECK(number_of("overwritten_events") == before + 3, "%g, not %g", number_of("overwritten_events"), before + 3);
+    perf_reset();
+}
+
 /* 10 times the ring: it holds its size, the newest, and the drops are counted exactly. */
 static void overflow(void)
 {
@@ -247,6 +273,7 @@ int main(void)
     pthread_t t;
 
     many();
+    no_room();
     overflow();
     overflow_mixed();
     together();

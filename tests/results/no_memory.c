@@ -1,0 +1,198 @@
+/* no_memory.c DIR: the system gives memory so many times, and then once or for ever no more: from the very
+ * first call on, before there is a registry.  A process for each.  Nothing crashes; whatever was not
+ * counted is told by perf_error(), and without a registry every call says that there is no memory.  */
+#define _GNU_SOURCE 1
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static long maps, fails_at = -1; /* calls so far; the one that fails */
+static int  for_ever, refused;
+
+/* In place of the C library's, which calls its own by another name. */
+void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
+{
+    long number = __atomic_fetch_add(&maps, 1, __ATOMIC_RELAXED);
+
+    if (fails_at >= 0 && (number == fails_at || (for_ever && number > fails_at))) {
+        refused++;
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
+    return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
+}
+
+#include "perf.h"
+#include "perf_diagnosis.h"
+#include "perf_export.h"
+#include "perf_memory.h"
+#include "perf_tally.h"
+#include "perf_trace.h"
+#include "time/rows.h"
+
+static char path[500];
+
+enum { NAMES = 300, DEPTH = 40 };
+
+static void nested(int level)
+{
+    static char name[DEPTH][12];
+    perf_scope  s;
+
+    snprintf(name[level], sizeof name[level], "level %d", level % 100);
+    s = perf_scope_begin(name[level]);
+    PERF_SCOPE("recursive");
+    if (level + 1 < DEPTH)
+        nested(level + 1);
+    perf_scope_end(&s);
+}
+
+static void *thread(void *unused)
+{
+    perf_lap lap = perf_lap_begin();
+
+    nested(0);
+    PERF_LAP(&lap, "in a thread");
+    return unused;
+}
+
+/* Returns how many scopes it began. */
+static int record(void)
+{
+    static char name[NAMES][16];
+    pthread_t   t;
+    perf_async  span;
+    perf_scope  a, b;
+    perf_fiber  from = PERF_ZERO, to = PERF_ZERO;
+    int         i;
+
+    for (i = 0; i < NAMES; i++) {
+        perf_scope s;
+        snprintf(name[i], sizeof name[i], "name %d", i % 1000);
+        s = perf_scope_begin(name[i]);
+        perf_scope_value("value", i);
+        perf_scope_end(&s);
+    }
+    span = perf_async_begin("span", 0);
+    perf_async_end(&span);
+    PERF_COUNT("counter", 1);
+    perf_scope_text("text", "words");
+    a = perf_scope_begin("a");
+    b = perf_scope_begin("b");
+    perf_scope_end(&a);
+    perf_scope_end(&b);
+    perf_thread_name("main");
+    perf_fiber_switch(&from, &to);
+    perf_fiber_switch(&to, &from);
+    nested(0);
+    i = pthread_create(&t, NULL, thread, NULL);
+    if (!i)
+        pthread_join(t, NULL);
+    return NAMES + 2 + 2 * DEPTH + (i ? 0 : 2 * DEPTH + 1);
+}
+
+static double calls_of_all(void)
+{
+    static char text[1 << 20];
+    perf_report_opts o = perf_report_opts_default();
+    const char *at = text;
+    double      sum = 0;
+
+    o.view = PERF_VIEW_CSV;
+    *text = '\0';
+    if (perf_report_text(text, sizeof text, &o) >= sizeof text)
+        return -1;
+    while ((at = strstr(at, ",scope,")) != NULL) {
+        at += 7;
+        sum += strtod(at, NULL);
+    }
+    return sum;
+}
+
+/* Without a registry. */
+static void nowhere(void)
+{
+    perf_tally     t;
+    perf_diagnosis d;
+    char           text[4000];
+
+    CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
+    CHECK(perf_trace_save(path) == PERF_ENOMEM && perf_trace_save_perfetto(path) == PERF_ENOMEM &&
+              perf_trace_stream(path) == PERF_ENOMEM && perf_export_save(path, PERF_EXPORT_FLAME, NULL) == PERF_ENOMEM,
+          "files");
+    CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
+    CHECK(perf_tally_of("a", 0, &t) != PERF_OK && perf_memory_mark("now") != PERF_OK && perf_diagnose(&d) == PERF_ENOMEM,
+          "numbers");
+    CHECK(perf_sink_set_(NULL, NULL) == PERF_ENOMEM, "sink");
+    CHECK(perf_report_text(text, sizeof text, NULL) > 0, "a report all the same");
+    CHECK(perf_results_save(path, NULL) == PERF_OK, "results of nothing");
+    perf_enable(0);
+    perf_trace_enable(0);
+    perf_reset();
+    CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
+}
+
+static void tour(void)
+{
+    perf_schedule_opts o = perf_schedule_opts_default();
+    perf_schedule      schedule;
+    double             calls, lost;
+    int                no_registry = fails_at == 0;     /* then nobody could count what was lost */
+    int                began = record();
+
+    fails_at = -1;              /* from here on there is memory again */
+    calls = calls_of_all();
+    lost = (double)perf_losses_sum_(perf_registry_get_()).n[PERF_LOSS_LOST_];
+    CHECK(calls == began || (refused && perf_error() != PERF_OK), "%g of %d scopes, %d refusals, %s", calls, began,
+          refused, perf_status_text(perf_error()));
+    CHECK(calls <= began && (no_registry || calls + lost >= began), "%g of %d, %g lost", calls, began, lost);
+    perf_reset();
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    began = record();
+    CHECK(calls_of_all() == began, "memory is back: %g of %d", calls_of_all(), began);
+    perf_reset();
+    schedule = perf_schedule_begin(&o);
+    (void)perf_schedule_step(&schedule);
+    (void)perf_schedule_end(&schedule);
+}
+
+static int child(long at, int ever, int registry)
+{
+    int   status = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        check_passed_ = check_failed_ = 0;
+        fails_at = at < 0 ? -1 : maps + at;
+        for_ever = ever;
+        alarm(60);
+        if (registry) {
+            tour();
+        } else {
+            (void)record();
+            nowhere();
+        }
+        fails_at = -1;
+        fflush(stdout);
+        check_exit(check_failed_ ? 1 : 0);
+    }
+    return waitpid(pid, &status, 0) == pid ? status : -1;
+}
+
+int main(int argc, char **argv)
+{
+    long at;
+    int  ever;
+
+    snprintf(path, sizeof path, "%s/file", argc > 1 ? argv[1] : ".");
+    CHECK(child(-1, 0, 1) == 0, "nothing fails");
+    CHECK(child(0, 1, 0) == 0, "no registry at all");
+    for (ever = 0; ever < 2; ever++)
+        for (at = 0; at < 24; at++)
+            CHECK(child(at, ever, 1) == 0, "no memory at call %ld%s", at, ever ? " and for ever" : "");
+    return check_done();
+}

@@ -1,0 +1,335 @@
+/* options.c DIR: a program of benchmarks run from within, with every option, with what is just too much
+ * for each, and with files that cannot be written: which exit status, which words, what is in the file. */
+#define _DEFAULT_SOURCE 1
+#include <fcntl.h>
+#include <math.h>
+#include <stdlib.h>
+#include <unistd.h>
+#define PERF_MAIN 1
+#define main      harness_main
+#include "perf.h"
+#undef main
+
+#include "check.h"
+#include "time/rows.h"
+
+static const char *dir = ".";
+static int         broken, bodies;
+
+PERF_BENCH(one)
+{
+    bodies++;
+    if (broken)
+        perf_bench_fail(&b, "as planned");
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
+PERF_BENCH_THREADS(crew, 1, 2)
+{
+    if (broken)
+        perf_bench_fail(&b, "as planned");
+    while (perf_bench_next(&b))
+        perf_clobber();
+    perf_bench_counter(&b, thread ? "second" : "first", (double)threads);
+}
+
+static char *in(const char *name)
+{
+    static char path[2][500];
+    static int  turn;
+
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", dir, name);
+    return path[turn];
+}
+
+/* Runs the program with `words`, as a shell would cut them; what it printed is in `said`. */
+static char *said;
+static int run(const char *words)
+{
+    static char text[9000];
+    static char program[] = "options", brief[] = "--budget=0.001", quiet[] = "--no-env";
+    char       *word[300], *to = in("said");
+    int         n = 0, status, out, err, file;
+
+    snprintf(text, sizeof text, "%s", words);
+    word[n++] = program;
+    word[n++] = brief;
+    word[n++] = quiet;
+    for (word[n] = strtok(text, " "); word[n]; word[n] = strtok(NULL, " "))
+        n++;
+    fflush(stdout);
+    out = dup(1);
+    err = dup(2);
+    file = open(to, O_CREAT | O_TRUNC | O_RDWR | O_APPEND, 0600);
+    if (out < 0 || err < 0 || file < 0 || dup2(file, 1) < 0 || dup2(file, 2) < 0)
+        abort();
+    status = perf_main_run_(n, word);
+    fflush(stdout);
+    if (dup2(out, 1) < 0 || dup2(err, 2) < 0)
+        abort();
+    close(out);
+    close(err);
+    close(file);
+    free(said);
+    said = file_text(to);
+    return status;
+}
+
+static void says(int status, const char *words, const char *text)
+{
+    int got = run(words);
+
+    CHECK(got == status && strstr(said, text), "'%s': status %d, not %d, and not '%s' in: %.300s", words, got,
+          status, text, said);
+}
+
+static void options(void)
+{
+    static const char *const wrong[][2] = {
+        {"--repeat 0", "--repeat needs a count, not '0'"},
+        {"--repeat 1.5", "--repeat needs a count, not '1.5'"},
+        {"--repeat 10001", "--repeat needs a count"},
+        {"--repeat", "--repeat needs a count, not ''"},
+        {"--threads 257", "--threads needs 1 .. 256, not '257'"},
+        {"--min-time 5x", "--min-time needs seconds, not '5x'"},
+        {"--budget x", "--budget needs seconds, not 'x'"},
+        {"--json", "needs a value: '--json'"},
+        {"--output=", "needs a value: '--output'"},
+        {"--format google", "--format needs --output FILE"},
+        {"--output x --format html", "--format does not know 'html'"},
+        {"--accept faster", "--accept does not understand 'faster'"},
+        {"--accept memory=down", "--accept does not understand"},
+        {"--filter (", "--filter needs a text or a pattern, 64 at most, not '('"},
+        {"--filter", "--filter needs a text"},
+        {"--lists", "unknown option '--lists'"},
+        {"--jsonx=1", "unknown option '--jsonx=1'"},
+        {"--context x", "--context needs KEY=VALUE"}};
+    char   many[3000] = "";
+    size_t i;
+
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        says(2, wrong[i][0], wrong[i][1]);
+        CHECK(strstr(said, "usage: options"), "'%s': no usage", wrong[i][0]);
+    }
+    for (i = 0; i < 64; i++)
+        snprintf(many + strlen(many), sizeof many - strlen(many), " --filter f%d --context k%d=%d", (int)i, (int)i,
+                 (int)i);
+    says(2, many, "no benchmark is called like f0");
+    snprintf(many + strlen(many), sizeof many - strlen(many), " --context k63=new --context k=");
+    says(2, many, "64 at most, not 'k='");
+    many[strlen(many) - 12] = '\0';
+    snprintf(many + strlen(many), sizeof many - strlen(many), " --filter one");
+    says(2, many, "64 at most, not 'one'");
+    says(0, "--help", "usage: options");
+    says(0, "-h", "usage: options");
+    says(0, "--list --filter ^o", "one\n");
+    says(0, "--filter=one", "one ");
+    CHECK(!strstr(said, "crew"), "--filter=one: %s", said);
+    bodies = 0;
+    says(0, "--profile --filter one --repeat 3", "one ran once");
+    CHECK(bodies == 3, "%d", bodies);
+}
+
+/* In words that strtok would cut: rules that measure something else than time. */
+static void rules(void)
+{
+    char  name[] = "options", accept[] = "--accept", list[] = "--list", memory[] = "memory down >= 10 %",
+         throughput[] = "no regression beyond 2 % on throughput";
+    char *word[] = {name, list, accept, memory, NULL};
+
+    CHECK(perf_main_run_(4, word) == 2, "memory");
+    word[3] = throughput;
+    CHECK(perf_main_run_(4, word) == 2, "throughput");
+}
+
+static void files(void)
+{
+    static const char *const bad[] = {"--json", "--save", "--add"};
+    char   words[1200];
+    char  *text;
+    size_t i;
+
+    for (i = 0; i < 3; i++) {
+        snprintf(words, sizeof words, "--filter one %s no/such/folder/x", bad[i]);
+        says(2, words, "no/such/folder/x: input/output error");
+    }
+    snprintf(words, sizeof words, "--filter one --format json --json %s --context k=1 --context=k=2", in("r.json"));
+    says(0, words, "one ");
+    text = file_text(in("r.json"));
+    CHECK(json_valid(text) && strstr(text, "\"context\":{\"k\":\"2\"}"), "%.400s", text);
+    free(text);
+    snprintf(words, sizeof words, "--filter one --format flame --output %s", in("r.html"));
+    says(0, words, "one ");
+    text = file_text(in("r.html"));
+    CHECK(!strncmp(text, "<!doctype html>", 15), "%.40s", text);
+    free(text);
+    says(2, "--filter one --format flame --output -", "standard output: invalid argument");
+    snprintf(words, sizeof words, "--filter crew --json %s", in("r.json"));
+    says(0, words, "crew/threads:2");
+    text = file_text(in("r.json"));
+    CHECK(json_valid(text) && strstr(text, "\"counters\":{\"first\":2,\"second\":2}"), "%.2000s", text);
+    free(text);
+    broken = 1;
+    says(2, "--filter one", "as planned");
+    says(2, "--filter crew", "not measured");
+    broken = 0;
+}
+
+/* No words at all: the program has a name, the default budget holds, and its bodies fail at once. */
+static void nothing_said(void)
+{
+    char *none[] = {NULL};
+    int   status, out;
+
+    fflush(stdout);
+    out = dup(1);
+    if (!freopen(in("said"), "wb", stdout))
+        abort();
+    broken = 1;
+    status = perf_main_run_(0, none);
+    broken = 0;
+    fflush(stdout);
+    if (dup2(out, 1) < 0)
+        abort();
+    close(out);
+    CHECK(status == 2, "%d", status);
+    free(said);
+    said = file_text(in("said"));
+    CHECK(!strncmp(said, "environment: ", 13) && strstr(said, "as planned"), "%.200s", said);
+}
+
+/* ---- what is planned from low and high --------------------------------------------------------- */
+
+static void plans(void)
+{
+    static const struct {
+        char   kind;
+        size_t low, high, count;
+        double first, last;
+    } c[] = {{'n', 4, 64, 5, 4, 64},       {'n', 64, 4, 5, 4, 64},     {'n', 0, 0, 1, 1, 1},
+             {'n', 1, 1 << 30, 11, 1, 1073741824}, {'n', 7, 7, 1, 7, 7},
+             {'t', 1, 8, 4, 1, 8},         {'t', 300, 1000, 1, 256, 256}, {'t', 2, 1000, 8, 2, 256},
+             {'b', 0, 0, 1, 0, 0}};
+    perf_main_ m;
+    double     n[PERF_MAIN_SIZES_];
+    size_t     i, count;
+
+    memset(&m, 0, sizeof m);
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_case_ one;
+        memset(&one, 0, sizeof one);
+        one.kind = c[i].kind;
+        one.low = c[i].low;
+        one.high = c[i].high;
+        count = perf_main_plan_(&m, &one, n);
+        CHECK(count == c[i].count && fabs(n[0] - c[i].first) < 0.5 && fabs(n[count - 1] - c[i].last) < 0.5,
+              "%c %d .. %d: %d from %g to %g", c[i].kind, (int)c[i].low, (int)c[i].high, (int)count, n[0],
+              n[count - 1]);
+    }
+}
+
+/* Whatever order the constructors run in, the cases of one file come in the order of its lines. */
+static void order(void)
+{
+    perf_case_  c[4], *kept = perf_cases_v1_, *at;
+    const int   line[4] = {30, 10, 20, 5};
+    size_t      i;
+
+    memset(c, 0, sizeof c);
+    perf_cases_v1_ = NULL;
+    for (i = 0; i < 4; i++) {
+        c[i].file = i == 3 ? "another.c" : "one.c";
+        c[i].line = line[i];
+        perf_case_add_(&c[i]);
+    }
+    for (at = perf_cases_v1_, i = 0; at; at = at->next, i++)
+        CHECK(at == &c[i == 0 ? 1 : i == 1 ? 2 : i == 2 ? 0 : 3], "%d: line %d", (int)i, at->line);
+    CHECK(i == 4, "%d of them", (int)i);
+    perf_cases_v1_ = kept;
+}
+
+/* What is said of sizes that tell little. */
+static void growth(void)
+{
+    static const struct {
+        double      low, factor, power;
+        const char *text;
+    } c[] = {{16, 2, 1, "sweep: O(n), off by 0 %"},
+             {16, 1.2, 1, "the sizes lie within a factor of 8"},
+             {16, 2, 7, "no fit; the closest, O(n^3), is off by"}};
+    perf_main_ m;
+    double     n[9], ns[9];
+    size_t     i, k;
+    char      *text;
+
+    memset(&m, 0, sizeof m);
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        n[0] = c[i].low;
+        for (k = 0; k < 9; k++) {
+            n[k] = k ? n[k - 1] * c[i].factor : c[i].low;
+            ns[k] = pow(n[k], c[i].power);
+        }
+        m.out = fopen(in("growth"), "wb");
+        perf_main_growth_(&m, "sweep", n, ns, 9);
+        fclose(m.out);
+        text = file_text(in("growth"));
+        CHECK(strstr(text, c[i].text), "not '%s': %s", c[i].text, text);
+        free(text);
+    }
+    for (k = 0; k < 9; k++) {                   /* 10 % to either side: n or n log n */
+        n[k] = 1000.0 * (double)(k + 1);
+        ns[k] = n[k] * (k % 2 ? 1.1 : 0.9);
+    }
+    m.out = fopen(in("growth"), "wb");
+    perf_main_growth_(&m, "sweep", n, ns, 9);
+    fclose(m.out);
+    text = file_text(in("growth"));
+    CHECK(strstr(text, "sweep: O(n") && strstr(text, " or O(n") && strstr(text, "these sizes cannot tell"), "%s",
+          text);
+    free(text);
+}
+
+/* Counters and failures that come too late, without a name, or for another loop: only one counts. */
+static void late(void)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench      b;
+    perf_ab         ab = perf_ab_begin("no bench", NULL);
+    perf_result     r;
+    char           *text;
+
+    o.max_seconds = 0.001;
+    b = perf_bench_begin("late", &o);
+    perf_bench_counter(&b, NULL, 3);
+    perf_bench_counter(&b, "", 4);
+    perf_bench_counter(&ab, "of a duel", 5);
+    perf_bench_fail(&ab, "a duel does not fail");
+    perf_bench_rates(&ab, 1, 1);
+    while (perf_bench_next(&b))
+        perf_clobber();
+    b.left = -1;
+    r = perf_bench_end(&b);
+    perf_bench_fail(&b, "too late");
+    perf_bench_counter(&b, "too late", 6);
+    CHECK(r.status == PERF_OK && r.time.count > 0, "%s", perf_status_text(r.status));
+    CHECK(perf_ab_end(&ab).status != PERF_EFAILED, "not a bench");
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "(unnamed) 4") && !strstr(text, "too late") && !strstr(text, "duel 5"), "%s", text);
+    free(text);
+}
+
+int main(int argc, char **argv)
+{
+    dir = argc > 1 ? argv[1] : dir;
+    late();
+    plans();
+    order();
+    growth();
+    options();
+    rules();
+    files();
+    nothing_said();
+    return check_done();
+}
