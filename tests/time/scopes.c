@@ -250,6 +250,33 @@ static void extremes(void)
     now_ns += 500;
 }
 
+/* Laps of a scope, with scopes in them: each ns belongs to one of them. */
+static void laps_within(void)
+{
+    perf_lap lap;
+    row      around, phase;
+    int      i;
+
+    {
+        PERF_SCOPE("around laps");
+        now_ns += 3;
+        lap = perf_lap_begin();
+        for (i = 0; i < 20; i++) {              /* the first goes the cold way, the others the hot */
+            now_ns += 6;
+            leaf(4);
+            PERF_LAP(&lap, "phase of 10");
+        }
+        now_ns += 2;
+    }
+    around = row_of("around laps", "scope");
+    phase = row_of("phase of 10", "scope");
+    EQUAL("around: total", around.total, 205);
+    EQUAL("around: self", around.self, 5);
+    EQUAL("laps: calls", phase.calls, 20);
+    EQUAL("laps: total", phase.total, 200);
+    EQUAL("laps: self", phase.self, 120);
+}
+
 static void others(void)
 {
     perf_async a, b, c;
@@ -594,6 +621,7 @@ int main(void)
     sums();
     percentiles();
     extremes();
+    laps_within();
     others();
     resets();
     resets_and_jumps();

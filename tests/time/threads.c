@@ -3,6 +3,7 @@
 #define PERF_TRACE_EVENTS 1024
 #include "rows.h"
 #include <pthread.h>
+#include <sched.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)       /* some 50 times slower */
 #define MANY   500
@@ -62,6 +63,49 @@ static void *careless(void *arg)
         (void)perf_scope_begin("forgotten");
     }
     return arg;
+}
+
+enum { TOGETHER = 8 };
+static perf_recorder_ *own[TOGETHER];
+static int             here;
+
+static void *alive(void *arg)
+{
+    {
+        PERF_SCOPE("alive");
+        perf_clobber();
+    }
+    *(perf_recorder_ **)arg = perf_recorder_get_();
+    __atomic_add_fetch(&here, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&here, __ATOMIC_ACQUIRE) < TOGETHER)
+        (void)sched_yield();
+    return NULL;
+}
+
+/* Recorders of threads that have ended are taken over, by one thread each. */
+static void taken_over(void)
+{
+    pthread_t       t[TOGETHER];
+    perf_recorder_ *r;
+    int             round, i, k, same = 0, before = 0, after = 0;
+
+    for (r = perf_registry_get_()->recorders; r; r = r->next)
+        before++;
+    for (round = 0; round < 20; round++) {
+        here = 0;
+        for (i = 0; i < TOGETHER; i++)
+            pthread_create(&t[i], NULL, alive, &own[i]);
+        for (i = 0; i < TOGETHER; i++)
+            pthread_join(t[i], NULL);
+        for (i = 0; i < TOGETHER; i++)
+            for (k = 0; k < i; k++)
+                same += own[i] == own[k];
+    }
+    for (r = perf_registry_get_()->recorders; r; r = r->next)
+        after++;
+    CHECK(same == 0, "%d times two threads had one recorder", same);
+    CHECK(PERF_TSAN_ || before < 64 || after <= before + TOGETHER, "%d recorders, then %d", before, after);
+    CHECK(row_of("alive", "scope").calls == 20.0 * TOGETHER, "%g calls", row_of("alive", "scope").calls);
 }
 
 static perf_scope crossing;
@@ -251,6 +295,7 @@ int main(void)
     overflow_mixed();
     together();
     intervals();
+    taken_over();
     pthread_create(&t, NULL, careless, NULL);
     pthread_join(t, NULL);
     CHECK(number_of("never_ended") == 1 && number_of("misused") == 1, "of an ended thread");
