@@ -99,6 +99,23 @@ static void symmetry(void)
         CHECK(ab.ratio.low <= ab.ratio.estimate && ab.ratio.estimate <= ab.ratio.high,
               "metric %d: the estimate lies inside", m);
     }
+    for (i = 0; i < 40; i++) {                  /* skewed; eight times as slow is only that       */
+        a[i] = 1.0 - perf_log(uniform());
+        b[i] = 1.0 - 0.9 * perf_log(uniform());
+        d[i] = 8.0 * b[i];
+    }
+    for (m = PERF_METRIC_PAIR; m <= 2 * PERF_METRIC_MEMORY + 1; m++) {
+        perf_compare_opts o = with_rule(perf_rule_speedup(1.05, (perf_metric)(m / 2)));
+        perf_verdict      ab, ad;
+        o.tick = -1.0;
+        ab = m % 2 ? perf_compare(a, 40, b, 30, &o) : perf_compare_pairs(a, b, 40, &o);
+        ad = m % 2 ? perf_compare(a, 40, d, 30, &o) : perf_compare_pairs(a, d, 40, &o);
+        CHECK(8.0 * ab.ratio.low - ad.ratio.low <= 1e-9 * ad.ratio.low && ad.ratio.low - 8.0 * ab.ratio.low <= 1e-9 * ad.ratio.low
+                  && (!perf_is_finite_(ab.ratio.high) || (8.0 * ab.ratio.high - ad.ratio.high < 1e-9 * ad.ratio.high &&
+                      ad.ratio.high - 8.0 * ab.ratio.high < 1e-9 * ad.ratio.high)),
+              "metric %d of %s: [%.12g, %.12g], eight times [%.12g, %.12g]", m / 2, m % 2 ? "samples" : "pairs",
+              ab.ratio.low, ab.ratio.high, ad.ratio.low, ad.ratio.high);
+    }
 }
 
 static void capped(void)
@@ -279,7 +296,7 @@ static void accuracy(void)
     const double   zeros[2] = {0.0, -0.0}, minus[2] = {-0.0, 0.0};
     const double   inf[1] = {PERF_INF_}, same_inf[1] = {PERF_INF_}, neg_inf[1] = {-PERF_INF_};
     const float    f[2] = {1.0f, 2.0f}, g[2] = {1.0000001f, 2.0f};
-    const double   nan = PERF_NAN_;
+    const double   nan = PERF_NAN_, unknown[4] = {1.0, 0.0, PERF_NAN_, 1.0};
     perf_accuracy  a;
     perf_tolerance t = PERF_ZERO;
     int            i;
@@ -309,6 +326,8 @@ static void accuracy(void)
         a = perf_accuracy_f64(x[i], x[i] + 1, 1);
         CHECK(a.max_ulp == x[i][2] && perf_accuracy_ok(&a, NULL) == 0, "%g to %g: %g steps", x[i][0], x[i][1], a.max_ulp);
     }
+    a = perf_accuracy_f64(unknown, unknown + 2, 2);
+    CHECK(perf_is_nan_(a.max_abs) && perf_is_nan_(a.max_rel) && perf_is_nan_(a.max_ulp), "what was NaN once stays it");
     a = perf_accuracy_f64(&nan, &nan, 1);
     CHECK(a.compared == 1 && a.max_abs == 0.0 && a.max_ulp == 0.0 && perf_accuracy_ok(&a, NULL) == 1, "both say NaN");
     a = perf_accuracy_f64(ref, ref, 4);
@@ -423,6 +442,9 @@ static void constants(void)
         x[i] = i < 10 ? 1000.0 : 1000.0 + i;
     CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 10.01, "%g",
           perf_step_seen_(x, 100));
+    for (i = 0; i < 100; i++)                   /* 5 of the 99 steps are none: above 5 %          */
+        x[i] = i < 6 ? 1000.0 : 1000.0 + i;
+    CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 1.01, "%g", perf_step_seen_(x, 100));
     for (i = 0; i < 100; i++)
         x[i] = i < 5 ? 1000.0 : 1000.0 + i;
     CHECK(!(perf_step_seen_(x, 100) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100));
