@@ -527,8 +527,8 @@ static void rates(void)
     CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 0, "%s", perf_verdict_text(&v));
 }
 
-/* The k-th Walsh average by selection equals the one by brute force, ties or not.  Of few equal numbers
- * and one other the search begins on an average.                                                  */
+/* The k-th Walsh average by selection equals the one by brute force, ties or not, also where no number
+ * lies between two of them.                                                                       */
 static void walsh(void)
 {
     double   d[41], all[41 * 21];
@@ -539,7 +539,8 @@ static void walsh(void)
         size_t m = 0;
         n = round < 300 ? 1 + (size_t)(uniform() * 40.0) : 3 + (size_t)(round % 30);
         for (i = 0; i < n; i++)
-            d[i] = round >= 300 ? (double)(i == 0) * (round < 330 ? 1.0 : -1.0)
+            d[i] = round >= 330 ? 1.0 + 2.220446049250313e-16 * (double)(int)(4.0 * uniform())
+                   : round >= 300 ? (double)(i == 0)
                    : round % 3 ? normal() : (double)(int)(3.0 * normal());
         perf_sort_values(d, n);
         for (i = 0; i < n; i++)
