@@ -116,6 +116,24 @@ static void *ender(void *arg)
     return arg;
 }
 
+static void *around_two(void *arg)
+{
+    pthread_t t;
+
+    {
+        PERF_SCOPE("around two");
+        crossing = perf_scope_begin("another that crosses");
+        (void)perf_scope_begin("nobody ends it");
+        pthread_create(&t, NULL, ender, NULL);
+        pthread_join(t, NULL);
+    }
+    {
+        PERF_SCOPE("around one");               /* what was known of the two is used up           */
+        (void)perf_scope_begin("nobody ends this either");
+    }
+    return arg;
+}
+
 /* Ten thousand threads, a hundred at a time: all counted, all in the trace or its losses. */
 static void many(void)
 {
@@ -313,6 +331,10 @@ int main(void)
         pthread_join(t, NULL);
     }
     CHECK(number_of("ended_elsewhere") == 2 && number_of("never_ended") == 0, "inside another");
+    pthread_create(&t, NULL, around_two, NULL);
+    pthread_join(t, NULL);
+    CHECK(number_of("ended_elsewhere") == 3 && number_of("never_ended") == 2, "two of three: %g, %g",
+          number_of("ended_elsewhere"), number_of("never_ended"));
     remove(scratch_file());
     return check_done();
 }
