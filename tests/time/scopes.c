@@ -362,6 +362,31 @@ static void others(void)
     EQUAL("of", number_of("main_thread_ns"), 200);
 }
 
+/* The outer of two calls of one name ends, the inner never does: once it is lost, and no later call of
+ * that name is.                                                                                   */
+static void outer_first(void)
+{
+    perf_losses_ before = perf_losses_sum_(perf_registry_get_()), after;
+    perf_scope   outer;
+    int          i;
+
+    outer = perf_scope_begin("twice open");
+    now_ns += 1;
+    (void)perf_scope_begin("twice open");
+    now_ns += 2;
+    perf_scope_end(&outer);
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE("twice open");
+        now_ns += 5;
+    }
+    after = perf_losses_sum_(perf_registry_get_());
+    CHECK(after.n[PERF_LOSS_ABANDONED_] - before.n[PERF_LOSS_ABANDONED_] == 1 &&
+              after.n[PERF_LOSS_DISORDERED_] == before.n[PERF_LOSS_DISORDERED_], "one is lost");
+    EQUAL("calls that ended", row_of("twice open", "scope").calls, 4);
+    EQUAL("their time", row_of("twice open", "scope").total, 18);
+    EQUAL("open", number_of("open"), 0);
+}
+
 /* Scopes that are open while the report is made: counted (golden.c names them). */
 
 static void still_open(void)
@@ -621,6 +646,7 @@ int main(void)
     sums();
     percentiles();
     extremes();
+    outer_first();
     laps_within();
     others();
     resets();
