@@ -54,6 +54,7 @@ PERF_END_DECLS
 #define PERF_O_CREAT_   0100
 #define PERF_O_EXCL_    0200
 #define PERF_O_TRUNC_   01000
+#define PERF_O_NONBLOCK_ 04000
 #define PERF_O_CLOEXEC_ 02000000
 #if defined(__aarch64__)
 #define PERF_O_NOFOLLOW_ 0100000
@@ -77,6 +78,7 @@ PERF_END_DECLS
 #define PERF_O_CREAT_  O_CREAT
 #define PERF_O_EXCL_   O_EXCL
 #define PERF_O_TRUNC_  O_TRUNC
+#define PERF_O_NONBLOCK_ O_NONBLOCK
 #if defined(O_NOFOLLOW) && defined(O_CLOEXEC)
 #define PERF_O_NOFOLLOW_ O_NOFOLLOW
 #define PERF_O_CLOEXEC_  O_CLOEXEC
@@ -90,12 +92,18 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #endif
+#if defined(__linux__)
+#define PERF_O_AT_ONCE_ PERF_O_NONBLOCK_
+#else
+#define PERF_O_AT_ONCE_ 0       /* there /dev/fd/1 has its flags in common with the host's        */
+#endif
 #define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* the same everywhere            */
 
 PERF_BEGIN_DECLS
 extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
 extern int   perf_close_(int) __asm__(PERF_SYM_("close"));
 extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
+extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
 extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
@@ -109,8 +117,8 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use, each with its contract where it is defined ------------
  *   perf_file_, perf_file_save_, perf_file_put_, perf_file_putf_, perf_file_flush_,
- *   perf_file_open_, perf_file_kind_, perf_file_aside_, PERF_FILE_BYTES_, PERF_FILE_RECORD_,
- *   PERF_POSIX_FILES_, perf_stderr_, perf_fflush_                                                */
+ *   perf_file_open_, perf_file_read_, perf_file_kind_, perf_file_aside_, PERF_FILE_BYTES_,
+ *   PERF_FILE_RECORD_, PERF_POSIX_FILES_, perf_stderr_, perf_fflush_                             */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -195,6 +203,26 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
+/* Opens a regular file to read.  NULL for all else: a pipe would keep its reader waiting, a device
+ * need not end.  Not even one that takes the file's place at this moment is waited for.          */
+PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
+{
+#if PERF_POSIX_FILES_
+    struct perf_inode_ s;
+    FILE              *file = PERF_CAST_(FILE *, PERF_NULL_);
+    int                fd = -1;
+
+    memset(&s, 0, sizeof s);
+    if (!perf_stat_(path, &s) && PERF_S_REGULAR_(s.st_mode))
+        fd = perf_open_(path, PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
+    if (fd >= 0 && !(file = perf_fdopen_(fd, "rb")))
+        (void)perf_close_(fd);
+    return file;
+#else
+    return fopen(path, "rb");
+#endif
+}
+
 /* A number that nobody can guess.  Not for keys: without /dev/urandom it is made of an address. */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
@@ -252,9 +280,11 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
         return 0;
 #if PERF_POSIX_FILES_
     if (f->direct) {                            /* not created, should it have gone meanwhile     */
-        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_CLOEXEC_);
+        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_AT_ONCE_ | PERF_O_CLOEXEC_);
         if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
             (void)perf_close_(f->fd);
+        if (f->file && PERF_O_AT_ONCE_)         /* no pipe was waited for; its reader may be slow */
+            (void)perf_fcntl_(f->fd, 4, 0);     /* F_SETFL                                        */
     }
 #endif
     if (!f->direct)

@@ -1101,7 +1101,7 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     *status = PERF_EINVAL;
     if (!path || !*path)
         return text;
-    f = fopen(path, "rb");
+    f = perf_file_read_(path);
     *status = f ? PERF_OK
               : perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
     if (!f)

@@ -1096,7 +1096,6 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
 {
     double   lo = d[0], hi = d[n - 1], t, f, top;
     double   spread = (d[n - 1 - n / 4] - d[n / 4]) * 0.524;    /* of the averages, were d normal */
-    double   step = 3.0 * spread / perf_sqrt(PERF_CAST_(double, n));
     uint64_t below = 0, upto = n, c;
     int      turn;
 
@@ -1105,9 +1104,7 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
                                                  PERF_CAST_(double, upto));
     for (turn = 0; upto > k && turn < 500; turn++) {
         f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
-        if (turn == 1 || turn == 2)                 /* step over it, for a narrow bracket         */
-            t += hi > t ? step : -step;
-        else if (turn % 4 == 3)                     /* the number before hi: is hi where a crowd  */
+        if (turn % 4 == 3)                          /* the number before hi: is hi where a crowd  */
             t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* of equal ones begins?      */
         else if (turn)                              /* interpolation may crawl: halve, too        */
             t = lo + (turn % 4 == 2 ? 0.5 : f) * (hi - lo);

@@ -1172,7 +1172,7 @@ PERF_COLD_FN_ void perf_merge_go_(void *with)
     perf_merge_ *m = PERF_CAST_(perf_merge_ *, with);
 
     for (m->at = 0; m->at < m->parts; m->at++) {
-        m->in = fopen(m->part[m->at].path, "rb");
+        m->in = perf_file_read_(m->part[m->at].path);
         if (!m->in) {
             m->status = PERF_EIO;
             break;

@@ -16,16 +16,22 @@ for bin_ in "$root/build-promtool" "$root/build-python/bin"; do             # se
 done
 tried=0
 failed=0
+said_=0                                 # 1: the last line says how it ended
+
+# A command outside `try` that fails ends the test (set -e), and most say nothing.
+leave_()
+{
+    [ "$1" -eq 0 ] || [ "$said_" -eq 1 ] ||
+        echo "FAILED: a command outside \`try\` ended this test with status $1 (sh -x $0 shows which)"
+    [ "${KEEP:-0}" = 1 ] || rm -rf "$work"
+}
 
 start_work()
 {
     work=$(mktemp -d "${TMPDIR:-/tmp}/perfh.XXXXXX")
-    if [ "${KEEP:-0}" = 1 ]; then
-        echo "working in $work"
-    else
-        trap 'rm -rf "$work"' EXIT
-        trap 'exit 1' HUP INT TERM
-    fi
+    [ "${KEEP:-0}" != 1 ] || echo "working in $work"
+    trap 'leave_ $?' EXIT
+    trap 'echo "stopped by a signal"; said_=1; exit 1' HUP INT TERM
     TMPDIR=$work                        # clang for devices and lintian leave folders there
     export TMPDIR
 }
@@ -33,6 +39,7 @@ start_work()
 skip()
 {
     echo "skipped: $*"
+    said_=1
     exit 77
 }
 
@@ -41,6 +48,7 @@ missing()
 {
     if [ "${CI:-}" = true ]; then
         echo "failed: $* (CI=true: a missing toolchain is a failure)"
+        said_=1
         exit 1
     fi
     skip "$*"
@@ -78,6 +86,7 @@ try()
 finish()
 {
     echo "$tried checks, $failed failed"
+    said_=1
     [ "$failed" -eq 0 ] || exit 1
     [ "$tried" -gt 0 ] || { echo "FAILED: this test checked nothing"; exit 1; }
     exit 0

@@ -20,7 +20,7 @@ for target in hlog ops; do
     n=$inputs
     if [ "$target" = ops ]; then
         n=$((inputs / 20))                      # each clears some hundred KB
-        set -- "$seeds"/ops-*
+        set -- "$seeds"/ops-* "$root/tests/fuzz/ops.pack"
     else
         set -- "$seeds"/log-* "$seeds"/V* "$seeds"/ours* "$root/tests/fuzz/hlog.pack"
     fi

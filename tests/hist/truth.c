@@ -239,6 +239,17 @@ static void spread(void)
     }
     exact = perf_sqrt((squares - sum * sum / 200000.0) / 199999.0);
     CHECK(near(perf_hist_std(h), exact, 0.003), "normal: %.1f for %.1f", perf_hist_std(h), exact);
+    perf_hist_reset(h);                         /* two values: half their distance times sqrt(2)    */
+    perf_hist_add(h, 10);
+    perf_hist_add(h, 14);
+    CHECK(near(perf_hist_std(h), 2.8284271247461903, 1e-12), "two values: %g", perf_hist_std(h));
+    perf_hist_reset(h);                         /* whole numbers about 48, buckets of two, sigma 2: */
+    for (i = 32; i < 64; i++) {                 /* (2^2 - 1) / 12 of the variance are the buckets'  */
+        static const double e = -0.125;
+        uint64_t n = PERF_CAST_(uint64_t, 1e6 * perf_exp(e * (i - 47.7) * (i - 47.7)) + 0.5);
+        perf_hist_add_n(h, PERF_CAST_(uint64_t, i), n);
+    }
+    CHECK(near(perf_hist_std(h), 2.0, 1e-5), "Sheppard: %.9g", perf_hist_std(h));
     perf_hist_reset(h);                         /* midpoints further apart than the values          */
     perf_hist_add_n(h, 1008, 500);
     perf_hist_add_n(h, 65536, 499);

@@ -7,7 +7,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #define PERF_TRACE_EVENTS 1024
 #include "perf.h"
@@ -27,6 +30,17 @@ int        fsync(int fd)
     syncs++;
     errno = EIO;
     return syncs_fail ? -1 : 0;
+}
+
+/* The same: for a moment everything is a regular file, as what is swapped behind our back was. */
+static int stat_lies;
+int        stat(const char *file, struct stat *s)
+{
+    int status = fstatat(AT_FDCWD, file, s, 0);
+
+    if (stat_lies)
+        s->st_mode = S_IFREG | 0600;
+    return status;
 }
 
 static const char *in(char *to, const char *name)
@@ -262,6 +276,106 @@ static void devices(void)
     (void)close(fd);
 }
 
+static void waits(int signal)
+{
+    static const char text[] = "FAILED: waits for ever\n";
+    ssize_t           n = write(1, text, sizeof text - 1);
+
+    (void)signal;
+    _exit(n > 0 ? 1 : 2);
+}
+
+/* What is no file, or will not end, is neither waited for nor read. */
+static void odd(void)
+{
+    static const struct {
+        const char *name;
+        perf_status read;
+    } c[] = {{"fifo", PERF_EIO}, {"folder", PERF_EIO}, {"socket", PERF_EIO}, {"loop", PERF_ENODATA},
+             {"held", PERF_EIO}, {"/dev/zero", PERF_EIO}};
+    perf_trace_part    part = {PERF_NULL_, PERF_NULL_, 0, 0};
+    struct sockaddr_un at = {AF_UNIX, ""};
+    char               result[500], text[70000];
+    size_t             i, bad;
+    int                held, end, k, sock = socket(AF_UNIX, SOCK_STREAM, 0);
+
+    (void)signal(SIGALRM, waits);
+    (void)alarm(60);
+    (void)mkfifo(in(path, "fifo"), 0600);
+    (void)mkfifo(in(path, "held"), 0600);       /* one that a writer has, who says nothing        */
+    held = open(path, O_RDWR);
+    (void)mkdir(in(path, "folder"), 0700);
+    (void)symlink(in(path, "loop"), path);
+    if (strlen(in(path, "socket")) < sizeof at.sun_path) {
+        memcpy(at.sun_path, path, strlen(path) + 1);
+        CHECK(bind(sock, (struct sockaddr *)&at, sizeof at) == 0, "a socket");
+    } else {
+        put(path, "", 0);                       /* no room for its name: not the matter here      */
+        (void)remove(path);
+        (void)mkfifo(path, 0600);
+    }
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        perf_baseline b;
+        FILE         *f = tmpfile();
+        size_t        n = 0;
+        part.path = c[i].name[0] == '/' ? c[i].name : in(path, c[i].name);
+        if (c[i].read == PERF_EIO && access(part.path, F_OK))
+            continue;                           /* a system without /dev/zero                     */
+        b = perf_baseline_check(part.path, NULL);
+        CHECK(b.status == c[i].read, "%s: %s", c[i].name, perf_status_text(b.status));
+        if (f && perf_baseline_to(f, &b) == PERF_OK) {
+            rewind(f);
+            n = fread(text, 1, sizeof text - 1, f);
+        }
+        text[n] = '\0';
+        CHECK(strstr(text, c[i].read == PERF_EIO ? "input/output error" : "no such file"), "%s", text);
+        if (f)
+            (void)fclose(f);
+        perf_baseline_free(&b);
+        bad = 9;
+        CHECK(perf_trace_merge(in(result, "merged"), &part, 1, &bad) == PERF_EIO && bad == 0 &&
+              !mode_of(result), "%s is no trace", c[i].name);
+    }
+    stat_lies = 1;                              /* a pipe that has just taken a file's place      */
+    for (i = 0; i < 2; i++) {
+        perf_baseline b;
+        part.path = in(path, i ? "held" : "fifo");
+        b = perf_baseline_check(path, NULL);
+        CHECK(b.status != PERF_OK, "a pipe");
+        perf_baseline_free(&b);
+        CHECK(perf_trace_merge(in(result, "merged"), &part, 1, &bad) != PERF_OK, "a pipe");
+    }
+    stat_lies = 0;
+
+    for (k = 0; k < WAYS; k++)                  /* written: a pipe that nobody reads is an error  */
+        CHECK(way(k, in(path, "fifo")) == PERF_EIO && way(k, in(path, "socket")) == PERF_EIO &&
+              way(k, in(path, "folder")) == PERF_EIO, "way %d", k);
+    CHECK(perf_baseline_add(in(path, "fifo"), NULL) == PERF_EIO, "nobody reads");
+    end = open(in(path, "fifo"), O_RDONLY | O_NONBLOCK);
+    CHECK(perf_baseline_add(path, NULL) == PERF_OK && read(end, text, 30) == 30, "somebody does");
+    (void)close(end);
+    for (i = 0; i < 1024; i++) {
+        PERF_SCOPE("enough to fill a pipe, which holds 65,536 bytes");
+    }
+    if (fork() == 0) {                          /* a slow reader gets all                         */
+        ssize_t n, all = 0;
+        end = open(in(path, "fifo"), O_RDONLY);
+        (void)usleep(200000);
+        while ((n = read(end, text, sizeof text)) > 0)
+            all += n;
+        check_exit(all > 65536 ? 0 : 2);
+    }
+    while ((end = open(in(path, "fifo"), O_WRONLY | O_NONBLOCK)) < 0)
+        (void)usleep(1000);                     /* until it is there                              */
+    CHECK(perf_trace_save(path) == PERF_OK, "a slow reader");
+    (void)close(end);
+    CHECK(wait(&k) > 0 && WIFEXITED(k) && WEXITSTATUS(k) == 0, "it got all: %d", k);
+    CHECK(way(0, in(path, "loop")) == PERF_OK && mode_of(path) == 0644, "a loop of links is replaced");
+    (void)close(held);
+    (void)close(sock);
+    (void)alarm(0);
+}
+
 int main(int argc, char **argv)
 {
     int i;
@@ -293,5 +407,6 @@ int main(int argc, char **argv)
     damaged();
     merged();
     devices();
+    odd();
     return check_done();
 }

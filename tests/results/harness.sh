@@ -187,7 +187,7 @@ for i in 1 2 3 4; do
 done
 run 0 '^ +(cpu|wall) time decides: ' --filter slow --budget 0.2 --json r.json
 # shellcheck disable=SC2086
-kill $others
+kill $others || true                            # one that ended by itself is no matter
 cat >decides.py <<'P'
 import json, re, statistics, sys
 text = open("out").read()
@@ -237,9 +237,7 @@ done
 run 0 'baseline: 6 runs of this machine and build' --filter mul --budget 0.02 --compare base.json \
     --accept 'no regression beyond 900 %'
 # plant FACTOR: the saved times times that
-plant()
-{
-    python3 - "$1" <<'P'
+cat >plant.py <<'P'
 import json, sys
 d = json.load(open("base.json"))
 for i, b in enumerate(d["benchmarks"]):
@@ -248,6 +246,9 @@ for i, r in enumerate(d["runs"]):
     r["time"] -= 86400 * (6 - i)
 json.dump(d, open("planted.json", "w"))
 P
+plant()
+{
+    try "planted times $1" python3 plant.py "$1"
 }
 plant 0.001
 run 1 '^REJECT: 1 entry, 0 ACCEPT, 1 REJECT' --filter mul --budget 0.02 --compare planted.json
@@ -256,13 +257,24 @@ run 0 '^ACCEPT: 1 entry, 1 ACCEPT' --filter mul --budget 0.02 --compare planted.
 # screen [SETTING]: the same on a screen, which knows colours unless the environment says otherwise
 screen()
 {
-    env TERM=xterm "$@" python3 -c 'import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) != 0)' \
-        ./bench --filter mul --budget 0.02 --compare planted.json >out 2>&1 </dev/null
+    status_=0
+    tried=$((tried + 1))
+    timeout 60 env TERM=xterm "$@" python3 -c 'import os, pty, sys
+sys.exit(os.waitstatus_to_exitcode(pty.spawn(sys.argv[1:])))' \
+        ./bench --filter mul --budget 0.02 --compare planted.json >out 2>&1 </dev/null || status_=$?
+    if [ "$status_" -ne 0 ]; then
+        fail "on a screen, $*: status $status_"
+        head -n 20 out
+    fi
 }
-screen NO_COLOR=
-try 'on a screen an ACCEPT is green' test "$(grep -c "$(printf '\033\[32mACCEPT\033')" out)" -eq 2
-screen NO_COLOR=1
-try 'NO_COLOR' test "$(grep -c "$(printf '\033')" out)$(grep -c ' ACCEPT' out)" = 02
+if python3 -c 'import pty; pty.openpty()' 2>/dev/null; then
+    screen NO_COLOR=
+    try 'on a screen an ACCEPT is green' test "$(grep -c "$(printf '\033\[32mACCEPT\033')" out)" -eq 2
+    screen NO_COLOR=1
+    try 'NO_COLOR' test "$(grep -c "$(printf '\033')" out)$(grep -c ' ACCEPT' out)" = 02
+else
+    echo 'no screen: this system gives no pseudo-terminal (is /dev/pts mounted?)'
+fi
 run 0 'INCONCLUSIVE: new|new: not in the baseline' --filter cxx --budget 0.02 --compare planted.json
 PERF_MACHINE=other run 0 'warning: 6 runs of another machine' --filter mul --budget 0.02 \
     --compare planted.json

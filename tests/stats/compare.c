@@ -54,7 +54,7 @@ static void plain_cases(void)
     CHECK(v.decision == PERF_REJECT, "%s", perf_verdict_text(&v));
     make_pairs(a, b, 60, 3e6, 0.03);
     v = perf_compare_pairs(a, b, 60, NULL);
-    CHECK(strstr(perf_verdict_text(&v), "speed-up 0.00000033") && strstr(v.text, "x (95 % CI 0.00000032"), "%s", v.text);
+    CHECK(strstr(perf_verdict_text(&v), "speed-up 0.00000033") && strstr(v.text, "x (95 % CI 0.0000003"), "%s", v.text);
     make_pairs(a, b, 60, 1.0 / 1.3, 0.03);
     v = perf_compare_pairs(a, b, 60, NULL);
     CHECK(v.decision == PERF_INCONCLUSIVE || v.ratio.high > 1.0 / 1.35, "%s",
@@ -99,6 +99,23 @@ static void symmetry(void)
         CHECK(ab.ratio.low <= ab.ratio.estimate && ab.ratio.estimate <= ab.ratio.high,
               "metric %d: the estimate lies inside", m);
     }
+    for (i = 0; i < 40; i++) {                  /* skewed; eight times as slow is only that       */
+        a[i] = 1.0 - perf_log(uniform());
+        b[i] = 1.0 - 0.9 * perf_log(uniform());
+        d[i] = 8.0 * b[i];
+    }
+    for (m = PERF_METRIC_PAIR; m <= 2 * PERF_METRIC_MEMORY + 1; m++) {
+        perf_compare_opts o = with_rule(perf_rule_speedup(1.05, (perf_metric)(m / 2)));
+        perf_verdict      ab, ad;
+        o.tick = -1.0;
+        ab = m % 2 ? perf_compare(a, 40, b, 30, &o) : perf_compare_pairs(a, b, 40, &o);
+        ad = m % 2 ? perf_compare(a, 40, d, 30, &o) : perf_compare_pairs(a, d, 40, &o);
+        CHECK(8.0 * ab.ratio.low - ad.ratio.low <= 1e-9 * ad.ratio.low && ad.ratio.low - 8.0 * ab.ratio.low <= 1e-9 * ad.ratio.low
+                  && (!perf_is_finite_(ab.ratio.high) || (8.0 * ab.ratio.high - ad.ratio.high < 1e-9 * ad.ratio.high &&
+                      ad.ratio.high - 8.0 * ab.ratio.high < 1e-9 * ad.ratio.high)),
+              "metric %d of %s: [%.12g, %.12g], eight times [%.12g, %.12g]", m / 2, m % 2 ? "samples" : "pairs",
+              ab.ratio.low, ab.ratio.high, ad.ratio.low, ad.ratio.high);
+    }
 }
 
 static void capped(void)
@@ -112,6 +129,7 @@ static void capped(void)
     v = perf_compare(a, 40, b, 40, NULL);
     CHECK(v.decision == PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_ORDER) &&
               v.ratio.high < 1.0 / 1.3, "a saved baseline decides nothing: %s", v.reason);
+    CHECK(v.pairs_needed == PERF_INF_, "and no number of values will: %g", v.pairs_needed);
     o.design = PERF_DESIGN_RANDOM;
     v = perf_compare(a, 40, b, 40, &o);
     CHECK(v.decision == PERF_ACCEPT, "unless the order was random: %s", perf_verdict_text(&v));
@@ -278,8 +296,10 @@ static void accuracy(void)
     const double   zeros[2] = {0.0, -0.0}, minus[2] = {-0.0, 0.0};
     const double   inf[1] = {PERF_INF_}, same_inf[1] = {PERF_INF_}, neg_inf[1] = {-PERF_INF_};
     const float    f[2] = {1.0f, 2.0f}, g[2] = {1.0000001f, 2.0f};
+    const double   nan = PERF_NAN_, unknown[4] = {1.0, 0.0, PERF_NAN_, 1.0};
     perf_accuracy  a;
     perf_tolerance t = PERF_ZERO;
+    int            i;
 
     a = perf_accuracy_f64(ref, ref, 4);
     CHECK(perf_accuracy_ok(&a, NULL) && a.compared == 4 && a.max_ulp == 0.0, "identical");
@@ -307,6 +327,18 @@ static void accuracy(void)
     CHECK(!perf_accuracy_ok(NULL, NULL), "NULL");
     a = perf_accuracy_f32(f, g, 2);
     CHECK(a.max_ulp == 1.0 && a.max_rel > 1e-7 && a.max_rel < 1.3e-7, "float: %g", a.max_rel);
+    for (i = 0; i < 6; i++) {                   /* representable steps: IEEE 754's nextUp         */
+        static const double x[6][3] = {{-1.0, -1.0 - 2.2204460492503131e-16, 1}, {-1.0 - 2.2204460492503131e-16, -1.0, 1},
+                                       {-5e-324, 5e-324, 2}, {5e-324, -5e-324, 2}, {-1e-323, 0.0, 2}, {0.0, -1.5e-323, 3}};
+        a = perf_accuracy_f64(x[i], x[i] + 1, 1);
+        CHECK(a.max_ulp == x[i][2] && perf_accuracy_ok(&a, NULL) == 0, "%g to %g: %g steps", x[i][0], x[i][1], a.max_ulp);
+    }
+    a = perf_accuracy_f64(unknown, unknown + 2, 2);
+    CHECK(perf_is_nan_(a.max_abs) && perf_is_nan_(a.max_rel) && perf_is_nan_(a.max_ulp), "what was NaN once stays it");
+    a = perf_accuracy_f64(&nan, &nan, 1);
+    CHECK(a.compared == 1 && a.max_abs == 0.0 && a.max_ulp == 0.0 && perf_accuracy_ok(&a, NULL) == 1, "both say NaN");
+    a = perf_accuracy_f64(ref, ref, 4);
+    CHECK(perf_accuracy_ok(&a, NULL) == 1 && perf_accuracy_ok(&a, &t) == 1, "1 and nothing else");
 }
 
 /* The bets: false verdicts at the boundary, power off it, and no dependence on what comes later. */
@@ -363,6 +395,11 @@ static void sequential_edges(void)
         perf_seq_add(&s, 1.3, 1.0);             /* exactly on the threshold: a tie for ever       */
     CHECK(s.decision == PERF_INCONCLUSIVE, "ties decide nothing");
     CHECK(perf_seq_add(NULL, 1.0, 1.0) == PERF_INCONCLUSIVE, "NULL");
+    perf_seq_init(&s, NULL, 0.0, 0.0);
+    for (i = 0; i < 7; i++)                     /* all on one side: 43 after seven, 40 are needed */
+        CHECK(perf_seq_add(&s, 2.0, 1.0) == (i < 6 ? PERF_INCONCLUSIVE : PERF_ACCEPT), "pair %d", i);
+    CHECK(perf_seq_add(&s, 0.0, 1.0) == PERF_ACCEPT && perf_seq_add(&s, 1.0, 9.0) == PERF_ACCEPT &&
+              s.decided_at == 7 && s.pairs == 8 && s.excluded == 1, "what is decided stays, and is told");
     q = perf_seq_interval(d, 0, 0.0);
     CHECK(!perf_is_finite_(q.low) && !perf_is_finite_(q.high), "no data, no bounds");
     for (i = 0; i < 64; i++)
@@ -412,6 +449,9 @@ static void constants(void)
         x[i] = i < 10 ? 1000.0 : 1000.0 + i;
     CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 10.01, "%g",
           perf_step_seen_(x, 100));
+    for (i = 0; i < 100; i++)                   /* 5 of the 99 steps are none: above 5 %          */
+        x[i] = i < 6 ? 1000.0 : 1000.0 + i;
+    CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 1.01, "%g", perf_step_seen_(x, 100));
     for (i = 0; i < 100; i++)
         x[i] = i < 5 ? 1000.0 : 1000.0 + i;
     CHECK(!(perf_step_seen_(x, 100) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100));
@@ -431,6 +471,47 @@ static void constants(void)
         said += perf_lopsided_(x, 100, 1.4);
     }
     CHECK(said > 100 && said < 210, "%d of 1000 called lopsided", said);
+    {   /* splitmix64.c (Vigna), state 1234567: its first five numbers */
+        static const uint64_t want[] = {UINT64_C(6457827717110365317), UINT64_C(3203168211198807973),
+                                        UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
+                                        UINT64_C(16408922859458223821)};
+        uint64_t s = 1234567;
+        for (i = 0; i < 5 && perf_random_(&s) == want[i]; i++)
+            ;
+        CHECK(i == 5, "number %d", i);
+    }
+}
+
+/* How many more pairs: n ((2.80 / 1.96)^2 (h / gap)^2 - 1), 80 % power (norm.ppf of SciPy: 2.0432). */
+static void planned(void)
+{
+    static const double c[][4] = {{0.1, 0.07, 20, 63.396}, {0.1, -0.07, 20, 63.396}, {0.2, 0.05, 37, 1172.576}};
+    perf_compare_opts o = perf_compare_opts_resolved(NULL);
+    perf_verdict      v;
+    size_t            i;
+    double            a[20], b[20];
+
+    for (i = 0; i < 3; i++) {
+        perf_interval r = {-c[i][0], 0.0, c[i][0]};
+        double        t;
+        v = perf_verdict_start_(&o);
+        t = perf_log(v.threshold);
+        r.low += t + c[i][1];
+        r.estimate += t + c[i][1];
+        r.high += t + c[i][1];
+        perf_verdict_finish_(&v, r, c[i][2], &o);
+        CHECK(v.decision == PERF_INCONCLUSIVE && v.pairs_needed > c[i][3] * 0.995 && v.pairs_needed < c[i][3] * 1.005,
+              "%g more, %g by the formula", v.pairs_needed, c[i][3]);
+        CHECK(!(v.warnings & PERF_WARN_UNBOUNDED), "bounded");
+    }
+    for (i = 0; i < 20; i++) {
+        a[i] = 100.0 + (double)i;
+        b[i] = 100.0 - (double)i;
+    }
+    v = perf_compare_pairs(a, b, 4, NULL);          /* 2 / 2^6 is the first chance below 5 %      */
+    CHECK(v.pairs_needed == 2.0 && (v.warnings & PERF_WARN_UNBOUNDED), "4 pairs: %g more", v.pairs_needed);
+    v = perf_compare_pairs(a, b, 20, NULL);
+    CHECK(!(v.warnings & PERF_WARN_UNBOUNDED), "20 pairs");
 }
 
 /* Rates, more is better: the counts stay with their arms. */
@@ -453,18 +534,21 @@ static void rates(void)
     CHECK(v.decision == PERF_ACCEPT && v.baseline_values == 0, "%s", perf_verdict_text(&v));
 }
 
-/* The k-th Walsh average by selection equals the one by brute force, ties or not. */
+/* The k-th Walsh average by selection equals the one by brute force, ties or not, also where no number
+ * lies between two of them.                                                                       */
 static void walsh(void)
 {
     double   d[41], all[41 * 21];
     int      round;
     size_t   n, i, j, k;
 
-    for (round = 0; round < 300; round++) {
+    for (round = 0; round < 360; round++) {
         size_t m = 0;
-        n = 1 + (size_t)(uniform() * 40.0);
+        n = round < 300 ? 1 + (size_t)(uniform() * 40.0) : 3 + (size_t)(round % 30);
         for (i = 0; i < n; i++)
-            d[i] = round % 3 ? normal() : (double)(int)(3.0 * normal());
+            d[i] = round >= 330 ? 1.0 + 2.220446049250313e-16 * (double)(int)(4.0 * uniform())
+                   : round >= 300 ? (double)(i == 0)
+                   : round % 3 ? normal() : (double)(int)(3.0 * normal());
         perf_sort_values(d, n);
         for (i = 0; i < n; i++)
             for (j = i; j < n; j++)
@@ -536,6 +620,19 @@ static void texts(void)
     perf_verdict_text(&v);
     CHECK(strstr(v.text, "ACCEPT: speed-up ") == v.text && strstr(v.text, "asked: speed-up >= 1.3x")
               && strstr(v.text, "40 pairs") && strstr(v.text, "95 % CI"), "%s", v.text);
+    v.rule = perf_rule_reduction(20.0, PERF_METRIC_PAIR);
+    v.ratio.low = 0.4;
+    v.ratio.estimate = 0.607;
+    v.ratio.high = 1.25;
+    CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.3 % (95 % CI -60.0 % to +25.0 %), asked: time down by >= 20 %; 40"),
+          "%s", v.text);
+    v.ratio.low = 0.99;                         /* two digits of the width                        */
+    v.ratio.estimate = 0.991;
+    v.ratio.high = 0.9921;
+    CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (95 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
+    v.ratio.estimate = 0.607;
+    v.ratio.high = PERF_INF_;
+    CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.30 % (no interval yet), asked"), "%s", v.text);
     v = perf_compare_pairs(a, b, 3, NULL);
     perf_verdict_text(&v);
     CHECK(strstr(v.text, "INCONCLUSIVE: ") == v.text && strstr(v.text, "too few"), "%s", v.text);
@@ -840,6 +937,7 @@ int main(int argc, char **argv)
     sequential_edges();
     monotone();
     constants();
+    planned();
     rates();
     walsh();
     sorting();

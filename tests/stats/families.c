@@ -78,6 +78,7 @@ static void adjustments(void)
     CHECK(sets >= 5, "only %d sets", sets);
     CHECK(perf_adjust_holm(NULL, 3, got) == PERF_EINVAL && perf_adjust_holm(p, 0, got) == PERF_ENODATA,
           "bad input");
+    CHECK(perf_adjust_holm(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
     p[0] = PERF_NAN_;
     p[1] = 0.01;
     CHECK(perf_adjust_holm(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
@@ -131,6 +132,23 @@ static void series(void)
         x[i] = i < 150 ? 1.0 : 2.0;
     q = perf_quantile_interval_series(x, 300, 0.99, 0.95);
     CHECK(q.high == PERF_INF_, "p99 of two levels is unbounded: %g", q.high);
+    /* Every batch has one value of each tenth: the variance of their means is 0, and its floor counts.  Places of
+     * the limits by SciPy: n_eff = 100 (norm.ppf(.975) / t.ppf(.975, 9))^2, beta.ppf(.025, k, n_eff - k + 1).  */
+    for (i = 0; i < 100; i++)
+        x[i] = (double)(i % 10 * 10 + i / 10);
+    for (w = 0; w < 4; w++) {
+        static const double p[4][4] = {{0.5, 0.95, 38, 62}, {0.9, 0.95, 80, 96}, {0.2, 0.95, 11, 31}, {0.5, 0.99, 33, 67}};
+        q = perf_quantile_interval_series(x, 100, p[w][0], p[w][1]);
+        CHECK(q.low == p[w][2] && q.high == p[w][3], "p = %g: [%g, %g], SciPy [%g, %g]", p[w][0], q.low, q.high,
+              p[w][2], p[w][3]);
+    }
+    for (i = 0; i < 100; i++)                       /* a trend: variance 25 / 9, n_eff 6.76       */
+        x[i] = (double)i;
+    q = perf_quantile_interval_series(x, 100, 0.5, 0.95);
+    CHECK(q.low == 13.0 && q.high == 87.0, "a trend: [%g, %g]", q.low, q.high);
+    /* SciPy: beta.ppf(tail, a, b) n = 0.89, 9.9, 0.002                                           */
+    CHECK(perf_share_low_(40, 0.975, 1.025, 0.025) == 0 && perf_share_low_(100, 3.0, 5.0, 0.025) == 9 &&
+              perf_share_low_(1000, 0.5, 9.0, 0.005) == 0, "places of shares");
     q = perf_quantile_interval_series(x, 39, 0.5, 0.95);
     CHECK(perf_is_nan_(q.low) && perf_is_nan_(q.estimate), "39 values");
 }
@@ -226,7 +244,7 @@ static void joined(void)
     perf_compare_opts o = perf_compare_opts_default();
     perf_verdict      v[4];
     double            a[30], b[30];
-    int               trial, rule, i, wrong = 0, right = 0;
+    int               trial, rule, i, wrong = 0, right = 0, held = 0;
 
     o.rules = 4;
     o.rule = perf_rule_speedup(1.3, PERF_METRIC_PAIR);
@@ -237,6 +255,17 @@ static void joined(void)
                 b[i] = perf_exp(0.03 * normal()) / 1.3;
             }
             v[rule] = perf_compare_pairs(a, b, 30, &o);
+        }
+        if (strstr(v[3].reason, "alone it would be REJECT")) {
+            perf_verdict      strict;
+            perf_compare_opts alone = o;
+            alone.rules = 0;
+            alone.confidence = 1.0 - 0.05 / 4.0;    /* Bonferroni                                 */
+            strict = perf_compare_pairs(a, b, 30, &alone);
+            CHECK(strict.decision == PERF_INCONCLUSIVE && v[3].decision == PERF_INCONCLUSIVE &&
+                      v[3].pairs_needed == strict.pairs_needed && v[3].ratio.low == strict.ratio.low &&
+                      v[3].ratio.high < strict.ratio.high, "%g more, %g", v[3].pairs_needed, strict.pairs_needed);
+            held++;
         }
         wrong += v[0].decision == PERF_REJECT || v[1].decision == PERF_REJECT ||
                  v[2].decision == PERF_REJECT || v[3].decision == PERF_REJECT;
@@ -250,6 +279,7 @@ static void joined(void)
                  v[0].ratio.low <= v[1].ratio.low;
     }
     CHECK(wrong <= 40, "joined REJECT: %d of 1000", wrong);     /* 2.5 % and 3 standard errors    */
+    CHECK(held >= 5, "only %d of 1000 held by the others", held);
     CHECK(right == 1000, "ACCEPT needs no correction: %d of 1000", right);
     v[0] = perf_compare_pairs(a, b, 6, &o);
     CHECK(v[0].ratio.low == 0.0 && v[0].decision != PERF_REJECT, "6 pairs cannot be that sure: %s",

@@ -120,6 +120,15 @@ static void at_the_edges(void)
     CHECK(perf_t_quantile(1e-300, 0.5) == -inf && perf_t_quantile(0.5, 7.0) == 0.0 &&
               perf_is_nan_(perf_t_quantile(nan, 3)) && perf_is_nan_(perf_t_quantile(0.1, nan)) &&
               perf_t_quantile(0.025, inf) == perf_normal_quantile(0.025), "t quantile, edges");
+    /* the closed form of 2 degrees of freedom; near the middle, too */
+    for (x = 0.5 + 1.0 / 1024; x < 1.0; x += 1.0 / 128) {
+        double a = x - 0.5, two = 2.0 * a / perf_sqrt(2.0 * x * (1.0 - x)), t = perf_t_quantile(x, 2.0);
+        CHECK(t / two - 1.0 < 1e-13 && two / t - 1.0 < 1e-13, "t, 2 df, %g: %.17g, not %.17g", x, t, two);
+        CHECK(perf_t_quantile(1.0 - x, 2.0) == -t, "t, 2 df, %g: the sides differ", x);
+    }
+    CHECK(perf_t_quantile(0.55, 1.0) > 0.1583844403245 && perf_t_quantile(0.55, 1.0) < 0.1583844403246 &&
+              perf_t_quantile(0.59, 2.5) > 0.2524260671241 && perf_t_quantile(0.59, 2.5) < 0.2524260671242,
+          "tan(pi / 20) and SciPy: %.17g %.17g", perf_t_quantile(0.55, 1.0), perf_t_quantile(0.59, 2.5));
     for (x = -1e-17; x < 2.0; x += 1.0 + 3e-16 + 1e-17) {      /* just outside of 0..1            */
         CHECK(perf_is_nan_(perf_normal_quantile(x)) && perf_is_nan_(perf_t_quantile(x, 3.0)) &&
                   perf_is_nan_(perf_beta_cdf(x, 2.0, 3.0)) &&

@@ -277,6 +277,33 @@ static void extremes(void)
     now_ns += 500;
 }
 
+/* Laps of a scope, with scopes in them: each ns belongs to one of them. */
+static void laps_within(void)
+{
+    perf_lap lap;
+    row      around, phase;
+    int      i;
+
+    {
+        PERF_SCOPE("around laps");
+        now_ns += 3;
+        lap = perf_lap_begin();
+        for (i = 0; i < 20; i++) {              /* the first goes the cold way, the others the hot */
+            now_ns += 6;
+            leaf(4);
+            PERF_LAP(&lap, "phase of 10");
+        }
+        now_ns += 2;
+    }
+    around = row_of("around laps", "scope");
+    phase = row_of("phase of 10", "scope");
+    EQUAL("around: total", around.total, 205);
+    EQUAL("around: self", around.self, 5);
+    EQUAL("laps: calls", phase.calls, 20);
+    EQUAL("laps: total", phase.total, 200);
+    EQUAL("laps: self", phase.self, 120);
+}
+
 static void others(void)
 {
     perf_async a, b, c;
@@ -360,6 +387,31 @@ static void others(void)
     }
     EQUAL("waits", number_of("data_wait_ns"), 125);
     EQUAL("of", number_of("main_thread_ns"), 200);
+}
+
+/* The outer of two calls of one name ends, the inner never does: once it is lost, and no later call of
+ * that name is.                                                                                   */
+static void outer_first(void)
+{
+    perf_losses_ before = perf_losses_sum_(perf_registry_get_()), after;
+    perf_scope   outer;
+    int          i;
+
+    outer = perf_scope_begin("twice open");
+    now_ns += 1;
+    (void)perf_scope_begin("twice open");
+    now_ns += 2;
+    perf_scope_end(&outer);
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE("twice open");
+        now_ns += 5;
+    }
+    after = perf_losses_sum_(perf_registry_get_());
+    CHECK(after.n[PERF_LOSS_ABANDONED_] - before.n[PERF_LOSS_ABANDONED_] == 1 &&
+              after.n[PERF_LOSS_DISORDERED_] == before.n[PERF_LOSS_DISORDERED_], "one is lost");
+    EQUAL("calls that ended", row_of("twice open", "scope").calls, 4);
+    EQUAL("their time", row_of("twice open", "scope").total, 18);
+    EQUAL("open", number_of("open"), 0);
 }
 
 /* Scopes that are open while the report is made: counted (golden.c names them). */
@@ -926,6 +978,8 @@ int main(void)
     sums();
     percentiles();
     extremes();
+    outer_first();
+    laps_within();
     others();
     resets();
     resets_and_jumps();

@@ -3,6 +3,7 @@
 #define PERF_TRACE_EVENTS 1024
 #include "rows.h"
 #include <pthread.h>
+#include <sched.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)       /* some 50 times slower */
 #define MANY   500
@@ -64,11 +65,72 @@ static void *careless(void *arg)
     return arg;
 }
 
+enum { TOGETHER = 8 };
+static perf_recorder_ *own[TOGETHER];
+static int             here;
+
+static void *alive(void *arg)
+{
+    {
+        PERF_SCOPE("alive");
+        perf_clobber();
+    }
+    *(perf_recorder_ **)arg = perf_recorder_get_();
+    __atomic_add_fetch(&here, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&here, __ATOMIC_ACQUIRE) < TOGETHER)
+        (void)sched_yield();
+    return NULL;
+}
+
+/* Recorders of threads that have ended are taken over, by one thread each. */
+static void taken_over(void)
+{
+    pthread_t       t[TOGETHER];
+    perf_recorder_ *r;
+    int             round, i, k, same = 0, before = 0, after = 0;
+
+    for (r = perf_registry_get_()->recorders; r; r = r->next)
+        before++;
+    for (round = 0; round < 20; round++) {
+        here = 0;
+        for (i = 0; i < TOGETHER; i++)
+            pthread_create(&t[i], NULL, alive, &own[i]);
+        for (i = 0; i < TOGETHER; i++)
+            pthread_join(t[i], NULL);
+        for (i = 0; i < TOGETHER; i++)
+            for (k = 0; k < i; k++)
+                same += own[i] == own[k];
+    }
+    for (r = perf_registry_get_()->recorders; r; r = r->next)
+        after++;
+    CHECK(same == 0, "%d times two threads had one recorder", same);
+    CHECK(PERF_TSAN_ || before < 64 || after <= before + TOGETHER, "%d recorders, then %d", before, after);
+    CHECK(row_of("alive", "scope").calls == 20.0 * TOGETHER, "%g calls", row_of("alive", "scope").calls);
+}
+
 static perf_scope crossing;
 
 static void *ender(void *arg)
 {
     perf_scope_end(&crossing);
+    return arg;
+}
+
+static void *around_two(void *arg)
+{
+    pthread_t t;
+
+    {
+        PERF_SCOPE("around two");
+        crossing = perf_scope_begin("another that crosses");
+        (void)perf_scope_begin("nobody ends it");
+        pthread_create(&t, NULL, ender, NULL);
+        pthread_join(t, NULL);
+    }
+    {
+        PERF_SCOPE("around one");               /* what was known of the two is used up           */
+        (void)perf_scope_begin("nobody ends this either");
+    }
     return arg;
 }
 
@@ -278,6 +340,7 @@ int main(void)
     overflow_mixed();
     together();
     intervals();
+    taken_over();
     pthread_create(&t, NULL, careless, NULL);
     pthread_join(t, NULL);
     CHECK(number_of("never_ended") == 1 && number_of("misused") == 1, "of an ended thread");
@@ -295,6 +358,10 @@ int main(void)
         pthread_join(t, NULL);
     }
     CHECK(number_of("ended_elsewhere") == 2 && number_of("never_ended") == 0, "inside another");
+    pthread_create(&t, NULL, around_two, NULL);
+    pthread_join(t, NULL);
+    CHECK(number_of("ended_elsewhere") == 3 && number_of("never_ended") == 2, "two of three: %g, %g",
+          number_of("ended_elsewhere"), number_of("never_ended"));
     remove(scratch_file());
     return check_done();
 }
