@@ -2054,19 +2054,16 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *
 
 PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
 {
-    const struct {
-        const char *what;
-        double      share;
-    } part[] = {
-        {"waits for data", e->wait}, {"device busy", e->busy}, {"copies of that", e->copy},
-        {"device idle with nothing submitted", e->starved}, {"host waits for the device", e->sync},
-    };
-    size_t i, any = 0;
+    static const char *const what[] = {"waits for data", "device busy", "copies of that",
+                                       "device idle with nothing submitted",
+                                       "host waits for the device"};
+    const double share[] = {e->wait, e->busy, e->copy, e->starved, e->sync};
+    int          i, any = 0;
 
     perf_putf_(o, "bottleneck: %s", e->bound);
-    for (i = 0; i < sizeof part / sizeof *part; i++)
-        if (part[i].share >= 0)
-            perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", part[i].what, part[i].share * 100);
+    for (i = 0; i < 5; i++)
+        if (share[i] >= 0)
+            perf_putf_(o, "%s %s %.1f %%", any++ ? "," : ":", what[i], share[i] * 100);
     perf_put_char_(o, '\n');
 }
 
@@ -2079,19 +2076,14 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
     const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
     int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
     perf_gpu_line_  *l;
-    size_t           i;
+    int              i;
     perf_gpu_bound_  e;
-    const struct {
-        uint64_t    n;
-        const char *what;
-    } note[] = {
-        {a.pending, "were still in flight"},
-        {a.dropped, "were dropped: PERF_GPU_SLOTS is the room for those in flight"},
-        {a.captured, "were skipped: their stream was being captured into a graph"},
-        {a.no_context, "were skipped: no context was current"},
-        {a.no_gpu, "were skipped: no GPU driver"},
-        {a.failed, "failed in the driver"},
-    };
+    const uint64_t   n[] = {a.pending, a.dropped, a.captured, a.no_context, a.no_gpu, a.failed};
+    static const char *const what[] = {
+        "were still in flight", "were dropped: PERF_GPU_SLOTS is the room for those in flight",
+        "were skipped: their stream was being captured into a graph",
+        "were skipped: no context was current", "were skipped: no GPU driver",
+        "failed in the driver"};
 
     if (!g)
         return;
@@ -2110,10 +2102,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         perf_gpu_put_bound_(o, &e);
     perf_gpu_put_marks_(o, g);
     perf_gpu_unlock_(&g->lock);
-    for (i = 0; i < sizeof note / sizeof note[0]; i++)
-        if (note[i].n)
-            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, note[i].n),
-                       note[i].what);
+    for (i = 0; i < 6; i++)
+        if (n[i])
+            perf_putf_(o, "note: %.0f device scopes %s\n", PERF_CAST_(double, n[i]), what[i]);
     if (perf_gpu_error_code())
         perf_putf_(o, "note: GPU error: %s\n", perf_gpu_error_text());
 }

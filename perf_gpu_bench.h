@@ -119,7 +119,7 @@ PERF_FN perf_gpu_bench  perf_gpu_bench_begin(const char *name, perf_stream strea
 
 /* In a benchmark of perf_main.h, in place of its own loop: name, rates and time limit are those of
  * b where opts has none, and the result becomes b's.  So sizes and arguments are swept on a device,
- * too, and --profile runs each body once, for ncu and nsys: docs/cuda.md has a program. */
+ * too, and --profile runs each body once, for profilers: docs/cuda.md has a program. */
 PERF_FN perf_gpu_bench  perf_gpu_bench_of(const perf_bench *b, perf_stream stream,
                                           const perf_gpu_bench_opts *opts);
 
@@ -447,7 +447,8 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     x->throttle = 0;                            /* asked for while the device is busy with it */
     x->sm_mhz = telemetry && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle) ? mhz : 0;
     if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->event[1])) ||
-        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])))
+        !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])) ||
+        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* or no number: its mistake */
         return 0;
     if (PERF_ACQ_(&s->word->out) == 2) {
         x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
@@ -696,7 +697,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     perf_gpu_energy_ *e = &a->energy;
     const int         last = e->at[0] > 0;
     uint64_t          t;
-    double            joules;
+    double            joules, heat, busy;
 
     a->runs += a->exec ? 0 : s->shown;
     if (!perf_gpu_try_(s, s->t->event_record(s->event[e->rounds & 1], s->stream)) ||
@@ -712,8 +713,11 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
             e->at[last] = t;
             e->unsure[last] = PERF_CAST_(double, t - e->asked);
             e->joules[last] = joules;
-            e->celsius = perf_gpu_meter_(s->t, s->device, 1);
-            e->busy += (perf_gpu_meter_(s->t, s->device, 2) - e->busy) / ++e->readings;
+            heat = perf_gpu_meter_(s->t, s->device, 1);
+            busy = perf_gpu_meter_(s->t, s->device, 2);
+            e->celsius = heat > e->celsius && heat < 1e3 ? heat : e->celsius;
+            if (busy >= 0.0 && busy <= 100.0)
+                e->busy += (busy - e->busy) / ++e->readings;
         }
         e->now = joules;
         e->asked = t;
@@ -742,7 +746,7 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *
     double each = PERF_CAST_(double, e->ended - e->began) /
                   (PERF_CAST_(double, e->rounds - 2) * PERF_CAST_(double, e->round));
 
-    if (!e->at[1])
+    if (!(gained > 0.0) || !(took > e->unsure[1]))
         return;
     r->joules_low = gained * each / (took + e->unsure[0]);
     r->joules = gained * each / took;
@@ -1078,11 +1082,17 @@ PERF_COLD_FN_ uint64_t perf_gpu_next_phase_(perf_gpu_loop_ *s)
 /* The profiler that runs this program, if any, begins or ends to record. */
 PERF_COLD_FN_ void perf_gpu_profiler_(perf_gpu_loop_ *s, int on)
 {
-    int (*call)(void) = on ? s->t->profiler_start : s->t->profiler_stop;
+    static const char *const roctx[] = {"librocprofiler-sdk-roctx.so.1", PERF_NULL_};
+    int  (*call)(void) = on ? s->t->profiler_start : s->t->profiler_stop;
+    int  (*ask)(uint64_t thread) = PERF_NULL_;
+    void  *library = !call && s->t->flags & PERF_GPU_TABLE_AMD ? perf_gpu_library_(roctx)
+                                                               : PERF_NULL_;
 
     s->profiling = on;
-    if (call)
-        (void)perf_gpu_attempt_(s, call());
+    if (library)
+        perf_gpu_symbol_(library, "roctxProfiler", on ? "Resume" : "Pause", &ask);
+    if (call || ask)
+        (void)perf_gpu_attempt_(s, call ? call() : ask(0));
 }
 
 /* Each body once, with the device idle before and after. */
@@ -1340,18 +1350,15 @@ PERF_COLD_FN_ void perf_gpu_put_flags_(perf_out_ *o, const perf_gpu_result *r)
 {
     static const char *const why[] = {"power cap", "hardware slow-down", "", "heat",
                                       "heat (hardware)", "power brake"};
-    const struct {
-        uint64_t    n;
-        const char *what;
-    } flag[] = {{r->exposed.count, "exposed"}, {r->idle, "without work"},
-                {r->throttled, "throttled"}};
+    static const char *const what[] = {"exposed", "without work", "throttled"};
+    const uint64_t n[] = {r->exposed.count, r->idle, r->throttled};
     double low = r->sm_mhz_low, high = r->sm_mhz_high;
     int    i, any = 0;
 
     for (i = 0; i < 3; i++)
-        if (flag[i].n)
-            perf_putf_(o, "; %.0f of %.0f samples %s", PERF_CAST_(double, flag[i].n),
-                       PERF_CAST_(double, r->samples), flag[i].what);
+        if (n[i])
+            perf_putf_(o, "; %.0f of %.0f samples %s", PERF_CAST_(double, n[i]),
+                       PERF_CAST_(double, r->samples), what[i]);
     for (i = 0; i < 6; i++)
         if (r->throttle >> (i + 2) & 1 && *why[i])
             perf_putf_(o, any++ ? ", %s" : " (%s", why[i]);
@@ -1454,18 +1461,18 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
 /* Energy as numbers of the loop's own, for its row and the files. */
 PERF_COLD_FN_ void perf_gpu_count_(perf_loop_ *l, const perf_gpu_result *r)
 {
-    const struct {
-        const char *name;
-        double      x;
-    } n[] = {{"joules", r->joules}, {"watts", r->watts}, {"celsius", r->celsius},
-             {"busy %", r->busy}};
-    int i, k = 0;
+    static const char *const name[] = {"joules", "watts", "celsius", "busy %"};
+    const double x[] = {r->joules, r->watts, r->celsius, r->busy};
+    int          i = 0, k;
 
-    for (i = 0; i < PERF_COUNTERS_ && k < 4 && r->joules > 0.0; i++)
-        if (!l->counter[i][0]) {
-            memcpy(l->counter[i], n[k].name, strlen(n[k].name) + 1);
-            l->value[i] = n[k++].x;
+    for (k = 0; k < 4 && r->joules > 0.0; k++) {
+        while (i < PERF_COUNTERS_ && l->counter[i][0])
+            i++;
+        if (i < PERF_COUNTERS_ && x[k] > 0.0) {
+            memcpy(l->counter[i], name[k], strlen(name[k]) + 1);
+            l->value[i] = x[k];
         }
+    }
 }
 
 /* Why a loop cannot end: no memory, no begin, another kind, or ended already. */

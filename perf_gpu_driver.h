@@ -122,6 +122,7 @@ typedef struct perf_gpu_backend {
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
+#define PERF_GPU_TABLE_AMD        4u    /* meters are ROCm SMI's, nobody has its clock; roctx */
 
 #define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
 #define PERF_GPU_POOL_USED      7       /* bytes handed out now */
@@ -219,8 +220,8 @@ typedef struct perf_gpu_driver_ {
     uint32_t                hip_version;
     struct perf_gpu_state_ *state;      /* of perf_cuda.h */
     void                  (*on_down)(struct perf_gpu_state_ *, const void *line);
-    void                   *nvml;       /* perf_gpu_nvml_, once somebody asked for a clock */
-    uint32_t                nvml_asked, spare;
+    void                   *meters;     /* perf_gpu_meters_, once somebody asked for a clock */
+    uint32_t                meters_asked, spare;
     int                   (*hip_set)(int);
     int                   (*hip_peek)(void);
     int                   (*hip_owner)(void *stream, int *device);
@@ -409,6 +410,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
     t->ctx_set = perf_hip_ctx_set_;
     t->stream_ctx = d->hip_owner ? perf_hip_stream_ctx_ : PERF_NULL_;
     t->name = "HIP";
+    t->flags = PERF_GPU_TABLE_AMD;
     if (version)
         t->event_create = perf_hip_event_create_;
     if (version && version < 60300000 && d->hip_peek) {
@@ -592,8 +594,8 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
 
 /* ---- clocks and meters ---- */
 
-/* What is used of NVML, which every driver of NVIDIA brings along. */
-typedef struct perf_gpu_nvml_ {
+/* What is used of NVML, which every driver of NVIDIA brings along, or of AMD's ROCm SMI. */
+typedef struct perf_gpu_meters_ {
     int   (*init)(void);
     int   (*by_address)(const char *bus, void **device);
     int   (*clock)(void *device, int which, unsigned *mhz);
@@ -601,54 +603,80 @@ typedef struct perf_gpu_nvml_ {
     int   (*energy)(void *device, unsigned long long *mj);
     int   (*celsius)(void *device, int sensor, unsigned *now);
     int   (*busy)(void *device, unsigned percent[2]);       /* the second: of the memory */
-    int   usable;
-    void *device[64];           /* NVML's, by CUDA's number; NULL: not asked */
-} perf_gpu_nvml_;
+    int   (*smi_init)(uint64_t flags);
+    int   (*smi_place)(uint32_t device, uint64_t *place);
+    int   (*smi_energy)(uint32_t device, uint64_t *count, float *step_uj, uint64_t *when);
+    int   (*smi_celsius)(uint32_t device, uint32_t sensor, int what, int64_t *thousandths);
+    int   (*smi_busy)(uint32_t device, uint32_t *percent);
+    uint32_t amd, usable;       /* amd: ROCm SMI was asked for */
+    void *device[64];           /* NVML's, or SMI's number and 1, by ours; NULL: not asked */
+} perf_gpu_meters_;
 
-/* Loads and starts it, once in the process (tens of ms, with no lock held): until that is done,
- * other threads get NULL.  Never stopped: others may use it. */
-PERF_COLD_FN_ perf_gpu_nvml_ *perf_gpu_nvml_get_(void)
+#define PERF_GPU_METERS_(X)                                                                       \
+    X(init, "nvmlInit_v2") X(by_address, "nvmlDeviceGetHandleByPciBusId_v2")                      \
+    X(clock, "nvmlDeviceGetClockInfo") X(reasons, "nvmlDeviceGetCurrentClocksThrottleReasons")    \
+    X(reasons, "nvmlDeviceGetCurrentClocksEventReasons")                                          \
+    X(energy, "nvmlDeviceGetTotalEnergyConsumption") X(celsius, "nvmlDeviceGetTemperature")       \
+    X(busy, "nvmlDeviceGetUtilizationRates") X(smi_init, "rsmi_init")                             \
+    X(smi_place, "rsmi_dev_pci_id_get") X(smi_energy, "rsmi_dev_energy_count_get")                \
+    X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
+#define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
+
+/* Loads and starts one of them, once in the process (tens of ms, with no lock held): until that is
+ * done, other threads get NULL.  Never stopped: others may use it.  SMI's flag keeps its locks in
+ * this process: another that was killed may hold those of the machine for ever. */
+PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
 {
-    static const char *const name[] = {"libnvidia-ml.so.1", PERF_NULL_};
-    perf_gpu_driver_        *d = perf_gpu_driver_get_();
-    perf_gpu_nvml_          *n;
-    void                    *library;
+    static const char *const name[2][6] = {
+        {"libnvidia-ml.so.1"},
+        {"librocm_smi64.so.7", "librocm_smi64.so.6", "librocm_smi64.so.5", "librocm_smi64.so.1",
+         "librocm_smi64.so"}};
+    perf_gpu_driver_ *d = perf_gpu_driver_get_();
+    perf_gpu_meters_ *n = d ? PERF_CAST_(perf_gpu_meters_ *, PERF_ACQ_(&d->meters)) : PERF_NULL_;
+    void             *library;
 
-    if (!d)
-        return PERF_NULL_;
-    n = PERF_CAST_(perf_gpu_nvml_ *, PERF_ACQ_(&d->nvml));
-    if (n || !perf_claim_(&d->nvml_asked, 0, 1))
-        return n;
-    n = PERF_CAST_(perf_gpu_nvml_ *, perf_pages_(sizeof *n, 0));
-    library = n ? perf_gpu_library_(name) : PERF_NULL_;
+    if (n || !d || !perf_claim_(&d->meters_asked, 0, 1))
+        return n && n->usable && n->amd == amd ? n : PERF_NULL_;
+    n = PERF_CAST_(perf_gpu_meters_ *, perf_pages_(sizeof *n, 0));
+    library = n ? perf_gpu_library_(name[amd]) : PERF_NULL_;
     if (library) {
-        perf_gpu_symbol_(library, "nvml", "Init_v2", &n->init);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetHandleByPciBusId_v2", &n->by_address);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetClockInfo", &n->clock);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksThrottleReasons", &n->reasons);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetCurrentClocksEventReasons", &n->reasons);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetTotalEnergyConsumption", &n->energy);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetTemperature", &n->celsius);
-        perf_gpu_symbol_(library, "nvmlDevice", "GetUtilizationRates", &n->busy);
-        n->usable = n->init && n->by_address && n->clock && !n->init();
+        PERF_GPU_METERS_(PERF_GPU_METER_)
+        n->amd = amd;
+        n->usable = amd ? n->smi_init && n->smi_place && n->smi_energy && n->smi_celsius &&
+                              n->smi_busy && !n->smi_init(UINT64_C(1) << 58)
+                        : n->init && n->by_address && n->clock && !n->init();
     }
-    PERF_REL_(&d->nvml, PERF_CAST_(void *, n));
-    return n;
+    PERF_REL_(&d->meters, PERF_CAST_(void *, n));
+    return n && n->usable ? n : PERF_NULL_;
 }
 
-/* NVML and its handle of a device; NULL: not to be had. */
-PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, int device,
-                                          perf_gpu_nvml_ **nvml)
+/* Who knows the meters of a device, and its handle there; NULL: not to be had.  Of "0000:3b:00.0"
+ * SMI has all but the last digit as numbers: that counts parts of a divided device, of which the
+ * first has the meters of all. */
+PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
+                                        perf_gpu_meters_ **meters)
 {
-    perf_gpu_nvml_ *n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ : perf_gpu_nvml_get_();
-    char            bus[32] = "";
-    void           *handle = PERF_NULL_;
+    perf_gpu_meters_ *n = t->flags & PERF_GPU_TABLE_SIMULATED ? PERF_NULL_ :
+                          perf_gpu_meters_get_((t->flags & PERF_GPU_TABLE_AMD) != 0);
+    char              bus[32] = "", *at;
+    void             *handle = PERF_NULL_;
+    uint64_t          want = 0, place;
+    uint32_t          i;
 
-    *nvml = n;
-    if (!n || !n->usable || device < 0 || device >= 64 || !t->device_bus)
+    *meters = n;
+    if (!n || device < 0 || device >= 64 || !t->device_bus)
         return PERF_NULL_;
     handle = PERF_ACQ_(&n->device[device]);
-    if (!handle && (t->device_bus(bus, 32, device) || n->by_address(bus, &handle)))
+    if (handle || t->device_bus(bus, 32, device))
+        return handle;
+    for (at = bus; *at && *at != '.'; at++)
+        if (*at != ':')
+            want = want * 16 + PERF_CAST_(uint64_t, *at & 15) + (*at > '9' ? 9 : 0);
+    for (i = 0; n->amd && i < 64 && !handle; i++)
+        if (!n->smi_place(i, &place) &&
+            (place >> 32 << 16 | (place & 0xff00) | (place >> 3 & 31)) == want)
+            handle = PERF_PTR_(void *, PERF_CAST_(uintptr_t, i) + 1);
+    if (!n->amd && n->by_address(bus, &handle))
         return PERF_NULL_;
     PERF_REL_(&n->device[device], handle);
     return handle;
@@ -658,13 +686,13 @@ PERF_COLD_FN_ void *perf_gpu_nvml_device_(const perf_gpu_backend *t, int device,
 PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
                                   uint64_t *why)
 {
-    perf_gpu_nvml_    *n;
+    perf_gpu_meters_  *n;
     void              *handle;
     unsigned long long bits = 0;
 
     if (t->device_clock)
         return t->device_clock(device, mhz, why);
-    handle = perf_gpu_nvml_device_(t, device, &n);
+    handle = t->flags & PERF_GPU_TABLE_AMD ? PERF_NULL_ : perf_gpu_meters_of_(t, device, &n);
     if (!handle || n->clock(handle, 1, mhz))
         return 1;
     if (n->reasons && !n->reasons(handle, &bits))
@@ -672,10 +700,27 @@ PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigne
     return 0;
 }
 
+/* Sensor 0 is at the edge of the chip; some have but its hottest point, 1. */
+PERF_COLD_FN_ double perf_gpu_smi_meter_(const perf_gpu_meters_ *n, uint32_t at, int what)
+{
+    uint64_t count = 0, when;
+    uint32_t percent = 0;
+    int64_t  heat = 0;
+    float    uj = 0;
+
+    if (what == 0)
+        return n->smi_energy(at, &count, &uj, &when)
+                   ? -1.0 : PERF_CAST_(double, count) * PERF_CAST_(double, uj) * 1e-6;
+    if (what == 1)
+        return n->smi_celsius(at, 0, 0, &heat) && n->smi_celsius(at, 1, 0, &heat)
+                   ? -1.0 : PERF_CAST_(double, heat) * 1e-3;
+    return n->smi_busy(at, &percent) ? -1.0 : percent;
+}
+
 /* See perf_gpu_backend.device_meter; negative: nobody knows. */
 PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int what)
 {
-    perf_gpu_nvml_    *n;
+    perf_gpu_meters_  *n;
     void              *handle;
     unsigned long long mj = 0;
     unsigned           now[2] = {0, 0};
@@ -683,9 +728,11 @@ PERF_COLD_FN_ double perf_gpu_meter_(const perf_gpu_backend *t, int device, int 
 
     if (t->device_meter)
         return t->device_meter(device, what, &x) ? -1.0 : x;
-    handle = perf_gpu_nvml_device_(t, device, &n);
+    handle = perf_gpu_meters_of_(t, device, &n);
     if (!handle)
         return -1.0;
+    if (n->amd)
+        return perf_gpu_smi_meter_(n, PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, handle)) - 1, what);
     if (what == 0)
         return n->energy && !n->energy(handle, &mj) ? PERF_CAST_(double, mj) * 1e-3 : -1.0;
     if (what == 1)

@@ -197,7 +197,7 @@ typedef struct perf_kernel_info {
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */
     double   error_ns;                  /* largest disagreement of the clock pairs of one SM, and */
-                                        /* how well the clocks of MI300's XCDs could be aligned   */
+                                        /* how far those of MI300's XCDs may be off; > 1e20: any  */
 } perf_kernel_info;
 
 /* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
@@ -814,13 +814,13 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
             low = x + bound[a][b] > low ? x + bound[a][b] : low;
             high = x - bound[b][a] < high ? x - bound[b][a] : high;
         }
-        if (low <= 0 && high >= 0)
-            continue;
-        low = low < PERF_KERNEL_NONE_ / 10 ? high : low;
-        high = high > -PERF_KERNEL_NONE_ / 10 ? low : high;
-        x = (low + high) / 2;
-        k->ahead[b] = x > -9e18 && x < 9e18 ? PERF_CAST_(int64_t, x) : 0;
+        if (low < PERF_KERNEL_NONE_ / 10 && high > -PERF_KERNEL_NONE_ / 10)
+            continue;                   /* the first that has rings, or it has none */
         k->unsure = high - low > k->unsure ? high - low : k->unsure;
+        x = low < PERF_KERNEL_NONE_ / 10 ? high : high > -PERF_KERNEL_NONE_ / 10 ? low
+                                                                        : (low + high) / 2;
+        if (!(low <= 0 && high >= 0) && x > -9e18 && x < 9e18)
+            k->ahead[b] = PERF_CAST_(int64_t, x);
     }
 }
 

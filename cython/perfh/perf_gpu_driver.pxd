@@ -17,6 +17,7 @@ cdef extern from "perf_gpu_driver.h" nogil:
     enum:
         PERF_HIP
         PERF_GPU_TABLE_SIMULATED
+        PERF_GPU_TABLE_AMD
         PERF_GPU_POOL_RESERVED
         PERF_GPU_POOL_USED
         PERF_GPU_POOL_USED_HIGH

@@ -14,7 +14,8 @@ mkdir "$work/cuda" "$work/hip" "$work/half" "$work/nvml"
 flags="-std=c99 -O2 -Wall -Wextra -Werror -I$root -I$root/tests"
 try "the fake driver" "$cc" -O1 -fPIC -shared -fvisibility=hidden -I"$root" "$here/fake_libcuda.c" \
     -o "$work/cuda/libcuda.so.1"
-try "the fake NVML" "$cc" -O1 -fPIC -shared -fvisibility=hidden "$here/fake_nvml.c" -o "$work/nvml/libnvidia-ml.so.1"
+try "the fake meters" "$cc" -O1 -fPIC -shared -fvisibility=hidden "$here/fake_meters.c" -o "$work/nvml/libnvidia-ml.so.1"
+cp "$work/nvml/libnvidia-ml.so.1" "$work/hip/librocm_smi64.so.5"
 echo 'int cuCtxGetCurrent(void **c) { *c = 0; return 3; }' >"$work/half.c"
 try "half a driver" "$cc" -fPIC -shared "$work/half.c" -o "$work/half/libcuda.so.1"
 try "the fake HIP" "$cc" -O1 -fPIC -shared -fvisibility=hidden -I"$root" \

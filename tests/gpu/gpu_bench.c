@@ -709,6 +709,56 @@ static void test_errors(void)
     }
 }
 
+static float odd_ms;
+static int   odd_after;                         /* so many answers are right */
+
+static int odd_elapsed(float *ms, void *start, void *stop)
+{
+    int code = sim_event_elapsed(ms, start, stop);
+
+    if (!code && odd_after-- <= 0)
+        *ms = odd_ms;
+    return code;
+}
+
+/* What is no length of time ends the loop, and never becomes a sample; those before it stay. */
+static void test_odd_times(void)
+{
+    static const float      odd[] = {1e30f, 2e11f, -3e38f, 0.0f};       /* 0: made to NaN */
+    static perf_gpu_backend t;
+    int                     i, late;
+
+    for (i = 0; i < 4; i++)
+        for (late = 0; late < 2; late++) {
+            perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
+            perf_gpu_bench      b;
+            perf_gpu_result     r;
+            perf_stream         stream;
+
+            sim_start();
+            perf_reset();
+            t = *perf_gpu_table();
+            t.event_elapsed = odd_elapsed;
+            (void)perf_gpu_use(&t);
+            stream = sim_stream(0);
+            odd_after = late ? 1000 : 0;
+            odd_ms = odd[i];
+            if (i == 3)
+                memset(&odd_ms, 0xff, sizeof odd_ms);
+            o.samples = 2000;
+            b = perf_gpu_bench_begin("odd times", stream, &o);
+            while (perf_gpu_bench_next(&b))
+                sim_work(stream, 10000);
+            r = perf_gpu_bench_end(&b);
+            CHECK(r.status == PERF_EGPU && r.code == 999 && strstr(r.text, "error 999"), "%d: %s", r.code, r.text);
+            CHECK(late ? r.time.count > 100 && r.time.max < 20000 && r.time.min > 9000 : !r.time.count, "%g: %g to %g",
+                  (double)r.time.count, r.time.min, r.time.max);
+            CHECK(perf_gpu_error_code() == 999 && nothing_left(), "%s", perf_gpu_error_text());
+            perf_reset();
+            sim_stop();
+        }
+}
+
 /* The stop rule of the issue: 10 us, 3.2 % of noise, at most 1,000 samples, coverage >= 94 %. */
 static void test_stop_rule(int runs)
 {
@@ -1375,6 +1425,7 @@ int main(int argc, char **argv)
     test_no_graph();
     test_nothing_seen();
     test_errors();
+    test_odd_times();
     test_stop_rule(400);
     test_ab();
     test_ab_shape();

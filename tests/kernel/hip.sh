@@ -91,6 +91,6 @@ if [ -n "$newest" ]; then
         reads "$newest" -D__AMDGCN_WAVEFRONT_SIZE=64 -Wno-unused-command-line-argument
     done
 else
-    echo "no clang 19 or later: gfx942, gfx950 and gfx1200 were not tried"
+    echo "no clang 19 or later: gfx942, gfx950, gfx1100 and gfx1200 were not tried"
 fi
 finish

@@ -13,6 +13,10 @@ API int      roctxRangePop(void);
 API void     roctxMarkA(const char *name);
 API uint64_t roctxRangeStartA(const char *name);
 API void     roctxRangeStop(uint64_t id);
+API int      roctxProfilerPause(uint64_t thread);
+API int      roctxProfilerResume(uint64_t thread);
+
+API int roctx_profiling;                        /* 1 resumed, -1 paused; 0: nobody said anything */
 
 static FILE           *out;
 static uint64_t        starts;
@@ -57,6 +61,18 @@ uint64_t roctxRangeStartA(const char *name)
 void roctxRangeStop(uint64_t id)
 {
     say("end", "", id);
+}
+
+int roctxProfilerPause(uint64_t thread)
+{
+    roctx_profiling = -1;
+    return thread != 0;
+}
+
+int roctxProfilerResume(uint64_t thread)
+{
+    roctx_profiling = 1;
+    return thread != 0;
 }
 
 __attribute__((destructor)) static void finish(void)
