@@ -54,12 +54,12 @@ case $run in
         "$perf_ab" merge "$work/$side".[0-9]*.json -o "$work/$side.json" >"$work/said" ||
             { cat "$work/said"; exit 3; }
     done
-    set -- "$work/base.json" "$work/change.json"
+    set -- --turns "$work/base.json" "$work/change.json"
     ;;
 *) set -- run --shell --budget "${PERF_BUDGET:-120}" -- "cd '$work/base' && $run" -- "cd '$top' && $run" ;;
 esac
-status=0
-command=$1
+how=$1                              # run, or --turns: the coin was tossed here
 shift
-"$perf_ab" "$command" --accept "$rule" --markdown "$top/perf.md" --html "$top/perf.html" "$@" || status=$?
+status=0
+"$perf_ab" "$how" --accept "$rule" --markdown "$top/perf.md" --html "$top/perf.html" "$@" || status=$?
 exit $status
