@@ -15,12 +15,14 @@
 set -eu
 [ $# -ge 3 ] || { sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 3; }
 base=$1 build=$2 run=$3 rule=${4:-no regression beyond 5 %}
-perf_ab=${PERF_AB:-perf-ab}
+
+die() { echo "compare.sh: $*" >&2; exit 3; }
+
+perf_ab=$(command -v "${PERF_AB:-perf-ab}") || die "no ${PERF_AB:-perf-ab}: PERF_AB names it"
+case $perf_ab in /*) ;; *) perf_ab=$PWD/$perf_ab ;; esac
 top=$(git rev-parse --show-toplevel)
 work=$(mktemp -d)
 trap 'git -C "$top" worktree remove --force "$work/base" 2>/dev/null || true; rm -rf "$work"' EXIT
-
-die() { echo "compare.sh: $*" >&2; exit 3; }
 
 git -C "$top" worktree add --quiet --detach "$work/base" "$base" || exit 3
 (cd "$work/base" && sh -c "$build") || die 'the base does not build'
@@ -51,10 +53,10 @@ case $run in
         round=$((round + 1))
     done
     for side in base change; do
-        "$perf_ab" merge "$work/$side".[0-9]*.json -o "$work/$side.json" >"$work/said" ||
-            { cat "$work/said"; exit 3; }
+        "$perf_ab" merge "$work/$side".[0-9]*.json -o "$work/$side.json" >"$work/said" || exit 3
     done
-    set -- --turns "$work/base.json" "$work/change.json"
+    cd "$work"                      # the report names the two files
+    set -- --turns base.json change.json
     ;;
 *) set -- run --shell --budget "${PERF_BUDGET:-120}" -- "cd '$work/base' && $run" -- "cd '$top' && $run" ;;
 esac

@@ -61,6 +61,7 @@ harness 3000
 harness 6000
 compare 1 REJECT 'no regression beyond 20 %'
 try 'the benchmark is named' grep -q 'steps' perf.md
+try 'and the two files, without folders' grep -q 'before: base.json, after: change.json' perf.md
 status=0
 ./compare.sh HEAD~1 "$build" './bench --budget 0.1 # {out}' >../said 2>&1 || status=$?
 try 'a program that writes no results: 3' [ "$status" = 3 ]
@@ -68,6 +69,10 @@ try 'and it is said' grep -q 'wrote no results to {out}' ../said
 status=0
 ./compare.sh HEAD~1 "$build" './bench --no-such-option {out}' >../said 2>&1 || status=$?
 try 'a program that fails: 3' [ "$status" = 3 ]
+status=0
+PERF_AB=no-such-tool ./compare.sh HEAD~1 "$build" "$run" >../said 2>&1 || status=$?
+try 'no perf-ab: 3, before anything is built' [ "$status" = 3 ]
+try 'and it is said' grep -q 'PERF_AB names it' ../said
 
 for file in github gitlab; do
     if python3 -c 'import yaml' 2>/dev/null; then
