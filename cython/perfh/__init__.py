@@ -36,7 +36,7 @@ def get_cython_dir():
 
 
 def __getattr__(name):
-    """The compiled module is loaded when one of its names is first used."""
+    """Names of the compiled module; without a compiler at install time there is none, and it is said."""
     if name == "__version__":
         from importlib.metadata import version
         globals()[name] = version("perfh")
@@ -59,3 +59,10 @@ def __getattr__(name):
 
 def __dir__():
     return sorted(set(globals()) | set(__all__))
+
+
+# Compiled modules that only mark their scopes count them from here on: the report is in our module.
+try:
+    _importlib.import_module("perfh._python")
+except ImportError:
+    pass

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Two extension modules (one C, one C++) and Python code in one process: one report, one trace.  And
-# what else the package promises: no compiled code until it is used, a source distribution.
+# Two extension modules (one C, one C++) and Python code in one process: one report, one trace; a
+# module that only marks counts from `import perfh` on.  And what else the package promises.
 . "$(dirname "$0")/lib.sh"
 need gcc g++
 need_python Cython mesonpy setuptools wheel
@@ -25,6 +25,7 @@ def save(path):
     return perf_trace_save(path.encode())
 EOT
 sed 's/only first/only second/' "$work/two/first.pyx" >"$work/two/second.pyx"
+sed '/^def save/,$d; s/shared/marked/' "$work/two/first.pyx" >"$work/two/marks.pyx"
 cat >"$work/two/setup.py" <<'EOT'
 import perfh
 from Cython.Build import cythonize
@@ -32,6 +33,7 @@ from setuptools import Extension, setup
 
 setup(name="two", version="1", py_modules=[], ext_modules=cythonize([
     Extension("first", ["first.pyx"], include_dirs=[perfh.get_include()]),
+    Extension("marks", ["marks.pyx"], include_dirs=[perfh.get_include()]),
     Extension("second", ["second.pyx"], include_dirs=[perfh.get_include()], language="c++")]))
 EOT
 try 'build two modules' pip_install "$work/two" "$work/site"
@@ -40,11 +42,8 @@ cd "$work"
 cat >use.py <<'EOT'
 import asyncio
 import json
-import sys
 import threading
 import perfh
-
-assert "perfh._python" not in sys.modules, "import perfh loads compiled code"
 import first
 import second
 
@@ -155,6 +154,12 @@ try 'the version is PERF_VERSION' [ "$(python3 -c 'import perfh; print(perfh.__v
 try 'the distribution has that version too' [ "$(python3 -c '
 import importlib.metadata; print(importlib.metadata.version("perfh"))')" = \
     "$(sh "$root/tests/version.sh")" ]
+
+try 'a module that only marks: counted before any function of perfh is called' python3 -c '
+import marks, perfh
+marks.run(lambda: marks.run(lambda: None))
+rows = [line for line in perfh.report_text("csv").splitlines() if "marked" in line]
+assert rows and rows[0].startswith("\"marked\",scope,2,"), rows'
 
 # Without the compiled module the headers still install, and the error says what to do.
 rm -f "$work"/site/perfh/_python*.so
