@@ -60,8 +60,8 @@
 #endif
 
 /* >>calls --------------------------------------------------------------------------------------
- * Ranges for the profiler alone: call NVTX or roctx itself.  A text that is known at run time only:
- * perf_scope_begin keeps it as a name.                                                           */
+ * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
+ * at run time only, call perf_scope_begin, which keeps it as a name.                             */
 
 PERF_BEGIN_DECLS
 

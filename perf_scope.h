@@ -59,15 +59,15 @@ typedef perf_scope perf_span_;
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
 PERF_FN perf_scope perf_scope_begin(const char *name);
 
-/* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
+/* The same for a wait for data, as PERF_WAIT: the report shows its share. */
 PERF_FN perf_scope perf_wait_begin(const char *name);
 
 /* Closes it.  A second end and an end without begin do nothing but are counted; NULL: nothing. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
-/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
- * since perf_lap_begin() or the last PERF_LAP.  Of one thread.  Where recording was off at either
- * end the phase is not counted.                                                                  */
+/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has
+ * passed since perf_lap_begin() or the last PERF_LAP, which the same thread must have called.  A
+ * phase is not counted if recording was off at either end.                                       */
 typedef struct perf_lap {
     uint64_t               start, inside;       /* private                                        */
     struct perf_recorder_ *rec;
@@ -107,9 +107,9 @@ typedef struct perf_fiber {             /* the open scopes of a coroutine       
 } perf_fiber;
 
 /* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
- * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
- * meanwhile is in the total of scopes that wait, not in their self time; on the time line all share
- * the line of their thread.  A fibre that has moved to another thread begins anew there.         */
+ * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  A scope that
+ * waits has what runs meanwhile in its total, not in its self time; on the time line all share the
+ * line of their thread.  A fibre that has moved to another thread begins anew there.             */
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
 /* What the trace calls this thread; copied, cut to 31 bytes. */
@@ -197,8 +197,8 @@ PERF_FN void perf_thread_name(const char *name);
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 struct perf_core_;
-/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
- * the same place, so what differs between two narrow brackets is the step of the counter.        */
+/* One reading of both clocks.  The system clock is read inside the bracket, always at the same
+ * place, so two narrow brackets differ by the step of the counter.                               */
 typedef struct perf_pair_ {
     uint64_t ticks, ns, width;
 } perf_pair_;
@@ -269,7 +269,7 @@ typedef struct perf_cell_ {
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
     char      others[(PERF_CELLS_ - 1) * 64];
     /* cold */
-    uint64_t  again;            /* the part of `sum` that is no time of its own in the caller's   */
+    uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
     uint64_t  min, max;
     struct perf_cell_    *kin;  /* ring of the cells of this name in this thread                  */
@@ -370,7 +370,7 @@ typedef struct perf_recorder_ {
     char         name[32];
     perf_known_  known[64];
     perf_cell_   root;                          /* of the call tree                               */
-    uint64_t     waste;                         /* `late` where there is none                     */
+    uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
 } perf_recorder_;
@@ -484,8 +484,8 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
-/* Looks in all images.  Without one this image's marks do nothing from now on: whoever brings a
- * core later clears that bit.  The second look is for one that came since the first.             */
+/* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
+ * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
     perf_search_ s;
@@ -559,7 +559,7 @@ PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
     return PERF_PTR_(char *, t->ring) + byte;
 }
 
-/* Room for `bytes` of entries, which a signal handler that writes some, too, leaves alone. */
+/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
 PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
     uint64_t at = bytes;
@@ -645,7 +645,7 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
     PERF_REL_(&t->open, c);
 }
 
-/* A name that was last called from elsewhere, or is new, or open already: recursion. */
+/* Begins a name that was last called from elsewhere, or is new, or open already: recursion. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
