@@ -871,8 +871,8 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 PERF_END_DECLS
 
 #ifdef __cplusplus
-/* The linker merges members that a compiler leaves out of line, those of files with and without
- * PERF_DISABLE too: so each mode has names of its own.                                           */
+/* The linker merges members that a compiler leaves out of line, even of files with and without
+ * PERF_DISABLE: so each mode has names of its own.                                               */
 #if PERF_DISABLE
 #define PERF_MODE_ off_
 #else
