@@ -131,8 +131,7 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
  * and end only try locks. */
 
 /* A distance between two events in ms, as drivers tell it.  Read as integers, floats keep their
- * order, and negative ones and NaN come after all others: one integer compare finds all that is
- * wrong.                                                                                         */
+ * order, with negative ones and NaN last: one integer compare finds all that is wrong.           */
 typedef union perf_gpu_ms_ {
     float    ms;
     uint32_t bits;
@@ -467,8 +466,7 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
     perf_gpu_free_(s);
 }
 
-/* A ring whose thread has ended; NULL: there is none.  What is open in it stays with whoever ends
- * it. */
+/* A ring whose thread has ended; NULL: none.  What is open in it stays with whoever ends it. */
 #if PERF_SYS_GETTID_ && !PERF_TSAN_
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_ *l, uint32_t me)
 {
@@ -548,8 +546,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thr
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
 #define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
 
-/* When half of a ring is in flight, each begin fetches a few results, so that none has to pay for
- * a whole ring.                                                                                  */
+/* When half of a ring is in flight, each begin fetches a few, so that none pays for all of it. */
 PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                   perf_gpu_ring_ *ring)
 {
@@ -1262,9 +1259,8 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
     l->tie_high = high;
 }
 
-/* The line after scopes were placed.  They have stopped before `now`, which bounds how much later
- * they all could really be; from one round to the next, drift and what was given back widen that
- * bound.                                                                                         */
+/* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
+ * they could really be; drift and what was given back widen that bound from round to round.      */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
     double dt = p->ref_ns - l->pace.ref_ns;
@@ -1486,8 +1482,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
         batch[k] = s;                                                                             \
     }
 
-/* The same for those that overlap, as nested ones do: in the trace by their ends, each with its
- * depth. */
+/* The same for those that overlap, as nested ones do: in the trace by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
@@ -1937,8 +1932,7 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
     return code;
 }
 
-/* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
- * end of the phase. */
+/* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
 {
     perf_gpu_mark_ **link;

@@ -75,8 +75,7 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
 /* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
 
-/* Recording is as it was before begin.  PERF_ESTATE without begin, PERF_ENODATA when no step was
- * active.                                                                                        */
+/* Recording is as it was before begin.  PERF_ESTATE: no begin; PERF_ENODATA: no active step. */
 PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>internal: what other headers may use ---------------------------------------------------------

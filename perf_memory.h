@@ -33,8 +33,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_PROC_ "/proc/"
 #endif
 
-/* Reads the first numbers in a file of /proc, behind a name in (): at most `room` of them, 0 where
- * there are fewer.                                                                               */
+/* Reads the first numbers in a file of /proc, behind a name in (): at most `room`, then zeros. */
 PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
 {
     char        text[512];

@@ -437,8 +437,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 }
 #endif
 
-/* The note is written here, into whatever file uses this function: one that only includes the
- * header gets none.                                                                              */
+/* The note is written here, into each file that uses this function; to include it writes none. */
 PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 {
 #if PERF_NOTES_

@@ -98,8 +98,7 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
 
 /* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
- * Asked for but not made, or with a limit that is not valid: no ACCEPT.  Passed, or NULL: nothing
- * changes.                                                                                       */
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
 PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
@@ -954,9 +953,8 @@ PERF_FN double perf_rule_threshold(const perf_rule *rule)
     return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
 }
 
-/* The step of the clock (or the printing), as sorted values show it: their smallest distance, if
- * at least 5 % are repeated.  0: they show no step; infinite: all are equal.  Distances below 1e-9
- * are rounding.                                                                                  */
+/* The step of the clock (or the printing) in sorted values: their smallest distance, if at least 5
+ * % repeat.  0: no step shows; infinite: all are equal.  Distances below 1e-9 are rounding.      */
 PERF_FN double perf_step_seen_(const double *sorted, size_t n)
 {
     double gap = PERF_INF_;

@@ -40,8 +40,7 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
  * `into` stays as it was.                                                                        */
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
 
-/* How far the part with the most time exceeds the mean of all parts: 0.2 is 20 %; 0 when none has
- * any time.                                                                                      */
+/* How far the part with most time exceeds the mean of all parts: 0.2 is 20 %; 0: there is none. */
 PERF_FN double perf_tally_imbalance(const perf_tally *t);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
