@@ -24,8 +24,8 @@ PERF_BEGIN_DECLS
  * The first iteration is timed on its own (first_ns).  Then iterations are batched into slices of
  * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
  * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
- * Leaving the loop early is fine: the result has what was measured until then.
- * One bench belongs to one thread; several threads may each run their own.
+ * Leaving early is fine: the result has what was measured so far.  A loop belongs to one thread;
+ * each may run its own.  For a NULL loop end says PERF_ESTATE, others do nothing, next() crashes.
  *
  * Slices over 300 us outlast a scheduler's turn on a busy machine.  They are timed by the wall's
  * clock, by this thread's processor time and by the whole process's; `decides` says which counts:

@@ -91,7 +91,7 @@ typedef struct perf_hist_opts {     /* zero = default                           
 
 PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython     */
 
-/* Bytes that a histogram with these options needs; 0: the options are out of range. */
+/* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
 
 /* Makes an empty histogram in `mem` (8-byte aligned, yours, needs no freeing) and returns it.
@@ -132,7 +132,7 @@ PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
  * interval 0: only ns.  Cost grows with the number of buckets, not of values.                    */
 PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval);
 
-/* ---- read ----  PERF_HIST_NO_DATA when there are no values or h is NULL                       */
+/* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
 PERF_FN uint64_t perf_hist_under(const perf_hist *h);      /* of them, below the range (or zero) */
@@ -178,7 +178,7 @@ typedef struct perf_hist_bucket {
 } perf_hist_bucket;
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
 
-/* ---- combine ----  a call that fails leaves `into` as it was                                  */
+/* ---- combine ----  a call that fails leaves `into` as it was; NULL is PERF_EINVAL              */
 
 /* into += from, exactly; any order gives the same bits.  `from` may be finer than `into` (its
  * buckets nest).  PERF_EINVAL: it is coarser, has another unit, or values beyond its range where
@@ -193,7 +193,7 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
  * perf_hist_merge.                                                                               */
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
-/* Empty again; touches only the memory that was used. */
+/* Empty again; touches only the memory that was used.  NULL: nothing. */
 PERF_FN void perf_hist_reset(perf_hist *h);
 
 /* into = `live` at one moment, while another thread or process may be writing it.  Same form

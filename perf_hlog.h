@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
 /* Writers return the number of characters that the whole text has, without the final NUL, as
  * snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
  * perf_hlog_text, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.
- * No writer emits "nan" or "inf", and a line of a log has no exponent.                           */
+ * No writer emits "nan" or "inf", and a line of a log has no exponent.  h NULL reads as empty.   */
 
 /* >>hlog: HdrHistogram interval logs (.hlog), also the way to save and send a histogram -------- */
 

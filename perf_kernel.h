@@ -217,9 +217,9 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info);
 
-/* The events as a Chrome trace, each SM a process with a track for each warp at a time.  names[id]
- * for id < count, else "scope 7"; host_ns is added to the device's times (perf_now() less the
- * device's clock at one moment, to fit a trace of perf.h).  Names are cut at 255 bytes.          */
+/* The events as a Chrome trace, each SM a process, each warp at a time a track; statuses as above,
+ * and PERF_EIO.  names[id] for id < count, else "scope 7", cut at 255 bytes; host_ns is added to
+ * the device's times (perf_now() less its clock at one moment, to fit a trace of perf.h).        */
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);

@@ -58,7 +58,7 @@ PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++
  * written.                                                                                       */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
-/* The same to an open stream, which stays open. */
+/* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
 
 /* >>baseline ----------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
 
 /* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
  * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
- * is kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                          */
+ * stays as PATH.damaged (.damaged.2 ...; 100 at most: PERF_EIO).  Statuses as perf_results_save. */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
 /* Adds this run to the file, or creates it, as safely as perf_baseline_save.  The newest 30 runs

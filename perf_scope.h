@@ -89,10 +89,10 @@ PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name 
 PERF_FN void       perf_async_end(perf_async *span);        /* a second end: counted; NULL: not   */
 
 /* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
- * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
+ * a curve in the trace; name as for scopes.  NaN is counted as misuse.  PERF_COUNT is cheaper.   */
 PERF_FN void perf_count(const char *name, double value);
 
-/* A moment worth seeing in the trace. */
+/* A moment worth seeing in the trace; name as for scopes. */
 PERF_FN void perf_instant(const char *name);
 
 /* The same with a number or a text, for the scope that is open: how many rows, which file.  Texts
@@ -112,7 +112,7 @@ typedef struct perf_fiber {             /* the open scopes of a coroutine       
  * line of their thread.  A fibre that has moved to another thread begins anew there.             */
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
-/* What the trace calls this thread; copied, cut to 31 bytes. */
+/* What the trace calls this thread; copied, cut to 31 bytes; NULL takes the name away. */
 PERF_FN void perf_thread_name(const char *name);
 
 /*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which

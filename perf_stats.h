@@ -37,7 +37,7 @@ PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, d
 PERF_FN double perf_t_quantile(double p, double df);
 PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
 
-/* >>summary ----------------------------------------------------------------------------------- */
+/* >>summary: without an array the status is PERF_EINVAL, or else the answer is NaN ------- */
 
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
@@ -66,10 +66,10 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
 /* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
 PERF_FN size_t perf_quantile_min_count(double p, double confidence);
 
-/* Ascending sort without recursion limits or allocation; n log n always.  NaN come last. */
+/* Sorts upwards, in n log n always, without memory or deep recursion; NaN last.  x: not NULL. */
 PERF_FN void perf_sort_values(double *x, size_t n);
 
-/* >>compare ----------------------------------------------------------------------------------- */
+/* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
 
 PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
 PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
@@ -80,7 +80,7 @@ PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
 PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);      /* down by >= %   */
 PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  /* worse by <= %  */
 
-/* The rule as the largest acceptable ratio candidate / baseline; NaN when the amount is not one. */
+/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid. */
 PERF_FN double perf_rule_threshold(const perf_rule *rule);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
@@ -112,7 +112,7 @@ PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *li
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
  * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
  * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.           */
+ * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
@@ -144,7 +144,7 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
 } perf_seq;
 
 /* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0.
- * PERF_EINVAL for a rule without a threshold: then perf_seq_add never decides.                   */
+ * PERF_EINVAL: s NULL, or a rule without a threshold: then perf_seq_add never decides.           */
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
                                   double tick);
 

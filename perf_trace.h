@@ -30,9 +30,9 @@ PERF_BEGIN_DECLS
 
 /* >>save -------------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b >
- * c) in the order in which they were begun, and open as one; perf_trace_merge() takes any order,
- * and any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                         */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b
+ * > c) in the order in which they were begun, and open as one; perf_trace_merge() takes any order,
+ * and any machines.  PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* >>stream: the trace goes to a file while the program runs -------------------------------------
