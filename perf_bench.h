@@ -319,7 +319,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
  *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race          */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {

@@ -43,7 +43,7 @@ PERF_FN uint64_t perf_cpu_now(void);
  *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
  *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #if !defined(_WIN32)
 PERF_FN uint64_t perf_system_ns_(int id)

@@ -120,7 +120,7 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- what is kept ----
  * A thread owns a ring of slots for each context.  It fills a slot at a scope's begin and end, and

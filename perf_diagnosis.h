@@ -65,7 +65,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d);
 /* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
 PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
 
-/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
+/* >>private: bodies, callees before their callers -------------------------------------------- */
 
 #define PERF_UNIT_CALLS_ 8u     /* fewer are no repetition                                        */
 

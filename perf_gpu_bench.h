@@ -173,7 +173,7 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 {

@@ -213,7 +213,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  *   perf_hist_middle_, perf_hist_up_to_                 of a bucket; how many values up to one
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- histogram ----
  *

@@ -124,7 +124,7 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
                                           const char *name);
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- hlog: written ----
  * The counts become HdrHistogram's V2 content in a buffer, the buffer deflate blocks without a

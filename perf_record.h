@@ -95,7 +95,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- calibration ---- */
 

@@ -97,7 +97,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_loop_, PERF_COUNTERS_, perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- report ---- */
 

@@ -171,7 +171,7 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
-/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
+/* >>private: bodies, callees before their callers -------------------------------------------- */
 
 /* ---- math ---- */
 
