@@ -25,7 +25,7 @@ PERF_BEGIN_DECLS
  * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
  * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
  * Leaving early is fine: the result has what was measured so far.  A loop belongs to one thread;
- * each may run its own.  For a NULL loop end says PERF_ESTATE, others do nothing, next() crashes.
+ * each may run its own.  A NULL loop: end says PERF_ESTATE, others do nothing; not for next().
  *
  * Slices over 300 us outlast a scheduler's turn on a busy machine.  They are timed by the wall's
  * clock, by this thread's processor time and by the whole process's; `decides` says which counts:

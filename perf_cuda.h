@@ -155,7 +155,7 @@ typedef struct perf_gpu_done_ {
     uint32_t    thread, depth;
 } perf_gpu_done_;
 
-/* A line's progress, in registers while scopes are placed: so no function is called then. */
+/* A line's progress, in registers while scopes are placed: so no function may be called then. */
 typedef struct perf_gpu_pace_ {
     double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
     double   debt_ns;           /* how much earlier than that it could really be */

@@ -252,8 +252,8 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing    */
-                                /* ends after the ring was closed, or before it began             */
+#elif defined(__GFX12__)        /* if it wraps in between, 1 of 10^8, the record is               */
+                                /* malformed: it ends after the ring closed, or before it began   */
     t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
     t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
@@ -734,7 +734,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         w->last = ring[i].opened;
         if (ring[i].state == 2) {
             used = ring[i].used / 16;
-            if (used < slots) {                 /* 2^28 records and more: the count came round    */
+            if (used < slots) {                 /* 2^28 records and more: the count has wrapped   */
                 memcpy(word, k->image + w->slot + used * 16, 16);
                 used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
             }

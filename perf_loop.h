@@ -223,7 +223,7 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
                                         /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
                                         /* somebody wakes up every 20 us                          */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
-#define PERF_LOOP_ROUNDS_       8.0     /* of two arms or more: they leave time for a batch       */
+#define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
@@ -513,7 +513,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     return s;
 }
 
-/* Such pages with a clock and a coin, and the loop in the list; NULL: no memory. */
+/* A new state: its clock is probed, its coin set, it is in the report's list.  NULL: no memory. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
@@ -1025,8 +1025,8 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
-#define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: a clock, the   */
-                                        /* place of the code                                      */
+#define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: the step of a  */
+                                        /* clock, the place of the code                           */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
@@ -1306,7 +1306,7 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
 
 /* The pairs after a lead are complete: do they change the answer of the pairs in turns?
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
- *   alike      their median is off by at most half of the way to the threshold, and known as well
+ *   alike      their median is off by at most half of the way to the threshold, and is that precise
  * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise the
  * control is over once a lead is confirmed or alike; it takes a lead more if pairs were taken anew,
  * one more if the variants differ by 10 %, and one more if by half.  In the end the control

@@ -132,7 +132,7 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
 
-/* Rate from the first pair and one taken now, which is due when the distance has doubled. */
+/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
 #if PERF_COUNTER_

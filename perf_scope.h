@@ -292,8 +292,8 @@ typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes    
 } perf_gauge_;
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
- * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those have name 0, as have the number or the text of an instant.                               */
+ * the entries before hold what does not fit: the true one, a counter's value, an async span's
+ * length and id.  Those have name 0, as have the number or the text of an instant.               */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
@@ -346,7 +346,7 @@ typedef struct perf_recorder_ {
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
-    uint64_t     made, birth;   /* ticks; birth: or of the last reset                             */
+    uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
@@ -459,7 +459,7 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 #endif
 }
 
-/* ---- the core: what a file that only marks has done elsewhere ----
+/* ---- the core: what files that only mark leave to another file ----
  *
  * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
  * hands it to the anchors of all images before constructors run; an image that is loaded later
@@ -600,8 +600,8 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
     }
 }
 
-/* Counts a duration in its bucket, some scopes later.  One word of memory is changed at a time, so
- * that scopes of a signal handler that comes in between at worst put one of theirs into the bucket
+/* Counts a duration in its bucket, some scopes later.  One word of memory changes at a time, so a
+ * signal handler that comes in between at worst has one of its scopes counted in the bucket
  * before.                                                                                        */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
@@ -653,7 +653,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
                 : PERF_CAST_(perf_span_ *, PERF_NULL_);
 }
 
-/* The other call stands at the end of its path, so this needs no frame: six instructions. */
+/* The call of the other path comes last, so this needs no frame: six instructions. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;

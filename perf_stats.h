@@ -66,7 +66,7 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
 /* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
 PERF_FN size_t perf_quantile_min_count(double p, double confidence);
 
-/* Sorts upwards, in n log n always, without memory or deep recursion; NaN last.  x: not NULL. */
+/* Sorts upwards: n log n always, no allocation, little recursion.  NaN come last.  x: not NULL. */
 PERF_FN void perf_sort_values(double *x, size_t n);
 
 /* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
@@ -953,8 +953,8 @@ PERF_FN double perf_rule_threshold(const perf_rule *rule)
     return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
 }
 
-/* The step of the clock (or the printing) in sorted values: their smallest distance, if at least 5
- * % repeat.  0: no step shows; infinite: all are equal.  Distances below 1e-9 are rounding.      */
+/* The step of the clock (or the printing) in sorted values: their smallest distance, if 5 % or
+ * more repeat.  0: no step shows; infinite: all are equal.  Below 1e-9 of a value: rounding.     */
 PERF_FN double perf_step_seen_(const double *sorted, size_t n)
 {
     double gap = PERF_INF_;

@@ -49,10 +49,10 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  * environment makes both calls.                                                                  */
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
- * that is open at a write moves the first scope inside it by a ns, and one more for each around
- * it. PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO,
- * PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is cut back
- * to the last whole write, the report counts the events that are not in it, recording goes on.   */
+ * that is open at a write may move the first one inside it by a ns, and by one more for each
+ * around it.  PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
+ * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
+ * cut back to the last whole write, the report counts the events not in it, recording goes on.   */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
@@ -769,7 +769,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     }
     if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* that one's memory again                */
+        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* its memory is used again               */
         PERF_FREE(s->event);                            /* of one that failed                     */
     } else {
         s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
