@@ -70,7 +70,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
  * lag is 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another in that
  * context, which ties the clocks.  A process has 1,024; later ones are skipped, as are all where
  * the driver has no cuEventRecordWithFlags.  Not for graphs that a device launches or that stand
- * in a condition: those may hold no events.                                                      */
+ * in a condition: those may hold no events. */
 PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
@@ -82,7 +82,7 @@ PERF_FN perf_status perf_gpu_collect(void);
 
 /* Waits for the scopes that have ended in the context current in this thread, fetches all results
  * and ties the device's clock to the host's more tightly (see perf_gpu_stats.aligned_ns).  No lock
- * is held while it waits.                                                                        */
+ * is held while it waits. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -131,7 +131,7 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
  * and end only try locks. */
 
 /* A distance between two events in ms, as drivers tell it.  Read as integers, floats keep their
- * order, with negative ones and NaN last: one integer compare finds all that is wrong.           */
+ * order, with negative ones and NaN last: one integer compare finds all that is wrong. */
 typedef union perf_gpu_ms_ {
     float    ms;
     uint32_t bits;
@@ -353,7 +353,7 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 #endif
 
 /* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
- * short way find functions that do nothing.                                                      */
+ * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
 {
     int (*const record)(void *, void *) = perf_gpu_record_dead_;
@@ -380,7 +380,7 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
 }
 
 /* 1: the context of a line is still there; where the driver tells no ids, as far as we know.  If
- * it is gone, its events are left alone, and what is in flight counts as dropped.                */
+ * it is gone, its events are left alone, and what is in flight counts as dropped. */
 PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_line_ *l)
 {
     unsigned long long id = 0;
@@ -594,7 +594,7 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
 /* ---- one scope ---- */
 
 /* Records an event where the context may not be current, or the stream is a default one, which
- * belongs to the current context and spoils a capture when used: so that is asked first.         */
+ * belongs to the current context and spoils a capture when used: so that is asked first. */
 PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ *s, void *event,
                                       void *stream, int inside)
 {
@@ -858,7 +858,7 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, vo
 
 /* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing if
  * the records have gone well, else that answer and theirs mixed.  A slot without a ring was wiped
- * by a fork.                                                                                     */
+ * by a fork. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = perf_gpu_state_get_();
@@ -1212,7 +1212,7 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
 /* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
  * began it.  How fast the two run apart is known within bounds.  What the lower bound allows is a
  * debt; it is paid where the device was idle, so that its work never overlaps itself.  Returns the
- * ticks from the begin on the host to the start on the device.                                   */
+ * ticks from the begin on the host to the start on the device. */
 PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_ *s)
 {
     double start = s->start_ns, dt = start - p->ref_ns, owed = p->debt_ns - p->rate_low * dt;
@@ -1237,7 +1237,7 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_
 }
 
 /* Learns from two moments, each with bounds, how fast the clocks run apart in between.  10 ppm are
- * allowed for a crystal's rate, which wanders with its temperature.                              */
+ * allowed for a crystal's rate, which wanders with its temperature. */
 PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
 {
     const perf_gpu_pace_ *p = &l->pace;
@@ -1260,7 +1260,7 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
 }
 
 /* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
- * they could really be; drift and what was given back widen that bound from round to round.      */
+ * they could really be; drift and what was given back widen that bound from round to round. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
     double dt = p->ref_ns - l->pace.ref_ns;
@@ -1422,7 +1422,7 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
 }
 
 /* Places and adds the scopes from `s` on.  Calls no cold function: gcc would then take all of it
- * for cold, and optimise it for size.                                                            */
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
                                      perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
 {
@@ -1679,7 +1679,7 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
 
 /* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
  * device waits for can go on.  Fetches a few at a time, so that each is known to have stopped
- * shortly before.  An event that is done and yet has no time ends it: the driver failed us.      */
+ * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
 {
@@ -1907,7 +1907,7 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
 }
 
 /* What the driver knows: bytes in use now, and the most since the mark before.  The pool's
- * high-water mark is set back, so that it belongs to one phase.  0 or the driver's code.         */
+ * high-water mark is set back, so that it belongs to one phase.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
 {
     size_t   left = 0, total = 0;

@@ -132,7 +132,7 @@ typedef struct perf_gpu_backend {
 
 /* The table in use, found on the first call (which takes at most 1 ms if there is no driver, and
  * is remembered); NULL: no GPU library in this process or system.  A table does not mean that a
- * context is current.  Valid until perf_gpu_use(); any thread; creates nothing on the device.    */
+ * context is current.  Valid until perf_gpu_use(); any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
@@ -264,7 +264,7 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
 }
 
 /* Opens a library by the first of its names that answers: one that is in the process already comes
- * first, whatever folder it came from.                                                           */
+ * first, whatever folder it came from. */
 PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
 {
     int   i, loaded;
@@ -342,7 +342,7 @@ PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
 }
 
 /* Before HIP 6.3 each call, even a successful one, replaces what hipGetLastError() will tell.  So
- * while the program has an unread error, nothing is called, and the scope is dropped.            */
+ * while the program has an unread error, nothing is called, and the scope is dropped. */
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -483,7 +483,7 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
 }
 
 /* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is
- * no error if we learn of it at exit (`call` NULL).                                              */
+ * no error if we learn of it at exit (`call` NULL). */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
