@@ -831,7 +831,7 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
+/* Iterations of the arm's next slice, until a batch is long beside the step of the event clock. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     double want = s->r.quantum_ns > s->r.overhead_ns ? s->r.quantum_ns : s->r.overhead_ns, grow;
