@@ -46,7 +46,7 @@ typedef struct perf_diagnosis {
     double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
                                 /* off the processor for a reason that nothing recorded says      */
     char          unit[128];    /* the outermost scope that repeats                               */
-    uint64_t      calls;        /* of it                                                          */
+    uint64_t      calls;        /* of the unit                                                    */
     double        mean_ns;
     perf_summary  time;         /* of the calls in the ring, a thread's first left out; count 0:  */
                                 /* fewer than 7, or another scope of that name is as deep         */

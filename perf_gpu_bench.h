@@ -1480,7 +1480,7 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
     return PERF_OK;
 }
 
-/* Its result is known: the device gets back what was taken, the report shows `result`. */
+/* The loop's result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
     perf_loop_state_ *h = s->host;

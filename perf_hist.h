@@ -140,7 +140,7 @@ PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
                                                            /* met a full counter                 */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
+PERF_FN double   perf_hist_max(const perf_hist *h);        /* exact (below 2^53)                  */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */

@@ -1052,7 +1052,7 @@ PERF_FN int perf_hlog_words_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_
     return 1;
 }
 
-/* Those of a V2 line. */
+/* The counts of a V2 line. */
 PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_t left)
 {
     uint64_t index = 0, run;

@@ -187,12 +187,12 @@ typedef struct perf_kernel_event {
 } perf_kernel_event;
 
 typedef struct perf_kernel_info {
-    uint64_t events;                    /* that the buffer holds                                  */
+    uint64_t events;                    /* in the buffer                                          */
     uint64_t dropped;                   /* records that met a full ring; closed rings only        */
-    uint64_t missed_warps;              /* that found no free ring                                */
+    uint64_t missed_warps;              /* warps that found no free ring                          */
     uint64_t malformed;                 /* records that cannot be: skipped                        */
     uint32_t rings;                     /* in use                                                 */
-    uint32_t unclosed;                  /* of them, never closed: `dropped` does not know of them */
+    uint32_t unclosed;                  /* rings that were never closed: not in `dropped`         */
     uint32_t sms, tracks;               /* seen; most tracks of one SM                            */
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */

@@ -120,7 +120,7 @@ typedef struct perf_timer_ {
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
     int         paused;
     int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
-    uint64_t    slices, waiting_slices; /* of them, those that gave the processor up              */
+    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
     int         backwards, unresumed;
 } perf_timer_;
 

@@ -461,8 +461,8 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
     perf_fail_(t->home, why);
 }
 
-/* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
- * over when they next begin a scope. */
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
 PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 {
     perf_recorder_ *t, *next;
@@ -1503,7 +1503,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         while (!perf_claim_(&s->rec->strayed, before, before + 1));
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
-    if (ours && !ordered) {                     /* that other end took it for abandoned           */
+    if (ours && !ordered) {                     /* the other end took it for abandoned            */
         c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, with what came then */
         again = c && c->parent != t->open;
         if (t->losses[PERF_LOSS_ABANDONED_])

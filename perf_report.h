@@ -1826,7 +1826,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     PERF_FREE(room);
 }
 
-/* Everything of the process to an open file. */
+/* Writes everything of the process to an open file. */
 PERF_COLD_FN_ void perf_json_write_(void *with)
 {
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);

@@ -115,11 +115,11 @@ typedef struct perf_baseline {
     perf_decision        decision;      /* of all: REJECT if any is, ACCEPT if all are            */
     perf_status          status;        /* PERF_OK, or why there is nothing here                  */
     size_t               error_at;      /* byte offset, for PERF_EFORMAT, ERANGE, ELIMIT          */
-    perf_baseline_entry *entry;         /* those of this run, then the missing ones               */
+    perf_baseline_entry *entry;         /* of this run, then the missing ones                     */
     size_t               entries;
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
-    size_t               other_runs;    /* of them, of another machine or build: not used         */
+    size_t               other_runs;    /* runs of another machine or build: not used             */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
