@@ -34,7 +34,7 @@
 #endif
 
 /* >>config ------------------------------------------------------------------------------------
- * Beside those of the rooms.                                                                     */
+ * These, and those of the rooms.                                                                 */
 
 #ifndef PERF_NVTX               /* 1 in one file of a program: every scope of all its files is an */
 #define PERF_NVTX 0             /* NVTX range for Nsight Systems; needs nvtx3/nvToolsExt.h there  */

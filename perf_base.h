@@ -28,7 +28,7 @@
 #endif
 #ifndef PERF_MALLOC             /* scratch for sorting more than a few hundred values; may fail   */
 #if !defined(__TINYC__) && !defined(__Aro__)
-#define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* saves every user the parse of <stdlib.h>  */
+#define PERF_MALLOC(bytes) __builtin_malloc(bytes)   /* no user has to parse <stdlib.h>           */
 #define PERF_FREE(p)       __builtin_free(p)         /* gives back what PERF_MALLOC gave          */
 #else
 #include <stdlib.h>
@@ -39,7 +39,7 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
-/* gcc does not like `inline` and `noinline` in one declaration, see PERF_COLD_FN_. */
+/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_. */
 #if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
 #define PERF_QUIET_                                                                              \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
@@ -79,7 +79,7 @@
 #endif
 #define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
-/* A function of <string.h>, whose parse the compiler saves a file that only marks scopes. */
+/* A function of <string.h> as a builtin: files that only mark scopes need not parse that header. */
 #if !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define PERF_LIBC_(function) __builtin_##function
 #else
@@ -94,7 +94,7 @@ PERF_BEGIN_DECLS
 
 /* >>types ------------------------------------------------------------------------------------- */
 
-/* What went wrong, in one list: the enum, the texts and docs all come from here. */
+/* All statuses in one list: the enum, the texts and the docs are made from it. */
 #define PERF_STATUS_LIST_(X)                                                                      \
     X(PERF_OK,        "ok")                                                                       \
     X(PERF_EINVAL,    "invalid argument")                                                         \
@@ -131,7 +131,7 @@ PERF_HD_FN double perf_from_bits_(uint64_t u)
     return x;
 }
 
-/* Bit tests, not x == x: -ffast-math may fold the comparison, never these. */
+/* Tests the bits: -ffast-math may fold x == x to 1, but never this. */
 PERF_HD_FN int perf_is_nan_(double x)
 {
     return (perf_bits_(x) & UINT64_C(0x7fffffffffffffff)) > UINT64_C(0x7ff0000000000000);
@@ -143,8 +143,8 @@ PERF_FN const char *perf_status_text(perf_status s);
 PERF_END_DECLS
 
 /* >>system ------------------------------------------------------------------------------------
- * The one place that knows compilers and systems.  System calls are declared under names of our
- * own on the libc symbols: strict C99 hides them, and asking for a feature macro comes too late. */
+ * The one place that knows compilers and systems.  Strict C99 hides system calls, and in a header a
+ * feature macro comes too late: so they are declared here, by our names on the symbols of libc.  */
 
 #if defined(__x86_64__) || defined(__i386__) || defined(_M_X64) || defined(_M_IX86)
 #define PERF_ARCH_X86_ 1
@@ -178,7 +178,7 @@ PERF_END_DECLS
 #define PERF_SYS_GETTID_ 178L
 #define PERF_SYS_TGKILL_ 131L
 #else
-#define PERF_SYS_GETTID_ 0L     /* a thread is then known by the address of its own variable      */
+#define PERF_SYS_GETTID_ 0L     /* 0: a thread's number is the address of its variable            */
 #endif
 
 #if PERF_TCC_
@@ -191,16 +191,16 @@ PERF_END_DECLS
 #define PERF_WEAK_   __attribute__((weak, visibility("hidden")))
 #define PERF_THREAD_ __thread
 #endif
-/* Out of line: OUTLINE for what runs often, COLD for what does not.  `inline` all the same, so that
- * unused ones leave no code at -O0.                                                              */
+/* Never inlined: OUTLINE for functions that run often, COLD for those that seldom run.  They are
+ * `inline` as well, so that an unused one leaves no code at -O0.                                 */
 #define PERF_OUTLINE_FN_ static inline PERF_ATTR_((__noinline__, __nothrow__))
 #define PERF_COLD_FN_    static inline PERF_ATTR_((__noinline__, __cold__, __nothrow__))
 #define PERF_HOT_FN_     static inline PERF_ATTR_((__noinline__, __hot__, __nothrow__))
 #define PERF_INLINE_FN_  static inline PERF_ATTR_((__always_inline__))
-#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* a COLD one, ahead of its body */
+#define PERF_COLD_DECL_ static inline PERF_ATTR_((__nothrow__)) /* the prototype of a COLD one    */
 
-/* Whether the core may live in another file, and how images find each other: ELF notes, and a
- * priority section of constructors.  tcc, Windows, macOS and 32 bits have the core in each file. */
+/* NOTES: images find each other by ELF notes.  ONE_CORE: one core serves all files, put in place
+ * by an early constructor.  Elsewhere (tcc, Windows, macOS, 32 bits) each file has a core.       */
 #if defined(__ELF__) && PERF_LP64_UNIX_ && !PERF_TCC_ &&                                          \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
 #define PERF_NOTES_ 1
@@ -224,8 +224,8 @@ PERF_END_DECLS
 #define PERF_TSAN_ 0
 #endif
 
-/* Relaxed loads and stores of single-writer counters: same code as plain ones on 64-bit machines,
- * and data races neither for the standard nor for ThreadSanitizer.                               */
+/* GET, SET: relaxed, for counters with one writer: the code of plain ones on 64-bit machines, yet
+ * no data race for the standard or ThreadSanitizer.  ACQ, REL: acquire and release.              */
 #if PERF_TCC_
 #define PERF_GET_(p)    (*(p))
 #define PERF_SET_(p, v) ((void)(*(p) = (v)))
@@ -241,7 +241,7 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
-#if defined(_WIN32)             /* of 64 bits                                                     */
+#if defined(_WIN32)             /* 64-bit only                                                    */
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
 extern unsigned long perf_win_tid_(void) __asm__("GetCurrentThreadId");
@@ -291,22 +291,25 @@ extern int perf_issetugid_(void) __asm__(PERF_SYM_("issetugid"));
 #define PERF_SETUID_ 0
 #endif
 
-/* A variable of the environment; NULL also in a setuid or setgid program, where whoever starts it
- * could name a file of somebody else's.                                                          */
+/* The value of an environment variable.  NULL also in a setuid or setgid program: whoever starts
+ * it could make it overwrite a file of somebody else.                                            */
 PERF_FN const char *perf_getenv_(const char *name)
 {
     return PERF_SETUID_ ? PERF_CAST_(const char *, PERF_NULL_) : perf_getenv_any_(name);
 }
 
-/* >>internal: what other headers may use, each with its contract where it is defined --------------
- *   PERF_CAST_, PERF_PTR_, PERF_NULL_, PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_,
- *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_, PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_,
- *   PERF_HOT_FN_, PERF_INLINE_FN_, PERF_WEAK_, PERF_THREAD_, PERF_GET_, PERF_SET_, PERF_ACQ_,
- *   PERF_REL_, perf_claim_, PERF_ARCH_X86_, PERF_OWN_TIMESPEC_, PERF_TCC_, PERF_TSAN_,
- *   PERF_LP64_UNIX_, PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_,
- *   PERF_CLOCK_*_ID_, perf_timespec_, perf_qpc_, perf_qpf_, perf_win_tid_, perf_getenv_,
- *   perf_getpid_, perf_sched_yield_, PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_,
- *   perf_bits_, perf_from_bits_                                                                  */
+/* >>internal: what other headers may use ----------------------------------------------------------
+ *   PERF_CAST_, PERF_PTR_, PERF_NULL_  casts, and NULL, without a warning in C and C++
+ *   PERF_ATTR_, PERF_LIKELY_, PERF_UNLIKELY_, PERF_LIBC_  attributes, hints for branches, builtins
+ *   PERF_CAT_, PERF_CAT2_, PERF_STR_, PERF_SYM_  paste, quote, the symbol of a function of libc
+ *   PERF_COLD_FN_, PERF_COLD_DECL_, PERF_OUTLINE_FN_, PERF_HOT_FN_, PERF_INLINE_FN_  kinds of them
+ *   PERF_WEAK_, PERF_THREAD_  an object that an image has once; that each thread has
+ *   PERF_GET_, PERF_SET_, PERF_ACQ_, PERF_REL_, perf_claim_  atomic: load, store, compare and swap
+ *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
+ *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
+ *   perf_timespec_, perf_getpid_, perf_sched_yield_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
+ *   perf_getenv_  a variable of the environment.  PERF_CLOCK_*_ID_ name clocks for clock_gettime
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)
@@ -329,7 +332,7 @@ PERF_HD_FN int perf_is_finite_(double x)
     return (perf_bits_(x) & UINT64_C(0x7ff0000000000000)) != UINT64_C(0x7ff0000000000000);
 }
 
-/* Changes *word from one value to another if nobody else did; 1: done. */
+/* Changes *word from `from` to `to` unless another thread has changed it before.  1: changed. */
 PERF_FN int perf_claim_(uint32_t *word, uint32_t from, uint32_t to)
 {
 #if PERF_TCC_

@@ -7,8 +7,8 @@
  *     }
  *     perf_result r = perf_bench_end(&b);      // r.time.p50, r.first_ns, r.status
  *
- * A file that includes this header alone carries no engine: some file of the program includes
- * perf.h and runs a loop too, or the linker names a symbol that says so.
+ * A file that includes this header alone carries no engine: some file of the program must include
+ * perf.h and run a loop too.  Otherwise the linker names a symbol that says so.
  * Sections (search for ">>"):  bench  ab  race  internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_BENCH_H
@@ -24,13 +24,13 @@ PERF_BEGIN_DECLS
  * The first iteration is timed on its own (first_ns).  Then iterations are batched into slices of
  * 50 us, shorter than a scheduler's turn, so that most slices are untouched by other programs;
  * the clock's own cost is taken off each slice; sampling stops when the median is known to 1 %.
- * Leaving the loop early is fine: the result has what was measured until then.
- * One bench belongs to one thread; several threads may each run their own.
+ * Leaving early is fine: the result has what was measured so far.  A loop belongs to one thread;
+ * each may run its own.  A NULL loop: end says PERF_ESTATE, others do nothing; not for next().
  *
- * Slices over 300 us outlast a scheduler's turn on a busy machine.  They are timed by the wall, by
- * this thread's processor time and by that of the whole process; `decides` says which one counts:
+ * Slices over 300 us outlast a scheduler's turn on a busy machine.  They are timed by the wall's
+ * clock, by this thread's processor time and by the whole process's; `decides` says which counts:
  *   cpu   the body was ready to run, but other programs had the processor for over 2 % of the time;
- *         a verdict whose opposite is as sure by the wall is withheld
+ *         a verdict is withheld if the wall's clock is as sure of the opposite
  *   wall  otherwise: the body waits by itself (it sleeps, reads or locks in a tenth of the slices,
  *         or calls sched_yield each 0.1 ms), other threads of the program worked for over 2 % of
  *         the time, the variants waited for unlike shares of their time, there was hardly any
@@ -41,10 +41,10 @@ typedef void (*perf_before_fn)(void *user, int variant);
 typedef enum perf_decides { PERF_DECIDES_WALL, PERF_DECIDES_CPU } perf_decides;
 
 typedef struct perf_bench_opts {        /* zero = default                                         */
-    int    warmup;                      /* slices thrown away; 0 -> 5, < 0 -> none; >= 3 calls    */
+    int    warmup;                      /* warm-up slices; 0 -> 5, < 0 -> none; at least 3 calls */
     int    samples;                     /* slices; 0 -> 30 .. 1000, until rel_ci; n > 0 -> n      */
-    double rel_ci;                      /* half-width of the median's 95 % interval over the      */
-                                        /* median to stop at; 0 -> 0.01                           */
+    double rel_ci;                      /* stop when the median's 95 % interval is no wider than  */
+                                        /* +- this share of the median; 0 -> 0.01                 */
     double max_seconds;                 /* 0 -> 1.0; a slow body still gets 3 samples             */
     double slice_ns;                    /* 0 -> 50,000; 1,000 .. 1e9                              */
     double bytes, items;                /* per iteration, for GB/s and items/s in the report      */
@@ -53,8 +53,8 @@ typedef struct perf_bench_opts {        /* zero = default                       
     double peak_gflop_per_s;            /* 0: none                                                */
     perf_before_fn before;              /* called outside the timing before each slice, as        */
     void          *user;                /* before(user, 0); may not throw; NULL: nothing          */
-    double         min_seconds;         /* goes on until then although the median is known, in    */
-                                        /* longer slices; 0: does not; max_seconds at most        */
+    double         min_seconds;         /* goes on for so long even if the median is known, in    */
+                                        /* longer slices; 0: does not; at most max_seconds        */
 } perf_bench_opts;
 
 typedef struct perf_result {
@@ -78,8 +78,8 @@ typedef struct perf_result {
     char            text[1400];         /* filled by perf_result_text                             */
 } perf_result;
 
-/* A loop under way.  Private; lives in registers, so never take it apart, nor pass one kind to the
- * functions of another (they do nothing then).                                                   */
+/* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
+ * only to the functions of its own kind (others do nothing with it).                             */
 typedef struct perf_loop {
     int64_t                   left;
     int64_t                   first;    /* `left` at the first iteration of a slice               */
@@ -99,10 +99,10 @@ PERF_FN int         perf_bench_next(perf_bench *b); /* hot path: one decrement, 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);
 
-/* Work that is not to be timed, inside any of the loops: bench, A/B or race.  Each pair costs two
- * readings of the clocks, which are taken off, right to some ns: fine once per slice, or around
- * bodies of microseconds.  A pause that is not resumed lasts until the last iteration of the slice,
- * and the result says so; doubled, or outside a loop: ignored.                                   */
+/* Around work that is not to be timed, in any loop: bench, A/B or race.  Each pair reads the
+ * clocks twice, and that time is taken off, right to some ns: fine once a slice, or around
+ * microseconds. A pause that is not resumed lasts until the last iteration of the slice, and the
+ * result says so. A second pause, or one outside of a loop, is ignored.                          */
 PERF_FN void perf_loop_pause(perf_loop *l);
 PERF_FN void perf_loop_resume(perf_loop *l);
 
@@ -121,9 +121,9 @@ PERF_FN const char *perf_result_text(perf_result *r);
  * only one in lower case, because it takes any type; C++ has the templates at the end.)          */
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__) || defined(__TINYC__)
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
-#elif defined(__clang__)                        /* "r,m" or "g" would store every double (14.0); */
-                                                /* volatile asm reads memory here.  What has no   */
-                                                /* register ("X" fails) goes by way of memory     */
+#elif defined(__clang__)                        /* clang 14 stores each double for "r,m" and "g" */
+                                                /* but not for "X".  volatile asm reads memory.   */
+                                                /* A type without a register goes through memory  */
 #if defined(__AVX512F__)
 #define PERF_KEEP_WIDEST_ 64u
 #elif defined(__AVX__)
@@ -184,7 +184,7 @@ PERF_FN const char *perf_result_text(perf_result *r);
 #define perf_keep(x) PERF_KEEP_(x)      /* see above                                              */
 #endif
 
-/* The compiler must assume that all memory that other code can reach is read and written here.  A
+/* The compiler must assume that all memory in the reach of other code is read and written here. A
  * static that nobody writes is a constant, unless its address went somewhere: perf_keep() it.    */
 PERF_FN void perf_clobber(void);
 
@@ -203,20 +203,20 @@ PERF_FN void perf_clobber(void);
  * so that no drift, clock step or neighbour can favour one of them.  The loop stops as soon as the
  * question is decided (and enough pairs are there to print a fair interval), or when the budget
  * ends: then the verdict is INCONCLUSIVE and says how much more it would take.  Slices over 300 us
- * are decided by processor time where that is fairer, see >>bench; one after a slice four times as
- * long runs twice, and the second is filed.
+ * are decided by processor time where that is fairer, see >>bench.  A slice that comes after one
+ * four times as long runs twice, and only the second run counts.
  *
- * Two that share state (they walk the same memory, one behind the other) differ in turns though
- * they are equal alone.  So a decision is held against a control: the faster one runs alone for a
- * while, then they take turns again.  If that changes the ratio, or if the second of a pair is
- * always faster, all is measured anew, and in the end withheld.  Cure: opts.before.              */
+ * Two variants that share state (both walk the same memory) can differ when they take turns, though
+ * alone they are equal.  So a decision must pass a control: the faster one runs alone for a while,
+ * then they take turns again.  If that changes the ratio, or if the second of a pair is always
+ * faster, all is measured anew; if that fails, the decision is withheld.  Cure: opts.before.     */
 typedef struct perf_ab_opts {           /* zero = default                                         */
     perf_compare_opts accept;           /* what to accept; default: speed-up >= 1.3x at 95 %; a   */
                                         /* rule on memory or throughput: PERF_EINVAL              */
-    int      min_pairs;                 /* 0 -> 22 + variants; decided or not, in the time        */
+    int      min_pairs;                 /* at least so many, if there is time; 0 -> 22 + variants */
     int      max_pairs;                 /* 0 -> 5,000 (typical ratio), 400 (quantiles, mean)      */
-    double   max_seconds;               /* 0 -> 2.0, with the control; the first run of each and  */
-                                        /* one pair are the least                                 */
+    double   max_seconds;               /* 0 -> 2.0, control included; at least the first run of  */
+                                        /* each and one pair                                      */
     double   slice_ns;                  /* 0 -> 50,000; 1,000 .. a 64th of max_seconds            */
     uint64_t seed;                      /* of the coin; 0 -> from the clock, shown in the result  */
     int      control;                   /* 0 -> on, < 0 -> off                                    */
@@ -240,11 +240,11 @@ typedef struct perf_ab_result {
     perf_summary candidate_cpu;
     perf_decides decides;               /* which clock the verdict rests on                       */
     const char  *why;                   /* one static sentence about that, never NULL             */
-    double       control_ratio;         /* candidate / baseline after one had a lead; 0: not run  */
-    int          control_rounds;        /* leads, all together                                    */
+    double       control_ratio;         /* candidate / baseline after one ran alone; 0: not run   */
+    int          control_rounds;        /* how often one ran alone                                */
     int          control_failed;        /* 1: the verdict was withheld because of it              */
-    double       alone_ratio;           /* the ratio with what the faster one takes when it runs  */
-                                        /* alone, in the control; 0: not run                      */
+    double       alone_ratio;           /* the ratio if the faster one is taken as it runs alone, */
+                                        /* in the control; 0: not run                             */
     int          forced;                /* 1: PERF_VARIANT let only one of the two run            */
 } perf_ab_result;
 
@@ -261,9 +261,9 @@ PERF_FN int            perf_ab_next(perf_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_ab_result perf_ab_end(perf_ab *ab);
 
-/* What an accuracy check has seen, between begin and end, outside the timing: after the loop, or
- * paused.  The worst of several calls counts, against opts.accept.guard.limit (all zero: bit for
- * bit).  With guard.required, or when one looked at nothing, only what passes can be ACCEPTed.
+/* Tells the loop what an accuracy check has seen: between begin and end, outside the timing (after
+ * the loop, or paused).  The worst of several calls counts, against opts.accept.guard.limit (all
+ * zero: bit for bit).  With guard.required, or after an empty check, only what passes is ACCEPTed.
  *     perf_ab_accuracy(&ab, perf_accuracy_f32(reference, out, n));                               */
 PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
 
@@ -274,19 +274,19 @@ PERF_FN void perf_ab_accuracy(perf_ab *ab, perf_accuracy seen);
  *         run(v);                                              // 0 .. 3; 0 is the baseline
  *     perf_race_result r = perf_race_end(&race);               // r.best, r.entry[v].within_noise
  *
- * Each round runs every variant once, in a new random order.  Each is held against variant 0 by the
- * rule of opts.accept, all of them together wrong with at most 1 - confidence (Holm's levels), and
- * the race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds, 0 ->
- * 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                        */
+ * Each round runs every variant once, in a new random order.  Each is compared with variant 0 by
+ * the rule of opts.accept.  The chance that any verdict is wrong is at most 1 - confidence (Holm's
+ * levels).  The race stops when all are decided.  Options as for perf_ab; max_pairs counts rounds,
+ * 0 -> 1,000; a rule on a quantile or the mean is PERF_EINVAL.                                   */
 typedef struct perf_race_entry {
-    char         name[32];              /* of perf_race_name, or its number                       */
+    char         name[32];              /* given by perf_race_name, else its number               */
     perf_summary time;                  /* ns per iteration by the clock that decides             */
     double       first_ns;
     uint64_t     batch;                 /* iterations per slice                                   */
     perf_verdict verdict;               /* against variant 0; of variant 0: not measured          */
     double       behind;                /* typical ratio to the best one, 1 for itself            */
     int          within_noise;          /* 1: not shown to be slower than the best one            */
-    double       control_ratio;         /* to variant 0 after one had a lead; 0: not run          */
+    double       control_ratio;         /* to variant 0 after one ran alone; 0: not run           */
 } perf_race_entry;
 
 typedef struct perf_race_result {
@@ -319,7 +319,7 @@ PERF_FN void             perf_race_name(perf_race *r, int variant, const char *n
  *   PERF_LOOP_IS_HERE_      1: that pointer comes from perf_loop.h in this file; 0: from the linker
  *   PERF_BENCH_SYMBOL_, PERF_DUEL_SYMBOL_  its name: of a bench; of an A/B loop or race          */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_INLINE_FN_ void perf_clobber(void)
 {
@@ -424,7 +424,7 @@ PERF_INLINE_FN_ perf_loop perf_loop_begin_(const perf_loop_engine_ *e, const cha
     return PERF_DISABLE ? off : e->open(name, kind, variants, opts, PERF_OPTIMISED_);
 }
 
-/* A slice has ended, or the loop, or it is all-zero: the next slice.  0: there is none. */
+/* A slice has ended, or *l is all zero (not begun, or ended): the next slice.  0: there is none. */
 PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *e, perf_loop *l, int kind)
 {
     uint64_t n = PERF_DISABLE ? 0 : e->slice(l->state, kind);
@@ -434,7 +434,7 @@ PERF_INLINE_FN_ int perf_loop_turn_(const perf_loop_engine_ *e, perf_loop *l, in
     return n != 0;
 }
 
-/* What a loop was; afterwards it is one that has ended. */
+/* Takes the state out of *l, which is then a loop that has ended. */
 PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *l)
 {
     perf_loop was = PERF_ZERO;
@@ -478,7 +478,7 @@ PERF_FN const char *perf_result_text(perf_result *r)
     return !PERF_DISABLE ? perf_bench_engine_get_()->text(r) : r ? r->text : "";
 }
 
-/* The clobbers keep the body's memory traffic on its side. */
+/* The clobbers keep the body's memory accesses on their side of a pause. */
 PERF_INLINE_FN_ void perf_loop_pause(perf_loop *l)
 {
     perf_clobber();

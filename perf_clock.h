@@ -13,7 +13,7 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#define PERF_CLOCK_AUTO      0  /* what PERF_CLOCK may be, see there                              */
+#define PERF_CLOCK_AUTO      0  /* values of PERF_CLOCK, see there                                */
 #define PERF_CLOCK_MONOTONIC 1  /* always clock_gettime                                           */
 #define PERF_CLOCK_TSC       2  /* always the counter                                             */
 #ifndef PERF_CLOCK              /* AUTO: the cpu counter when it is trustworthy, else MONOTONIC   */
@@ -24,13 +24,13 @@
 PERF_BEGIN_DECLS
 
 /* >>clock -------------------------------------------------------------------------------------
- * Two clocks: a counter of the processor, as cheap as time gets, and the monotonic nanoseconds of
- * the system.  The first is calibrated against the second whenever somebody asks, without a wait:
- * one bracketed pair of readings at first use, another one now, and the error follows from both.
+ * Two clocks: the processor's counter, the cheapest there is, and the system's monotonic
+ * nanoseconds.  The counter is calibrated against these when somebody asks, without waiting: from a
+ * bracketed pair of readings at first use and another one now, which also give the error.
  * perf_clock() of perf_record.h says how good they are.                                          */
 
-/* The bare counter: about 9 ns, may be reordered with the code around it by some 60 ticks.  Its
- * unit is the tick; only differences mean anything.  Never fails.                                */
+/* The bare counter, about 9 ns a reading; the processor may move it by some 60 ticks among the
+ * code around it.  Its unit is the tick; only differences mean anything.  Never fails.           */
 PERF_FN uint64_t perf_ticks(void);
 
 /* Monotonic nanoseconds, the same for every thread and process of the machine (since boot). */
@@ -43,7 +43,7 @@ PERF_FN uint64_t perf_cpu_now(void);
  *   PERF_COUNTER_  1: this file's ticks are a counter's; 0: they are nanoseconds of perf_now()
  *   perf_system_ns_  nanoseconds of a clock of the system, PERF_CLOCK_..._ID_; 0: there is none  */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #if !defined(_WIN32)
 PERF_FN uint64_t perf_system_ns_(int id)
@@ -77,7 +77,7 @@ PERF_FN uint64_t perf_cpu_now(void)
     return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
 }
 #else
-/* Seconds and rest apart: count * 1e9 alone wraps after half an hour of a 10 MHz counter. */
+/* Seconds and the rest apart: count * 1e9 would overflow after half an hour at 10 MHz. */
 PERF_FN uint64_t perf_now(void)
 {
 #if defined(PERF_CLOCK_FN)
@@ -112,7 +112,7 @@ PERF_FN uint64_t perf_ticks(void)
 #if !PERF_COUNTER_
     return perf_now();
 #elif PERF_ARCH_X86_
-    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: none to mask    */
+    uintptr_t lo, hi;                           /* rdtsc clears the upper halves: no mask         */
 
     __asm__ __volatile__("rdtsc" : "=a"(lo), "=d"(hi) : : "memory");
     return (UINT64_C(0) + hi) << 32 | lo;

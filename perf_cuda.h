@@ -44,9 +44,9 @@ PERF_FN perf_status perf_gpu_use(const perf_gpu_backend *table);
  * or a lock, queries or allocates once its events exist.  Results are fetched later: when half of
  * the events are in use, before each report or trace, or when you call perf_gpu_collect().  They
  * are rows of the same report and lines of the same trace ("GPU 0 stream 1").  Scopes on streams
- * that are being captured into a graph are skipped and counted, but for parts.  Any stream, thread,
- * device and context; the thread's current context is left as it was.  A default stream needs a
- * current context; without one nothing is recorded, and none is made.
+ * that are being captured into a graph are skipped and counted, except perf_gpu_part_begin's.  Any
+ * stream, thread, device and context; the thread's current context is left as it was.  A default
+ * stream needs a current context; without one nothing is recorded, and none is made.
  * Nested scopes of one stream nest.  A scope must end before its stream is destroyed.            */
 typedef struct perf_gpu_scope {         /* private */
     struct perf_gpu_slot_ *slot;
@@ -66,11 +66,11 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
                                            perf_gpu_kind kind);
 
 /* The same for work that may be captured into a graph.  There it becomes two event nodes, and
- * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  The
- * lag is told as 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another
- * in that context, which ties the clocks.  1,024 in a process; later ones, and where the driver has
- * no cuEventRecordWithFlags, are skipped.  Not for graphs that a device launches or that stand in a
- * condition: those may hold no events. */
+ * perf_gpu_collect() fetches their newest replay that is done: call it between two replays.  Its
+ * lag is 0; the trace line is "GPU 0 graph".  Needs a scope around the launch, or another in that
+ * context, which ties the clocks.  A process has 1,024; later ones are skipped, as are all where
+ * the driver has no cuEventRecordWithFlags.  Not for graphs that a device launches or that stand
+ * in a condition: those may hold no events. */
 PERF_FN perf_gpu_scope perf_gpu_part_begin(const char *name, perf_stream stream);
 
 /* Closes it; NULL, a second end, and the end of a scope that records nothing do nothing. */
@@ -80,9 +80,9 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
  * if the driver failed: what was fetched before is kept.  Takes a lock.                          */
 PERF_FN perf_status perf_gpu_collect(void);
 
-/* Waits for the scopes of the context that is current in this thread and have ended, fetches all
- * results and ties the device's clock to the host's more tightly (see perf_gpu_stats.aligned_ns).
- * No lock is held while it waits. */
+/* Waits for the scopes that have ended in the context current in this thread, fetches all results
+ * and ties the device's clock to the host's more tightly (see perf_gpu_stats.aligned_ns).  No lock
+ * is held while it waits. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -95,7 +95,7 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
     double   starved_ns;                /* all names: idle, with nothing submitted */
     double   copy_ns;                   /* of device_ns: copies */
     uint64_t pending;                   /* all names: ended, not fetched yet */
-    uint64_t dropped; /* ring full, context destroyed, memory; HIP before 6.3: an unread error */
+    uint64_t dropped; /* ring full, context destroyed, no memory; HIP before 6.3: an unread error */
     uint64_t captured;                  /* skipped: the stream was being captured */
     uint64_t no_context;                /* skipped: no context current */
     uint64_t failed;                    /* the driver answered with an error */
@@ -107,9 +107,9 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>memory ------------------------------------------------------------------------------------
  * Marks the end of a phase ("load", "forward"): bytes in use on the current context's device, what
- * that is more than at the mark before, and the peak, taken from the driver's memory pool where the
- * program allocates from it, from your notes, and from the marks.  A table of the report.
- * PERF_ENOGPU without a current context, PERF_EGPU if the driver fails.  Asks it: some us. */
+ * that is more than at the mark before, and the peak: from the driver's memory pool where the
+ * program allocates from it, from your notes, and from the marks.  The report has a table of them.
+ * PERF_ENOGPU without a current context, PERF_EGPU if the driver fails.  NULL reads "(null)". */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
 /* Notes an allocation (bytes > 0) or what was given back (< 0) under a name of yours, NULL for
@@ -120,7 +120,7 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 /* >>internal: what other headers may use -----------------------------------------------------
  *   perf_gpu_state_, perf_gpu_line_, perf_gpu_thread_, perf_gpu_done_  as pointers only */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- what is kept ----
  * A thread owns a ring of slots for each context.  It fills a slot at a scope's begin and end, and
@@ -130,9 +130,8 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
  * the report and the trace.  Nothing waits for a device while it holds a lock, and a scope's begin
  * and end only try locks. */
 
-/* A distance between two events, as drivers tell it.  The bits of a float order as the float
- * does, and those of a negative one and of NaN come after all others: one integer compare sees
- * them all. */
+/* A distance between two events in ms, as drivers tell it.  Read as integers, floats keep their
+ * order, with negative ones and NaN last: one integer compare finds all that is wrong. */
 typedef union perf_gpu_ms_ {
     float    ms;
     uint32_t bits;
@@ -156,7 +155,7 @@ typedef struct perf_gpu_done_ {
     uint32_t    thread, depth;
 } perf_gpu_done_;
 
-/* How far a line has come: in registers while scopes are placed, as long as nobody is called. */
+/* A line's progress, in registers while scopes are placed: so no function may be called then. */
 typedef struct perf_gpu_pace_ {
     double   ref_ns, ref_ticks; /* one moment on both clocks, ref_ticks since `origin` */
     double   debt_ns;           /* how much earlier than that it could really be */
@@ -290,7 +289,7 @@ PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
     return g;
 }
 
-/* Where something was recorded already; NULL: nowhere yet. */
+/* The state, if something was recorded already; NULL: nothing yet. */
 PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
 {
     perf_gpu_driver_ *d = perf_gpu_driver_seen_();
@@ -298,7 +297,7 @@ PERF_FN perf_gpu_state_ *perf_gpu_state_seen_(void)
     return d ? PERF_ACQ_(&d->state) : PERF_NULL_;
 }
 
-/* 0: taken, and nobody is waited for; or this very thread has it. */
+/* 0: somebody has it and `wait` is 0, or this very thread has it. */
 PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 {
     uint32_t me = perf_thread_id_();
@@ -353,8 +352,8 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 #define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
 #endif
 
-/* From now on no slot of a context, NULL: of any, calls anything: threads in the middle of the
- * short way find these. */
+/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
+ * short way find functions that do nothing. */
 PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
 {
     int (*const record)(void *, void *) = perf_gpu_record_dead_;
@@ -380,8 +379,8 @@ PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
     return n;
 }
 
-/* Is the context of a line still there?  Where the driver tells no ids: as far as we know.  The
- * events of one that is no more are left alone, and what is in flight counts as dropped. */
+/* 1: the context of a line is still there; where the driver tells no ids, as far as we know.  If
+ * it is gone, its events are left alone, and what is in flight counts as dropped. */
 PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b, perf_gpu_line_ *l)
 {
     unsigned long long id = 0;
@@ -449,7 +448,7 @@ PERF_COLD_FN_ perf_gpu_line_ *perf_gpu_line_of_(perf_gpu_state_ *g, const perf_g
 PERF_COLD_DECL_ int perf_gpu_collect_ring_(perf_gpu_state_ *, const perf_gpu_backend *,
                                            perf_gpu_ring_ *, uint32_t most, int orderly, int wait);
 
-/* Free again.  The owner may use it as soon as `begin` or `key` say so. */
+/* Frees a slot.  The owner may use it as soon as `begin` or `key` say so. */
 PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
 {
     const uintptr_t home = PERF_GET_(&s->home);
@@ -459,7 +458,7 @@ PERF_INLINE_FN_ void perf_gpu_free_(perf_gpu_slot_ *s)
     PERF_REL_(&s->key, home);
 }
 
-/* The same for one that will not be fetched. */
+/* Frees one that will not be fetched. */
 PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
 {
     PERF_SET_(&s->home, PERF_GPU_NEVER_);
@@ -467,8 +466,7 @@ PERF_COLD_FN_ void perf_gpu_give_up_(perf_gpu_slot_ *s)
     perf_gpu_free_(s);
 }
 
-/* A ring whose thread has ended; NULL: there is none.  What is open in it stays with whoever ends
- * it. */
+/* A ring whose thread has ended; NULL: none.  What is open in it stays with whoever ends it. */
 #if PERF_SYS_GETTID_ && !PERF_TSAN_
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_ *l, uint32_t me)
 {
@@ -548,8 +546,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thr
 #define PERF_GPU_FEW_   64              /* scopes that are fetched at once in a scope's begin */
 #define PERF_GPU_RINGS_ 8               /* of one thread and context, at most */
 
-/* From half of a ring in flight on, begins fetch a few at a time, so that nobody pays for a whole
- * ring. */
+/* When half of a ring is in flight, each begin fetches a few, so that none pays for all of it. */
 PERF_COLD_FN_ void perf_gpu_ease_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                   perf_gpu_ring_ *ring)
 {
@@ -596,8 +593,8 @@ PERF_COLD_FN_ int perf_gpu_refill_(perf_gpu_state_ *g, const perf_gpu_backend *b
 
 /* ---- one scope ---- */
 
-/* Records where the context may not be current, or the stream is a default one: those belong to the
- * current context, and using one spoils a capture, so the question comes first. */
+/* Records an event where the context may not be current, or the stream is a default one, which
+ * belongs to the current context and spoils a capture when used: so that is asked first. */
 PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ *s, void *event,
                                       void *stream, int inside)
 {
@@ -617,7 +614,7 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ 
     return code;
 }
 
-/* The end of such a scope: where it is, then in the context of its begin. */
+/* The end of such a scope: tries the current context, then the one that it began in. */
 PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 {
     perf_gpu_slot_         *s = PERF_CAST_(perf_gpu_slot_ *, slot);
@@ -653,7 +650,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 }
 #endif
 
-/* The calling thread's own, made at its first scope; NULL without memory. */
+/* The thread's own perf_gpu_thread_, made at its first scope; NULL without memory. */
 PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
 {
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
@@ -859,9 +856,9 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, vo
         }
 }
 
-/* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing where
- * the records have gone well, else that and theirs in one; a slot without a ring was wiped by a
- * fork. */
+/* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing if
+ * the records have gone well, else that answer and theirs mixed.  A slot without a ring was wiped
+ * by a fork. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = perf_gpu_state_get_();
@@ -1213,9 +1210,9 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
 }
 
 /* Ties the device's clock to the host's: a scope starts on the device no earlier than the host
- * began it.  How fast the two run apart is known within bounds: what the lower one allows is
- * owed, and given back where the device was idle, so that its work never overlaps itself.
- * Returns the ticks from the begin on the host to the start on the device. */
+ * began it.  How fast the two run apart is known within bounds.  What the lower bound allows is a
+ * debt; it is paid where the device was idle, so that its work never overlaps itself.  Returns the
+ * ticks from the begin on the host to the start on the device. */
 PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_ *s)
 {
     double start = s->start_ns, dt = start - p->ref_ns, owed = p->debt_ns - p->rate_low * dt;
@@ -1240,7 +1237,7 @@ PERF_INLINE_FN_ uint64_t perf_gpu_place_(perf_gpu_pace_ *p, const perf_gpu_done_
 }
 
 /* Learns from two moments, each with bounds, how fast the clocks run apart in between.  10 ppm are
- * left for what a crystal's rate wanders with its temperature. */
+ * allowed for a crystal's rate, which wanders with its temperature. */
 PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
 {
     const perf_gpu_pace_ *p = &l->pace;
@@ -1262,9 +1259,8 @@ PERF_OUTLINE_FN_ void perf_gpu_learn_(perf_gpu_line_ *l)
     l->tie_high = high;
 }
 
-/* The line after scopes up to here were placed.  They have stopped before `now`: that bounds how
- * much later all of them could be, and the drift and what was given back widen it from one to the
- * next. */
+/* The line after scopes were placed.  All have stopped before `now`, which bounds how much later
+ * they could really be; drift and what was given back widen that bound from round to round. */
 PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_ *p)
 {
     double dt = p->ref_ns - l->pace.ref_ns;
@@ -1325,7 +1321,7 @@ PERF_COLD_FN_ perf_gpu_track_ *perf_gpu_track_of_(perf_gpu_state_ *g, perf_gpu_l
     return t;
 }
 
-/* How many rows may say something. */
+/* How many rows may be in use. */
 PERF_FN uint32_t perf_gpu_rows_(perf_registry_ *r)
 {
     const uint32_t n = PERF_ACQ_(&r->count);
@@ -1347,7 +1343,7 @@ typedef struct perf_gpu_aim_ {
 
 #define PERF_GPU_AIMS_ 16               /* kept for one batch, found by site and stream */
 
-/* 0: there is no room; the scope is dropped, and counted. */
+/* Fills in where scopes like `s` go.  0: there is no room; the scope is dropped, and counted. */
 PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                       const perf_gpu_done_ *s, perf_gpu_aim_ *a, int events)
 {
@@ -1371,7 +1367,7 @@ PERF_OUTLINE_FN_ int perf_gpu_aim_at_(perf_gpu_state_ *g, perf_gpu_line_ *l,
     return 1;
 }
 
-/* The same by way of those of this batch; NULL: dropped. */
+/* The same, found among those of this batch if it is there; NULL: dropped. */
 PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_line_ *l,
                                                 const perf_gpu_done_ *s, perf_gpu_aim_ *aims,
                                                 int events)
@@ -1383,7 +1379,7 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_lin
            perf_gpu_aim_at_(g, l, s, a, events) ? a : PERF_NULL_;
 }
 
-/* A length in ticks, and the same as the histogram and the trace want it. */
+/* A length in ticks, and as the histogram and the trace want it. */
 typedef struct perf_gpu_length_ {
     uint64_t ticks, bucket, what;
 } perf_gpu_length_;
@@ -1404,7 +1400,7 @@ PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, dou
     return d;
 }
 
-/* One placed scope into the report's sums, and as an outermost one into the trace. */
+/* Adds a placed scope to the report's sums, and to the trace if it is an outermost one. */
 PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, perf_gpu_length_ d,
                                    uint64_t lag)
 {
@@ -1425,8 +1421,8 @@ PERF_INLINE_FN_ void perf_gpu_add_(const perf_gpu_aim_ *a, perf_gpu_done_ *s, pe
         perf_event_put_(a->t, s->at, d.what | a->tag);
 }
 
-/* Places and adds the scopes from `s` on.  Calls nothing that is cold: gcc would take all of it for
- * cold, and save bytes. */
+/* Places and adds the scopes from `s` on.  Calls no cold function: gcc would then take all of it
+ * for cold, and optimise it for size. */
 PERF_HOT_FN_ void perf_gpu_book_all_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf_gpu_done_ *s,
                                      perf_gpu_pace_ *pace, perf_gpu_aim_ *aims, int events)
 {
@@ -1486,8 +1482,7 @@ PERF_OUTLINE_FN_ void perf_gpu_book_(perf_gpu_state_ *g, perf_gpu_line_ *l, perf
         batch[k] = s;                                                                             \
     }
 
-/* The same for those that overlap, as nested ones do: in the trace by their ends, each with its
- * depth. */
+/* The same for those that overlap, as nested ones do: in the trace by their ends, with depths. */
 PERF_HOT_FN_ void perf_gpu_book_mixed_(perf_gpu_state_ *g, perf_gpu_ring_ *ring,
                                        perf_gpu_done_ *first, perf_gpu_aim_ *aims)
 {
@@ -1682,8 +1677,8 @@ PERF_COLD_FN_ void *perf_gpu_newest_(perf_gpu_ring_ *ring, uint64_t by, uint64_t
     return event;
 }
 
-/* Waits for what a ring has in flight, the newest first, with no lock held: whoever has to come by
- * for the device to go on, can.  Fetches a few at a time, so that each is known to have stopped
+/* Waits for what a ring has in flight, the newest first.  No lock is held, so threads that the
+ * device waits for can go on.  Fetches a few at a time, so that each is known to have stopped
  * shortly before.  An event that is done and yet has no time ends it: the driver failed us. */
 PERF_COLD_FN_ void perf_gpu_await_(perf_gpu_state_ *g, const perf_gpu_backend *b,
                                    perf_gpu_ring_ *ring)
@@ -1911,8 +1906,8 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
-/* What the driver knows: in use now, and the most since the mark before: the pool's high-water mark
- * is set back, so that it belongs to one phase.  0 or the driver's code. */
+/* What the driver knows: bytes in use now, and the most since the mark before.  The pool's
+ * high-water mark is set back, so that it belongs to one phase.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
 {
     size_t   left = 0, total = 0;
@@ -1937,8 +1932,7 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
     return code;
 }
 
-/* The peak: of the pool, of the notes that were taken back and of those that stand, and at either
- * end of the phase. */
+/* The peak of the pool, of notes taken back, of notes that stand, and at both ends of the phase. */
 PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, uint64_t high)
 {
     perf_gpu_mark_ **link;

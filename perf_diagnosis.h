@@ -6,9 +6,9 @@
  *     o.view = PERF_VIEW_DIAGNOSIS;
  *     perf_report_to(stderr, &o);
  *
- * From what was recorded and from what Linux says of threads.  Shares are lower bounds: where the
- * evidence is thin the answer is "cannot tell".  Threads that have ended tell of their scopes only.
- * With perf_cuda.h above it devices tell when they were busy and when nothing was submitted.
+ * It uses what was recorded and what Linux says of threads.  Shares are lower bounds: where the
+ * evidence is thin the answer is "cannot tell".  Of threads that have ended only the scopes are
+ * known.  With perf_cuda.h above it, devices tell when they were busy and when they got no work.
  * Sections (search for ">>"):  config  diagnosis  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_DIAGNOSIS_H
@@ -46,14 +46,14 @@ typedef struct perf_diagnosis {
     double        share[PERF_BY_ALL_];       /* of the unit's time, at least so much; UNKNOWN: */
                                 /* off the processor for a reason that nothing recorded says      */
     char          unit[128];    /* the outermost scope that repeats                               */
-    uint64_t      calls;        /* of it                                                          */
+    uint64_t      calls;        /* of the unit                                                    */
     double        mean_ns;
-    perf_summary  time;         /* of those in the ring, the first of a thread left out; count 0: */
+    perf_summary  time;         /* of the calls in the ring, a thread's first left out; count 0:  */
                                 /* fewer than 7, or another scope of that name is as deep         */
     char          where[256];   /* path of scopes                                                 */
     double        where_share, where_ns, where_calls;   /* of a unit's time; per unit             */
-    double        best, best_run;       /* times as fast if that vanished: a unit, the threads    */
-    double        overlapped;   /* the same if it ran beside the rest                             */
+    double        best, best_run;       /* so many times as fast without it: a unit, the threads  */
+    double        overlapped;   /* the same, if it ran beside the rest                            */
     const char   *advice;       /* what usually helps                                             */
     char          verify[224];  /* the command that would accept it: OLD, NEW, PROGRAM are yours  */
 } perf_diagnosis;
@@ -65,7 +65,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d);
 /* "cpu", "waiting for data", ...; "cannot tell" for any other number. */
 PERF_FN const char *perf_diagnosis_text(perf_bound_by bound);
 
-/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
+/* >>private: bodies, callees before their callers -------------------------------------------- */
 
 #define PERF_UNIT_CALLS_ 8u     /* fewer are no repetition                                        */
 
@@ -104,7 +104,7 @@ typedef struct perf_look_ {     /* what is looked at; times in ns               
     size_t          calls, room;
 } perf_look_;
 
-/* What time in a scope itself is evidence of. */
+/* What the time that a scope spends in itself is evidence of. */
 PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
 {
     const char *s = name->site.name;
@@ -136,8 +136,8 @@ PERF_COLD_FN_ perf_cell_ *perf_unit_of_(perf_registry_ *r, perf_recorder_ *t)
     return best;
 }
 
-/* What Linux says of a thread that has the unit.  Whatever may have happened outside of the unit is
- * taken off, so that what is left is a lower bound.                                              */
+/* Looks at what Linux says of a thread that has the unit.  Whatever may have happened outside of
+ * the unit is taken off, so that what is left is a lower bound.                                  */
 PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double total, double waits)
 {
     uint64_t  birth = PERF_GET_(&t->birth);
@@ -238,7 +238,7 @@ PERF_COLD_FN_ void perf_look_threads_(perf_look_ *k, double *device, double *cop
     }
 }
 
-/* Of a bound, the node inside the unit with the most time; *all: that of all of them. */
+/* The node inside the unit that has the most time of a bound; *all: the time of all such nodes. */
 PERF_COLD_FN_ uint32_t perf_look_where_(const perf_look_ *k, perf_bound_by bound, double *all)
 {
     const perf_node_ *node = k->tree->node;
@@ -292,7 +292,7 @@ PERF_COLD_FN_ void perf_look_device_(double total, double *device, double *copie
     *starved = *device > 0 && *device + *copies < total / 2 ? total / 2 : 0;
 }
 
-/* The means that the program offers: variants, saved runs; else two programs. */
+/* How to verify with what the program offers: variants, saved runs; else with two programs. */
 PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
 {
     perf_out_         o = perf_out_open_(d->verify, sizeof d->verify);
@@ -351,7 +351,7 @@ PERF_COLD_FN_ void perf_look_solve_(perf_look_ *k, perf_diagnosis *d)
     where = perf_look_where_(k, kind, &all);
     p = where ? PERF_CAST_(double, k->tree->node[where].self) * k->tick / k->total : 0;
     if (kind == PERF_BY_MEMORY && p < d->share[kind] / 2)
-        where = 0;                              /* faults, which no scope is known to have made   */
+        where = 0;                              /* faults: no scope is known to have made them    */
     if (!where) {
         where = k->unit;
         p = d->bound == PERF_BY_UNKNOWN ? 0 : d->share[kind];
@@ -391,7 +391,7 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     }
     k.registry = r;
     k.tick = perf_scope_tick_ns_(r);
-    k.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;       /* known to 10 ms: at least 0         */
+    k.age = PERF_CAST_(double, perf_age_ns_()) + 2e7;       /* known to 10 ms: never too young    */
     k.tree = unit ? perf_tree_make_(r) : PERF_CAST_(perf_tree_ *, PERF_NULL_);
     if (unit && !k.tree)
         return PERF_ENOMEM;

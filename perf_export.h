@@ -33,8 +33,8 @@ typedef enum perf_export_format {
     PERF_EXPORT_FORMATS_
 } perf_export_format;
 
-/* To a file, whole or not at all.  The first three write what perf_results_save writes, the last
- * two the call tree, and of the options only `run`.  PERF_EINVAL: no path or no such format,
+/* To a file, whole or not at all.  The last two write the call tree and of the options use only
+ * `run`; the others write what perf_results_save writes.  PERF_EINVAL: no path or no such format,
  * PERF_EIO, PERF_ENOMEM, PERF_ESTATE as perf_results_save.                                       */
 PERF_FN perf_status perf_export_save(const char *path, perf_export_format format,
                                      const perf_results_opts *opts);
@@ -91,7 +91,7 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
 PERF_COLD_FN_ void perf_put_arm_name_(perf_out_ *o, const perf_arm_ *a, const char *more)
 {
     perf_put_json_(o, a->name);
-    o->len--;                                   /* over the closing quote                         */
+    o->len--;                                   /* without the closing quote                      */
     perf_say_(o, "%s%s'", a->suffix, more);
 }
 
@@ -105,13 +105,13 @@ PERF_COLD_FN_ void perf_put_google_entry_(perf_out_ *o, const perf_arm_ *a, size
     const char       *which = aggregate ? "_" : "";
     int               k;
 
-    perf_put_char_(o, '{');                     /* the user's names first: of two the last counts */
+    perf_put_char_(o, '{');                     /* the user's names first: readers keep the last  */
     for (k = 0; own && k < PERF_COUNTERS_ && own->counter[k][0]; k++)
         if (perf_is_finite_(own->value[k]) && (!aggregate || *aggregate != 's'))
             perf_say_(o, "%j:%r,", own->counter[k], own->value[k]);
     perf_put_(o, "\"name\":");
     perf_put_arm_name_(o, a, which);
-    o->len--;                                   /* over the closing quote                         */
+    o->len--;                                   /* without the closing quote                      */
     perf_say_(o, "%s','family_index':%z,'per_family_instance_index':0,'run_name':",
               aggregate ? aggregate : "", family);
     perf_put_arm_name_(o, a, "");
@@ -187,7 +187,7 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 
 /* ---- Go: benchmark text ---- */
 
-/* Unicode's blanks beyond ASCII, by their first two bytes: some marks beside them count as well. */
+/* 1: one of Unicode's blanks beyond ASCII.  Tells by two bytes, so some marks count as well. */
 PERF_FN int perf_wide_space_(const char *s)
 {
     unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0);
@@ -278,7 +278,7 @@ PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *
 {
     perf_say_(o, "%s%s{%s=", name, part, label);
     perf_put_escaped_(o, value, 2);
-    o->len--;                                   /* over the closing quote                         */
+    o->len--;                                   /* without the closing quote                      */
     perf_say_(o, "%s'} %r\n", suffix, perf_is_finite_(x) ? x : 0.0);
 }
 
@@ -323,7 +323,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
             total += count[i];
             if (i == PERF_BOUNDS_)
                 perf_say_(&b, "',le='+Inf");
-            else                                /* bounds want a point or an exponent             */
+            else                                /* bounds need a point or an exponent             */
                 perf_say_(&b, "',le='%r%s", x, x >= 1.0 ? ".0" : "");
             perf_put_sample_(o, family, "_bucket", "scope", p->row.name, bound,
                              PERF_CAST_(double, total));
@@ -377,7 +377,7 @@ typedef struct perf_flame_ {
 
 PERF_COLD_FN_ void perf_folded_name_(perf_file_ *f, const char *name)
 {
-    int rest = 0;               /* bytes of a character that is whole                             */
+    int rest = 0;               /* of the present character, which is valid                       */
 
     for (; *name; name++, rest--) {
         unsigned char c = PERF_CAST_(unsigned char, *name);
@@ -440,7 +440,7 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_put_(f, ",0,1]");
     for (i = 1; i < w->tree->count; i++) {
         perf_file_put_(f, ",\n");
-        if (node[i].total < node[0].total / 5000) {    /* nobody could see it                     */
+        if (node[i].total < node[0].total / 5000) {    /* too small to be seen                    */
             perf_file_put_(f, "0");
             continue;
         }

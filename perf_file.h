@@ -3,7 +3,7 @@
  *   perf_file_ f = PERF_ZERO;                       // f.durable = 1: on the disk when it returns
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
- * Not for you: perf_report.h includes it, and every header that writes a file uses it.
+ * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
  * Sections (search for ">>"):  system  >>internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
@@ -13,8 +13,8 @@
 
 /* >>system: what is used of <stdio.h>, and of POSIX without its feature macros ---------------- */
 
-/* glibc's FILE and a few functions: all of <stdio.h> would cost every user of perf.h 10 M
- * instructions of the compiler, 16 M in C++.                                                     */
+/* Only glibc's FILE and a few functions: <stdio.h> would cost each user's compiler 10 million
+ * instructions, 16 million in C++.                                                               */
 #if defined(__linux__) && PERF_LP64_UNIX_ && defined(__GLIBC__) && defined(__has_include)
 #if __has_include(<bits/types/FILE.h>)
 #define PERF_FEW_STDIO_
@@ -49,8 +49,8 @@ PERF_END_DECLS
 #if PERF_POSIX_FILES_
 #if defined(__linux__) && PERF_LP64_UNIX_ &&                                                      \
     (defined(__x86_64__) || defined(__aarch64__) || defined(__riscv))
-/* As the kernel has them, which cannot change: <fcntl.h> and <sys/stat.h> would cost every user of
- * perf.h 4.7 M instructions of the compiler.                                                     */
+/* Flags and layout of the kernel, which cannot change: <fcntl.h> and <sys/stat.h> would cost the
+ * compiler of every user 4.7 M instructions.                                                     */
 #define PERF_O_CREAT_   0100
 #define PERF_O_EXCL_    0200
 #define PERF_O_TRUNC_   01000
@@ -97,7 +97,7 @@ PERF_END_DECLS
 #else
 #define PERF_O_AT_ONCE_ 0       /* there /dev/fd/1 has its flags in common with the host's        */
 #endif
-#define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* the same everywhere            */
+#define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
 
 PERF_BEGIN_DECLS
 extern int   perf_open_(const char *, int, ...) __asm__(PERF_SYM_("open"));
@@ -115,26 +115,31 @@ PERF_END_DECLS
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use, each with its contract where it is defined ------------
- *   perf_file_, perf_file_save_, perf_file_put_, perf_file_putf_, perf_file_flush_,
- *   perf_file_open_, perf_file_read_, perf_file_kind_, perf_file_aside_, PERF_FILE_BYTES_,
- *   PERF_FILE_RECORD_, PERF_POSIX_FILES_, perf_stderr_, perf_fflush_                             */
+/* >>internal: what other headers may use --------------------------------------------------------
+ *   perf_file_  a file being written: all zero at first, but for `durable`
+ *   perf_file_save_, perf_file_open_  write a file by a callback; open one that is read meanwhile
+ *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
+ *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
+ *   perf_file_read_  opens a regular file to read
+ *   perf_file_kind_, perf_file_aside_  what stands at a path; keeps that under another name
+ *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
+ *   perf_stderr_, perf_fflush_  of <stdio.h>                                                     */
 
 typedef struct perf_file_ {
     FILE    *file;
-    char    *p, *begin, *limit; /* next character; buffer; flush when past it                     */
-    int      failed;            /* the first failure sticks                                       */
-    int      durable;           /* 1: written to the disk before it replaces the old one          */
-    int      direct;            /* a device, pipe or /dev/stdout: written as it is                */
-    int      fd;                /* -1: none, on systems without                                   */
-    int      starved;           /* there was no memory for its name                               */
-    char    *part;              /* the path while it is written                                   */
+    char    *p, *begin, *limit; /* next character; buffer; past limit: flush                      */
+    int      failed;            /* 1: a write has failed, and it stays so                         */
+    int      durable;           /* 1: on the disk before it replaces the old one                  */
+    int      direct;            /* 1: a device, pipe or /dev/stdout, written in its place         */
+    int      fd;                /* -1: none, as on systems without POSIX files                    */
+    int      starved;           /* 1: there was no memory for its name                            */
+    char    *part;              /* its name while it is written                                   */
     uint64_t written;           /* bytes                                                          */
 } perf_file_;
 #define PERF_FILE_BYTES_  262144
-#define PERF_FILE_RECORD_ 4096  /* no record is longer: names are cut                             */
+#define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
 
-/* Writes what is in the buffer: for those who write at p themselves and find it past limit. */
+/* Writes out the buffer: for those who write at p themselves, when they are past limit. */
 PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
     size_t n = PERF_CAST_(size_t, f->p - f->begin);
@@ -172,8 +177,8 @@ PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
 
 enum { PERF_FILE_NONE_, PERF_FILE_REGULAR_, PERF_FILE_DIRECT_ };
 
-/* *mode: the permissions of a regular file; 0 otherwise.  A link is replaced and not followed, but
- * for /dev/stdout, /dev/fd/3 and the like, which are links to what the user means.               */
+/* What stands at `path`.  *mode: the permissions of a regular file that is no link; else 0.  Links
+ * are replaced, not followed; but /dev/stdout, /dev/fd/3 and the like mean what they point to.   */
 PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 {
 #if PERF_POSIX_FILES_
@@ -223,21 +228,21 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 #endif
 }
 
-/* A number that nobody can guess.  Not for keys: without /dev/urandom it is made of an address. */
+/* A number that nobody can guess.  No key: without /dev/urandom it is made from an address. */
 PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 {
     uint64_t x = PERF_PTR_(uintptr_t, &turn) + PERF_CAST_(unsigned, turn);
 #if PERF_POSIX_FILES_
     int      fd = perf_open_("/dev/urandom", PERF_O_CLOEXEC_);
 
-    (void)!perf_fd_read_(fd, &x, sizeof x);     /* should it fail, or the call before: x stays    */
+    (void)!perf_fd_read_(fd, &x, sizeof x);     /* where this or the call before fails: x stays   */
     (void)perf_close_(fd);
 #endif
     x *= UINT64_C(0x9e3779b97f4a7c15);
     return x ^ x >> 29;
 }
 
-/* PATH.0123456789.part, which did not exist; a link that somebody put there is not followed. */
+/* Creates PATH.0123456789.part, a name not taken; a link that stands there is not followed. */
 PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
 {
     FILE *file = PERF_CAST_(FILE *, PERF_NULL_);
@@ -279,7 +284,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     if (f->starved)
         return 0;
 #if PERF_POSIX_FILES_
-    if (f->direct) {                            /* not created, should it have gone meanwhile     */
+    if (f->direct) {                            /* without O_CREAT: it may be gone meanwhile      */
         f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_AT_ONCE_ | PERF_O_CLOEXEC_);
         if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
             (void)perf_close_(f->fd);
@@ -297,7 +302,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     return !f->failed;
 }
 
-/* The name of a new file is on the disk when its folder is. */
+/* Syncs the folder of a new file, or its name may be lost.  room: space for a path. */
 PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
 {
 #if PERF_POSIX_FILES_
@@ -311,7 +316,7 @@ PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
     fd = perf_open_(room, PERF_O_CLOEXEC_);
     if (fd < 0)
         return;
-    (void)perf_fsync_(fd);                      /* some file systems cannot: the file is there    */
+    (void)perf_fsync_(fd);                      /* some file systems refuse: the file is there    */
     (void)perf_close_(fd);
 #else
     (void)path;
@@ -330,7 +335,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     f->file = PERF_CAST_(FILE *, PERF_NULL_);
 #if defined(_WIN32)
     if (keep && !f->failed)
-        (void)perf_remove_(path);               /* rename does not replace there                  */
+        (void)perf_remove_(path);               /* rename does not replace on Windows             */
 #endif
     if (!f->direct && keep && !f->failed && perf_rename_(f->part, path))
         f->failed = 1;
@@ -343,7 +348,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     return !f->failed;
 }
 
-/* A file in its place at once, for what is read while it grows; 0: cannot. */
+/* Opens a file that stands at `path` at once, to be read while it grows; 0: cannot. */
 PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -356,14 +361,14 @@ PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
     PERF_FREE(f->part);
     f->part = PERF_CAST_(char *, PERF_NULL_);
 #else
-    f->file = fopen(path, "wb");                /* an open file cannot be renamed there           */
+    f->file = fopen(path, "wb");                /* Windows cannot rename an open file             */
     f->failed = !f->file;
 #endif
     return !f->failed;
 }
 
-/* Opens a file beside `path`, has it written by a callback, and puts it in its place.  Several
- * processes or threads may save to one path: the last one wins.  f->durable may be set before.   */
+/* Writes a file beside `path` by a callback, then renames it to `path`.  Of several processes or
+ * threads that save to one path, the last one wins.  f->durable may be set before.               */
 PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void (*write)(void *),
                                           void *with)
 {
@@ -386,8 +391,8 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
 
 #define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
 
-/* Moves a file to PATH.damaged, or .damaged.2 ...; 0: not moved.  link() replaces nothing, as
- * rename() would.                                                                                */
+/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
+ * kept.  Unlike rename(), link() replaces nothing.                                               */
 PERF_COLD_FN_ int perf_file_aside_(const char *path)
 {
     size_t room = strlen(path) + 24;

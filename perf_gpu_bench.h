@@ -29,8 +29,8 @@ PERF_BEGIN_DECLS
  * The call of next() that asks for the next sample waits for the last one.  One loop belongs to one
  * thread.  No other thread may capture in the context while the warm-up lasts.                   */
 typedef enum perf_gpu_cache {
-    PERF_GPU_COLD,              /* before each sample four times L2 is read (HIP: written): some */
-                                /* drop lines at random; lines made to persist there are let go */
+    PERF_GPU_COLD,      /* before each sample four times L2 is read (HIP: written): some caches */
+                        /* drop lines at random; lines made to persist become ordinary */
     PERF_GPU_HOT                /* what the iteration before left there */
 } perf_gpu_cache;
 
@@ -54,8 +54,8 @@ typedef struct perf_gpu_bench_opts {    /* zero = default */
 
 /* Bits of perf_gpu_sample.flags. */
 #define PERF_GPU_SAMPLE_EXPOSED   1u    /* host time may be in it: not in `time` */
-#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down: taken again; in `time` */
-                                        /* from the 20th in a row and half the time on */
+#define PERF_GPU_SAMPLE_THROTTLED 2u    /* the device slowed itself down: taken again, in `time` */
+                                        /* after 20 in a row or half of the time */
 #define PERF_GPU_SAMPLE_IDLE      4u    /* nothing ran between the events: not in `time` */
 #define PERF_GPU_SAMPLE_TIMEOUT   8u    /* the gate opened by itself */
 
@@ -173,7 +173,7 @@ PERF_FN int                perf_gpu_ab_next(perf_gpu_ab *ab);
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_gpu_ab_result perf_gpu_ab_end(perf_gpu_ab *ab);
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 {
@@ -392,7 +392,7 @@ PERF_COLD_FN_ int perf_gpu_shut_(perf_gpu_loop_ *s)
 
 /* ---- one slice: gate, event, body, event ---- */
 
-/* An error in a slice: nothing may stay held back. */
+/* After an error in a slice: opens the gate, so that nothing stays held back. */
 PERF_COLD_FN_ int perf_gpu_let_go_(perf_gpu_loop_ *s)
 {
     PERF_REL_(&s->word->flag, 1u);
@@ -496,7 +496,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
             return 0;
         empty[i] = s->now.ns;
     }
-    for (i = 0; i < 120; i++) {                 /* anything that takes another time each round */
+    for (i = 0; i < 120; i++) {                 /* work whose time differs from round to round */
         d = PERF_CAST_(double, s->scratch_bytes / 3840 * 16 * (1 + 7 * i % 60));
         if (!perf_gpu_slice_swept_(s, PERF_CAST_(int, i & 1), d))
             return 0;                           /* without a gate: the host's jitter is welcome */
@@ -506,7 +506,7 @@ PERF_COLD_FN_ int perf_gpu_quantum_(perf_gpu_loop_ *s)
     s->r.gate_timeouts = 0;
     perf_sort_values(empty, 15);
     s->r.overhead_ns = empty[7];
-    s->idle = 2.0 * empty[13] - empty[0];       /* what they scatter by, once more on top */
+    s->idle = 2.0 * empty[13] - empty[0];       /* plus once what they scatter by */
     perf_sort_values(x, n);
     for (i = 1; i < n; i++) {
         d = x[i] - x[i - 1];
@@ -725,7 +725,7 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     return PERF_CAST_(double, t - e->began) >= s->r.opts.energy * 1e9;
 }
 
-/* The first arm's rounds of some 10 ms, or the next one's; 0: nobody asked, or all are through. */
+/* Iterations in a round of some 10 ms of the first arm, or the next; 0: not asked for, or done. */
 PERF_COLD_FN_ uint64_t perf_gpu_energy_next_(perf_gpu_loop_ *s)
 {
     const perf_gpu_arm_ *a;
@@ -776,8 +776,8 @@ PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
     return code == PERF_GPU_NOT_READY ? -2.0 : code ? -1.0 : ns;
 }
 
-/* Does the body leave work on other streams? The context must be quiet in front of it, and still
- * busy when its own stream is not: what other threads do there is not the body's. */
+/* Does the body leave work on other streams?  The context must be quiet in front of it, and still
+ * busy when its own stream no longer is: what other threads do there is not the body's.          */
 PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
 {
     double ns;
@@ -835,7 +835,7 @@ PERF_FN int perf_gpu_is_idle_(const perf_gpu_loop_ *s, double slice_ns)
     return slice_ns <= s->idle + 2.0 * s->r.quantum_ns;
 }
 
-/* Iterations of the arm's next slice on the way to a batch that makes the event clock small. */
+/* Iterations of the arm's next slice, until a batch is long beside the step of the event clock. */
 PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     double want = s->r.quantum_ns > s->r.overhead_ns ? s->r.quantum_ns : s->r.overhead_ns, grow;
@@ -1304,8 +1304,8 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
 
 /* ---- end ---- */
 
-/* Gives everything back; whatever cannot be given back is left where it is: also what only a call
- * frees that may wait for the whole context, while a kernel of somebody else's runs on there. */
+/* Gives back what it can.  What fails is left where it is; so is, while somebody else's kernel
+ * runs, what only a call frees that may wait for the whole context.                              */
 PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
 {
     const perf_gpu_backend *t = s->t;
@@ -1334,7 +1334,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
         perf_gpu_leave_(s->t, &in);
 }
 
-/* Of the host's times, or of the samples without proof. */
+/* The summary of the host's times, or of the samples without proof. */
 PERF_COLD_FN_ perf_summary perf_gpu_flagged_(const perf_gpu_arm_ *a, double *spare, int host)
 {
     size_t i, n = 0;
@@ -1487,7 +1487,7 @@ PERF_COLD_FN_ perf_status perf_gpu_over_(perf_gpu_loop_ *s, int arms)
     return PERF_OK;
 }
 
-/* Its result is known: the device gets back what was taken, the report shows `result`. */
+/* The loop's result is known: the device gets back what was taken, the report shows `result`. */
 PERF_COLD_FN_ void perf_gpu_settle_(perf_gpu_loop_ *s, const char *text, const void *result)
 {
     perf_loop_state_ *h = s->host;
@@ -1624,7 +1624,7 @@ PERF_FN perf_gpu_loop perf_gpu_loop_new_(struct perf_gpu_loop_ *state)
     return l;
 }
 
-/* What a loop was; afterwards it is one that has ended. */
+/* Takes the state out of *l, which is then a loop that has ended. */
 PERF_FN struct perf_gpu_loop_ *perf_gpu_loop_take_(perf_gpu_loop *l)
 {
     struct perf_gpu_loop_ *was = l ? l->state : PERF_NULL_;

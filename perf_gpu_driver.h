@@ -38,7 +38,7 @@ PERF_BEGIN_DECLS
  *  - A function that fails leaves its outputs alone; callers set them before.
  *  - `ctx_*` work on the calling thread's stack of contexts; ctx_get gives NULL when none is
  *    current, and then nothing else is called: no call below ever creates a context.
- *  - event_elapsed answers 600 while either event is pending: it is the test for readiness. */
+ *  - event_elapsed answers 600 while either event is pending: readiness is tested with it. */
 typedef struct perf_gpu_backend {
     uint32_t    size;           /* sizeof(perf_gpu_backend): later releases append fields */
     uint32_t    flags;          /* PERF_GPU_TABLE_ bits */
@@ -131,9 +131,9 @@ typedef struct perf_gpu_backend {
 #define PERF_GPU_NOT_READY 600          /* codes that callers tell apart */
 #define PERF_GPU_SHUT_DOWN 4            /* the driver has ended, before the program */
 
-/* The table in use, found on the first call (at most 1 ms without a driver, remembered); NULL: no
- * GPU library in this process or system.  Having a table does not mean that a context is current.
- * Valid until perf_gpu_use(); any thread; creates nothing on the device. */
+/* The table in use, found on the first call (which takes at most 1 ms if there is no driver, and
+ * is remembered); NULL: no GPU library in this process or system.  A table does not mean that a
+ * context is current.  Valid until perf_gpu_use(); any thread; creates nothing on the device. */
 PERF_FN const perf_gpu_backend *perf_gpu_table(void);
 
 /* >>status ------------------------------------------------------------------------------------ */
@@ -165,7 +165,7 @@ PERF_FN const char *perf_gpu_error_text(void);
  *   PERF_GPU_LOOKED_ALL_, PERF_GPU_UNREAD_  `looked` of a table that was installed; the code where
  *                                           an error of the program's own waits */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 #define PERF_GPU_UNREAD_ (-1)           /* as a code: see perf_gpu_backend.error_waits */
 
@@ -264,8 +264,8 @@ PERF_COLD_FN_ perf_gpu_driver_ *perf_gpu_driver_get_(void)
     return d;
 }
 
-/* A library by the first of its names that answers: if it is in the process already that one,
- * whatever folder it came from. */
+/* Opens a library by the first of its names that answers: one that is in the process already comes
+ * first, whatever folder it came from. */
 PERF_COLD_FN_ void *perf_gpu_library_(const char *const *name)
 {
     int   i, loaded;
@@ -308,7 +308,7 @@ PERF_COLD_FN_ void perf_gpu_symbol_(void *library, const char *prefix, const cha
 #if (defined(__HIPCC__) || PERF_HIP) && !defined(__CUDACC__) && !defined(__HIP_CPU_RT__) &&       \
     PERF_GPU_DL_ && !PERF_DISABLE
 #define PERF_GPU_NATIVE_ PERF_GPU_LOOKED_HIP_
-/* HIP's contexts are its devices: number + 1 is the handle.  Setting a device makes nothing. */
+/* HIP's contexts are its devices: number + 1 is the handle.  To set a device creates nothing. */
 PERF_FN int perf_hip_ctx_get_(void **ctx)
 {
     int device = 0, code = perf_gpu_driver_get_()->plain.ctx_device(&device);
@@ -342,8 +342,8 @@ PERF_FN int perf_hip_event_create_(void **event, unsigned flags)
     return d->plain.event_create(event, flags & 2 ? flags : flags | quiet);
 }
 
-/* Before HIP 6.3 each call, also one that goes well, replaces what hipGetLastError() will tell.
- * While an error of the program's own waits there nothing is called, and the scope is dropped. */
+/* Before HIP 6.3 each call, even a successful one, replaces what hipGetLastError() will tell.  So
+ * while the program has an unread error, nothing is called, and the scope is dropped. */
 PERF_FN int perf_hip_event_record_(void *event, void *stream)
 {
     const perf_gpu_driver_ *d = perf_gpu_driver_get_();
@@ -484,8 +484,8 @@ PERF_COLD_FN_ void perf_gpu_put_error_(perf_out_ *o, const perf_gpu_backend *b, 
                text ? ": " : "", text ? text : "");
 }
 
-/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is no
- * error when we are told of it at the exit (`call` NULL). */
+/* Keeps the first error with the driver's own words.  A shut-down ends all calls for good; it is
+ * no error if we learn of it at exit (`call` NULL). */
 PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int code)
 {
     const perf_gpu_backend *b = PERF_ACQ_(&d->table);
@@ -515,7 +515,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     perf_unlock_(r);
 }
 
-/* Where something has been asked of a driver already; NULL: nowhere yet. */
+/* The driver's state, if a driver was asked for something already; NULL: not yet. */
 PERF_FN perf_gpu_driver_ *perf_gpu_driver_seen_(void)
 {
     perf_registry_ *r = PERF_DISABLE ? PERF_NULL_ : perf_registry_get_();
@@ -589,7 +589,7 @@ PERF_COLD_FN_ void perf_gpu_leave_(const perf_gpu_backend *b, perf_gpu_entered_ 
     if (e->relaxed)
         (void)b->capture_mode(&e->mode);
     if (e->set && b->ctx_set(e->before))
-        (void)b->ctx_set(e->before);            /* once more: the program goes on in it */
+        (void)b->ctx_set(e->before);            /* the program goes on in it */
 }
 
 /* ---- clocks and meters ---- */

@@ -112,7 +112,7 @@ typedef struct perf_gpu_ring_ {
     uint64_t        now;                /* all results have stopped by then */
     struct perf_gpu_done_ *done;        /* 8 * cap results: written up to `head`, */
     uint32_t        head, tail;         /* read up to `tail` by who holds the state's lock */
-    struct perf_gpu_done_ **batch;      /* his too */
+    struct perf_gpu_done_ **batch;      /* room to sort results, for that holder */
 } perf_gpu_ring_;
 
 /* The calling thread's ring in use, and what else it has.  One an image; zero at the start.
@@ -130,7 +130,7 @@ PERF_WEAK_ PERF_THREAD_ perf_gpu_self_ perf_gpu_self_v1_;
 static perf_gpu_self_ perf_gpu_self_v1_;       /* never used */
 #endif
 
-/* Everything but the common case, by perf_cuda.h. */
+/* What the marks do in all but the common case; perf_cuda.h fills it in. */
 typedef struct perf_gpu_core_ {
     uint32_t size, abi;
     perf_gpu_slot_ *(*begin)(perf_site_ *, void *stream);   /* NULL: nothing to end */

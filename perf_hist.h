@@ -40,15 +40,15 @@ PERF_BEGIN_DECLS
  * Threads: one writer and no reader at a time, except where a function says otherwise.
  * No function here allocates, waits, prints or needs <math.h>.                                  */
 
-#define PERF_HIST_NO_DATA (-1.0)    /* what a number is when there are no values: never a time    */
+#define PERF_HIST_NO_DATA (-1.0)    /* the answer where there are no values: never a time         */
 #define PERF_HIST_BITS_    7        /* of the fixed form: 2^7 buckets an octave                   */
 #define PERF_HIST_OCTAVES_ 42       /* of the fixed form: 1 ns .. 73 minutes                      */
 #define PERF_HIST_FIXED_   (PERF_HIST_OCTAVES_ << PERF_HIST_BITS_)
 
-/* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.
- * A window [lo, lo + width) is surely in range and has an extreme on either side, so one compare
- * admits a value.  Each form has a width of its own: a record meant for one form finds an empty
- * window in the others and takes the slow way.                                                   */
+/* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.  A value in
+ * the window [lo, lo + width) is in range and no new extreme, so one compare admits it.  Each form
+ * has a width of its own: a record meant for one form finds an empty window in the others and
+ * takes the slow way.                                                                            */
 typedef struct perf_hist_head_ {
     uint64_t lo;
     uint64_t width[3];              /* of the fixed form, of caller-owned 64 and 32-bit counters  */
@@ -91,7 +91,7 @@ typedef struct perf_hist_opts {     /* zero = default                           
 
 PERF_FN perf_hist_opts perf_hist_opts_default(void);        /* all zero; for C++11 and Cython     */
 
-/* Bytes that a histogram with these options needs; 0: the options are out of range. */
+/* Bytes that a histogram with these options (NULL: defaults) needs; 0: they are out of range. */
 PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o);
 
 /* Makes an empty histogram in `mem` (8-byte aligned, yours, needs no freeing) and returns it.
@@ -123,16 +123,16 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns);
 /* `n` times the same value.  A count that would pass 2^63 - 2^56 stays there, the rest is lost. */
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n);
 
-/* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and half a unit below zero
- * or less.  What is 2^63 units or more is recorded as 2^63 - 1 of them.                          */
+/* Rounded to the nearest multiple of the histogram's unit.  NaN is lost, and so is what is half a
+ * unit or more below zero.  What is 2^63 units or more is recorded as 2^63 - 1 of them.          */
 PERF_FN void perf_hist_add_double(perf_hist *h, double ns);
 
-/* Coordinated omission: a value that took longer than the interval at which it should have been
- * asked for hides the ones not asked meanwhile; adds ns, ns - interval, ... down to interval.
+/* Against coordinated omission: while one value takes longer than the interval in which the next
+ * is due, the next ones are not measured.  So this adds ns, ns - interval, ... down to interval.
  * interval 0: only ns.  Cost grows with the number of buckets, not of values.                    */
 PERF_FN void perf_hist_add_corrected(perf_hist *h, uint64_t ns, uint64_t interval);
 
-/* ---- read ----  PERF_HIST_NO_DATA when there are no values or h is NULL                       */
+/* ---- read ----  no values, or h NULL: PERF_HIST_NO_DATA, and 0 from what counts               */
 
 PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without the lost ones      */
 PERF_FN uint64_t perf_hist_under(const perf_hist *h);      /* of them, below the range (or zero) */
@@ -140,7 +140,7 @@ PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
                                                            /* met a full counter                 */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
-PERF_FN double   perf_hist_max(const perf_hist *h);        /* likewise                            */
+PERF_FN double   perf_hist_max(const perf_hist *h);        /* exact (below 2^53)                  */
 
 /* Exact when every record kept the sum, also past 2^64: the buckets tell how often it wrapped.
  * Otherwise the sum of bucket midpoints.  Either way within 2^-K.                                */
@@ -178,11 +178,11 @@ typedef struct perf_hist_bucket {
 } perf_hist_bucket;
 PERF_FN int perf_hist_next(const perf_hist *h, perf_hist_bucket *b);
 
-/* ---- combine ----  a call that fails leaves `into` as it was                                  */
+/* ---- combine ----  a call that fails leaves `into` as it was; NULL is PERF_EINVAL              */
 
-/* into += from, exactly and in any order the same bits.  `from` may be finer than `into` (its
- * buckets nest).  PERF_EINVAL: it is coarser, has another unit, or values outside its range that
- * `into` would tell apart.  PERF_ERANGE: a counter or the count of `into` would overflow.        */
+/* into += from, exactly; any order gives the same bits.  `from` may be finer than `into` (its
+ * buckets nest).  PERF_EINVAL: it is coarser, has another unit, or values beyond its range where
+ * `into` has buckets.  PERF_ERANGE: a counter or the count of `into` would overflow.             */
 PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from);
 
 /* into -= from: undoes a merge, and turns two snapshots into an interval.  PERF_ERANGE: `from`
@@ -193,12 +193,12 @@ PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
  * perf_hist_merge.                                                                               */
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
-/* Empty again; touches only the memory that was used. */
+/* Empty again; touches only the memory that was used.  NULL: nothing. */
 PERF_FN void perf_hist_reset(perf_hist *h);
 
-/* into = a moment of `live`, which another thread or process may be writing.  Same form required
- * (else PERF_EINVAL).  Count, percentiles and extremes agree with each other whatever the writer
- * does.                                                                                          */
+/* into = `live` at one moment, while another thread or process may be writing it.  Same form
+ * required (else PERF_EINVAL).  Count, percentiles and extremes agree with each other whatever the
+ * writer does.                                                                                   */
 PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 
 /* >>internal: what other headers may use -------------------------------------------------------
@@ -213,7 +213,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
  *   perf_hist_middle_, perf_hist_up_to_                 of a bucket; how many values up to one
  *   perf_shared_add_, perf_shared_max_                  atomic, on host and device               */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- histogram ----
  *
@@ -258,7 +258,7 @@ typedef struct perf_hist_shape_ {
     unsigned bits;
     unsigned bytes;
     int      compact;
-    int      form;                  /* which width of the head is its                             */
+    int      form;                  /* index of its width in the head                             */
 } perf_hist_shape_;
 
 /* The head by its own type: caller-owned memory may be smaller than a perf_hist. */
@@ -478,8 +478,8 @@ PERF_FN uint64_t perf_hist_least_(const perf_hist_shape_ *s)
     return !s->compact ? 1 : s->lowest >> s->bits ? s->lowest : UINT64_C(1) << s->bits;
 }
 
-/* The constant fields of the head must be those that perf_hist_init would write, and the window one
- * that no record could leave the counters through.                                               */
+/* The constant fields of the head must be those that perf_hist_init would write, and the window
+ * must lead no record past the counters.                                                         */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 {
     const perf_hist_head_ *d = PERF_CAST_(const perf_hist_head_ *, mem);
@@ -581,8 +581,8 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     return 1;
 }
 
-/* How many of n more values of a place are counted; the others are lost.  Only many at once can
- * bring the total to its end, so few do not pay for the count.                                   */
+/* How many of n more values of a place are counted; the others are lost.  Only a large n can bring
+ * the total to its end, so a small one does not pay for the count.                               */
 PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64_t place,
                                  uint64_t n)
 {
@@ -819,7 +819,7 @@ typedef uint64_t perf_lanes_ __attribute__((vector_size(32), aligned(8), may_ali
         return total;                                                                             \
     }
 PERF_HIST_LANES_(perf_hist_lanes_)
-#if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* its stack: 16 bytes only    */
+#if defined(__x86_64__) && !defined(__AVX2__) && !defined(_WIN32)  /* stack aligned to 16 bytes   */
 #define PERF_HIST_AVX2_ 1
 PERF_ATTR_((__target__("avx2"))) PERF_HIST_LANES_(perf_hist_avx2_lanes_)
 #endif
@@ -851,7 +851,7 @@ PERF_FN uint64_t perf_hist_sums_(const perf_hist *h, const perf_hist_shape_ *s, 
     return total;
 }
 
-/* Of counters [first, first + n). */
+/* The sum of counters [first, first + n). */
 PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_ *s, size_t first,
                                       size_t n)
 {
@@ -982,8 +982,8 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
     }
     if (b.below == 0)
         return PERF_HIST_NO_DATA;
-    /* The kept sum is exact modulo 2^64; the buckets say which multiple.  One that no multiple
-     * brings between their edges is not the sum of these records.                                */
+    /* The kept sum is exact modulo 2^64; the buckets say which multiple to add.  If none brings it
+     * between the edges of the buckets, it is not the sum of these records.                      */
     sum = PERF_CAST_(double, perf_hist_kept_sum_(h));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
@@ -1024,7 +1024,7 @@ PERF_FN double perf_hist_std(const perf_hist *h)
         double x = perf_hist_middle_(h, b.lower, b.upper) - mean;
         s1 += c * x;
         s2 += c * x * x;
-        if (b.lower >= s.lowest && b.upper <= s.highest)    /* not the two of any width outside   */
+        if (b.lower >= s.lowest && b.upper <= s.highest)    /* not the two beyond the range       */
             within += c * (w * w - 1.0) / 12.0;             /* Sheppard, for integers             */
     }
     var = s2 - s1 * s1 / n - within;
@@ -1127,7 +1127,7 @@ PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, siz
             out[i] = rank == 1 && s.total > 1 ? s.min : s.max;
             continue;
         }
-        if (rank <= below) {                    /* the list went back: start again                */
+        if (rank <= below) {                    /* quantiles not ascending: start again           */
             k = 0;
             below = under;
         }
@@ -1210,8 +1210,8 @@ PERF_FN perf_status perf_hist_nests_(const perf_hist *into, const perf_hist *fro
     return t->bits < s->bits || perf_bits_(s->unit) != perf_bits_(t->unit) ? PERF_EINVAL : PERF_OK;
 }
 
-/* Whether `into`, as it is or (fresh) once it is empty, takes all of `from`, of another shape, or
- * (minus) can give it back.                                                                      */
+/* Whether `into` can take all of `from`, which has another shape: as it is, or (fresh) once it is
+ * empty; or (minus) whether it can give that back.                                               */
 PERF_FN perf_status perf_hist_fits_(const perf_hist *into, const perf_hist *from, int fresh,
                                     int minus)
 {

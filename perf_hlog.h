@@ -24,7 +24,7 @@ PERF_BEGIN_DECLS
 /* Writers return the number of characters that the whole text has, without the final NUL, as
  * snprintf does.  A result >= cap means that it did not fit: out then holds a cut text (or, for
  * perf_hlog_text, none).  out may be NULL with cap 0, to ask for the size.  Always terminated.
- * No writer emits "nan" or "inf", and a line of a log no exponent.                               */
+ * No writer emits "nan" or "inf", and a line of a log has no exponent.  h NULL reads as empty.   */
 
 /* >>hlog: HdrHistogram interval logs (.hlog), also the way to save and send a histogram -------- */
 
@@ -44,8 +44,8 @@ typedef struct perf_hlog_interval {
     size_t      offset;             /* of the line in the text                                    */
 } perf_hlog_interval;
 
-/* What log processors expect ahead of the lines; a comment begins with '#'.  Before it may stand
- * "#[StartTime: %.3f (seconds since epoch)]\n": lines then count from there.                     */
+/* What log processors expect ahead of the lines; a comment begins with '#'.  Before it you may put
+ * "#[StartTime: %.3f (seconds since epoch)]\n": the times of lines then count from there.        */
 #define PERF_HLOG_HEADER                                                                          \
     "#[Histogram log format version 1.3]\n"                                                       \
     "\"StartTimestamp\",\"Interval_Length\",\"Interval_Max\",\"Interval_Compressed_Histogram\"\n"
@@ -124,12 +124,12 @@ PERF_FN size_t perf_hist_otlp_text(char *out, size_t cap, const perf_hist *h, co
 PERF_FN size_t perf_hist_prometheus_text(char *out, size_t cap, const perf_hist *h,
                                           const char *name);
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- hlog: written ----
  * The counts become HdrHistogram's V2 content in a buffer, the buffer deflate blocks without a
- * search for matches, and those base64.  The front of the content is a block of its own.  It has
- * the length of the counts, so what the buffer cannot hold is walked twice.                      */
+ * search for matches, and those base64.  The front of the content, with the length of the counts,
+ * is a block of its own: so counts that the buffer cannot hold are walked twice.                 */
 
 #define PERF_ZIP_SYMBOLS_ 257       /* 256 bytes, end of block                                    */
 #define PERF_ZIP_END_     256
@@ -191,7 +191,7 @@ PERF_FN uint64_t perf_zip_load_(const unsigned char *p)
            PERF_CAST_(uint64_t, p[6]) << 8 | p[7];
 }
 
-/* The block's bytes become text, but for up to five that wait for the next. */
+/* Turns the bytes of the block into text; up to five wait for the next block. */
 PERF_FN void perf_zip_text_(perf_zip_ *z)
 {
     size_t i, n = z->packed / 6;
@@ -207,7 +207,7 @@ PERF_FN void perf_zip_text_(perf_zip_ *z)
     memmove(z->block, z->block + 6 * n, z->packed);
 }
 
-/* At most 32 bits, the lowest first. */
+/* Appends n bits of v, at most 32, the lowest first. */
 PERF_FN void perf_zip_bits_(perf_zip_ *z, uint64_t v, unsigned n)
 {
     z->acc |= v << z->acc_bits;
@@ -259,8 +259,8 @@ PERF_FN void perf_zip_short_(perf_zip_ *z, const unsigned char *p, size_t n, int
 }
 
 /* Lengths of codes for the symbols of a block, and about the bits that it then takes.  A symbol of
- * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room that leaves shortens
- * codes, those first that were rounded up most.  Within 3 % of Huffman, without a sort.         */
+ * n in `total` gets log2(total / n) bits, rounded up (Shannon).  The room left over shortens
+ * codes, first those that were rounded up most.  Within 3 % of Huffman, without a sort.          */
 PERF_FN size_t perf_zip_lengths_(perf_zip_ *z, uint32_t total)
 {
     unsigned i, length, quarters, room = 1u << PERF_ZIP_LONGEST_, top = perf_top_bit_(total);
@@ -381,8 +381,8 @@ PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
     perf_zip_code_(z, code[PERF_ZIP_END_]);
 }
 
-/* A block, in the codes that make it shorter.  A short one is not worth the search, one of some
- * hundred bytes when most of them are large: codes of its own then save less than their table. */
+/* Writes a block in the codes that make it shorter.  No search if it is short, or has some hundred
+ * bytes and most are large: codes of its own would save less than their table takes.             */
 PERF_FN void perf_zip_block_(perf_zip_ *z, const unsigned char *p, size_t n, int last)
 {
     size_t   plain = 7, i;
@@ -520,7 +520,7 @@ PERF_FN void perf_hlog_counts_(perf_zip_ *z, const perf_hist *h, unsigned bits)
             return;
         }
     }
-    if (next == 0)                              /* HdrHistogram_c wants one count even so         */
+    if (next == 0)                              /* HdrHistogram_c wants one count even then       */
         perf_hlog_put_(z, &next, 0, 0);
 }
 
@@ -963,7 +963,7 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
     return v;
 }
 
-/* What a line's values go to: all steps, or in a second pass back out again the first ones. */
+/* Where a line's values go: a pass adds all steps, or takes the first ones back if that failed. */
 typedef struct perf_hlog_target_ {
     perf_hist       *into;          /* NULL: only check                                           */
     perf_hist_shape_ shape;         /* of into                                                    */
@@ -1052,7 +1052,7 @@ PERF_FN int perf_hlog_words_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_
     return 1;
 }
 
-/* Those of a V2 line. */
+/* The counts of a V2 line. */
 PERF_FN int perf_hlog_numbers_(perf_hlog_source_ *s, perf_hlog_target_ *t, uint64_t left)
 {
     uint64_t index = 0, run;
@@ -1154,7 +1154,7 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     return !fits ? PERF_EINVAL : t->into && t->steps != UINT64_MAX ? PERF_ERANGE : PERF_OK;
 }
 
-/* Adds the line's histogram to `into`, or all of it not. */
+/* Adds all of the line's histogram to `into`, or nothing. */
 PERF_FN perf_status perf_hlog_add_(const char *text, size_t at, size_t end, size_t *error_at,
                                    perf_hlog_interval *iv, perf_hist *into)
 {
@@ -1371,7 +1371,7 @@ PERF_FN int64_t perf_exp_index_(double x, int scale)
     return index;
 }
 
-/* One bucket of ours; 0: it is too far from the first. */
+/* Adds one bucket of ours; 0: it is too far from the first. */
 PERF_FN int perf_exp_add_(perf_exp_ *e, double x, uint64_t n)
 {
     int64_t index = perf_exp_index_(x, e->scale);
@@ -1385,7 +1385,7 @@ PERF_FN int perf_exp_add_(perf_exp_ *e, double x, uint64_t n)
     return 1;
 }
 
-/* At the finest scale, not finer than our own buckets, for which the range takes few enough. */
+/* At the finest scale for which the range takes few enough buckets, and none finer than our own. */
 PERF_FN perf_exp_ perf_exp_of_(const perf_hist *h, int finest)
 {
     perf_exp_ e = PERF_ZERO;

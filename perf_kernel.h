@@ -21,8 +21,8 @@
 #ifndef PERF_KERNEL_H
 #define PERF_KERNEL_H
 
-/* NVRTC and hipRTC compile at run time: this file is then all they need, device side only.  Some of
- * them have uint64_t and some have not: within this file it is a macro.                          */
+/* NVRTC and hipRTC compile at run time and need only this file, device side only.  Some releases
+ * of them have uint64_t and some do not: within this file it is a macro.                         */
 #if defined(__CUDACC_RTC__) || defined(__HIPCC_RTC__)
 #define PERF_KERNEL_RTC_ 1
 #undef PERF_KERNEL_HOST
@@ -126,11 +126,11 @@ typedef struct perf_kernel_sink_ {
     perf_kernel_ring *ring;             /* NULL: nothing to close                                 */
 } perf_kernel_sink_;
 
-/* Takes a ring for the calling warp, if one is free; for lane 0 of it.  NULL: no recording. */
+/* Takes a ring for the calling warp, if one is free; its lane 0 records.  NULL: no recording. */
 PERF_KERNEL_FN_ void perf_kernel_open(perf_kernel_sink_ *s, perf_kernel_buffer *buffer);
 
 /* Writes down how much was recorded.  A kernel that ends without it (a trap, a forgotten close)
- * keeps its records; how many were dropped is then not known.                                    */
+ * keeps its records, but not how many were dropped.                                              */
 PERF_KERNEL_FN_ void perf_kernel_close(perf_kernel_sink_ *s);
 
 /* A scope by hand: stamp = begin; ...; end(s, id, stamp).  Scopes of one warp may nest. */
@@ -187,12 +187,12 @@ typedef struct perf_kernel_event {
 } perf_kernel_event;
 
 typedef struct perf_kernel_info {
-    uint64_t events;                    /* that the buffer holds                                  */
+    uint64_t events;                    /* in the buffer                                          */
     uint64_t dropped;                   /* records that met a full ring; closed rings only        */
-    uint64_t missed_warps;              /* that found no free ring                                */
+    uint64_t missed_warps;              /* warps that found no free ring                          */
     uint64_t malformed;                 /* records that cannot be: skipped                        */
     uint32_t rings;                     /* in use                                                 */
-    uint32_t unclosed;                  /* of them, never closed: `dropped` does not know of them */
+    uint32_t unclosed;                  /* rings that were never closed: not in `dropped`         */
     uint32_t sms, tracks;               /* seen; most tracks of one SM                            */
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */
@@ -217,9 +217,9 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
 PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_kernel_event *out,
                                        uint64_t room, perf_kernel_info *info);
 
-/* The events as a Chrome trace, each SM a process with a track for each warp at a time.  names[id]
- * for id < count, else "scope 7"; host_ns is added to the device's times (perf_now() less the
- * device's clock at one moment, to fit a trace of perf.h).  Names are cut at 255 bytes.          */
+/* The events as a Chrome trace, each SM a process, each warp at a time a track; statuses as above,
+ * and PERF_EIO.  names[id] for id < count, else "scope 7", cut at 255 bytes; host_ns is added to
+ * the device's times (perf_now() less its clock at one moment, to fit a trace of perf.h).        */
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
@@ -252,8 +252,8 @@ PERF_KERNEL_FN_ perf_kernel_stamp perf_kernel_clock_(void)
 #if defined(__CUDA_ARCH__)
     asm volatile("{ .reg .b64 c; mov.u64 c, %%clock64; mov.b64 {%0, %1}, c; }"
                  : "=r"(t.lo), "=r"(t.hi) : : "memory");
-#elif defined(__GFX12__)        /* should it wrap in between, 1 of 10^8: malformed, as nothing    */
-                                /* ends after the ring was closed, or before it began             */
+#elif defined(__GFX12__)        /* if it wraps in between, 1 of 10^8, the record is               */
+                                /* malformed: it ends after the ring closed, or before it began   */
     t.lo = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 29));
     t.hi = PERF_CAST_(uint32_t, __builtin_amdgcn_s_getreg(31 << 11 | 0 << 6 | 30));
 #elif defined(__HIP_DEVICE_COMPILE__)
@@ -339,10 +339,10 @@ PERF_KERNEL_FN_ uint64_t perf_kernel_claim_(uint64_t *next)
 #endif
 
 /* Stores 16 bytes at the sink's address if this lane records, and moves on.  The address moves
- * whether or not something is stored, so that it counts what is dropped.  `on` never comes back;
- * AMD does without it, as there an addition can stop at the end of its 4 GB in one instruction.
- * No ring crosses 4 GB: only its low half changes, one addition where 64 bits take two.  It moves
- * before the store, which then needs no copy of it; sm_120 adds 64 bits at once, after it. */
+ * even when nothing is stored, so that it counts what is dropped.  `on` is never set again; AMD
+ * does without it, as there one instruction adds and stops at the end of its 4 GB.  No ring
+ * crosses 4 GB, so only the low half changes, in one addition where 64 bits take two.  It moves
+ * before the store, which then needs no copy; sm_120 adds 64 bits at once, after it.             */
 PERF_KERNEL_FN_ void perf_kernel_put_(perf_kernel_sink_ *s, uint32_t a, uint32_t b, uint32_t c,
                                       uint32_t d)
 {
@@ -444,8 +444,8 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
 #endif
 }
 
-/* The id is added above bit 20 of the begin's upper half: one instruction, and whatever that half
- * is, the end's upper half tells the two apart again.                                            */
+/* The id is added above bit 20 of the begin's upper half, in one instruction.  The end's upper
+ * half tells the two apart again.                                                                */
 PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();
@@ -627,7 +627,7 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
     return PERF_OK;
 }
 
-/* x >= 0, also where it is beyond all numbers or none at all. */
+/* x >= 0 as an integer; 9.2e18 where it is larger than that, infinite or NaN. */
 PERF_FN uint64_t perf_kernel_whole_(double x)
 {
     return perf_is_finite_(x) && x < 9.2e18 ? PERF_CAST_(uint64_t, PERF_CAST_(int64_t, x))
@@ -734,13 +734,13 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         w->last = ring[i].opened;
         if (ring[i].state == 2) {
             used = ring[i].used / 16;
-            if (used < slots) {                 /* 2^28 records and more: the count came round    */
+            if (used < slots) {                 /* 2^28 records and more: the count has wrapped   */
                 memcpy(word, k->image + w->slot + used * 16, 16);
                 used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
             }
             w->records = used < slots ? used : slots;
             k->info.dropped += used - w->records;
-        } else {                                /* until the first slot that is still empty       */
+        } else {                                /* up to the first slot that is still empty       */
             k->info.unclosed++;
             for (w->records = 0; w->records < slots; w->records++) {
                 memcpy(word, k->image + w->slot + w->records * 16, 16);
@@ -769,8 +769,8 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
 
 #define PERF_KERNEL_NONE_ (-1e30)       /* ticks: no bound.  Sums of some are below -1e29, too    */
 
-/* bound[a][b]: by how many ticks at least the clock of b must be put ahead, more than that of a.
- * Ring i was taken before ring j > i: so i asked before j had its own, a bound from each pair.   */
+/* bound[a][b]: by how many ticks the clock of b must at least be put ahead, more than that of a.
+ * Ring i was taken before ring j > i, so i asked before j had its own: each pair gives a bound.  */
 PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
                                        double bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_])
 {
@@ -800,8 +800,8 @@ PERF_COLD_FN_ void perf_kernel_bounds_(const perf_kernel_reader_ *k,
             }
 }
 
-/* Puts the clocks of the XCDs (chips of an MI300, each counts for itself) on one time: in the
- * middle of what their rings allow, and not at all where the clocks as they are fit.             */
+/* Puts the clocks of the XCDs (chips of an MI300, each with its own count) on one time: in the
+ * middle of what their rings allow, and not at all if the clocks fit as they are.                */
 PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
 {
     double   bound[PERF_KERNEL_XCDS_][PERF_KERNEL_XCDS_], low, high, x;
@@ -947,7 +947,7 @@ PERF_COLD_FN_ void perf_kernel_json_one_(perf_kernel_json_ *j, const perf_kernel
                     PERF_CAST_(double, e->warp));
 }
 
-/* Every event into the trace; without one the first `room` into `out`. */
+/* Writes every event into the trace; without a trace the first `room` into `out`. */
 PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k, perf_kernel_json_ *trace,
                                      perf_kernel_event *out, uint64_t room)
 {

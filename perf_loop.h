@@ -2,8 +2,8 @@
  *
  *     int v = perf_variant("parser", 0);       // PERF_VARIANT="parser=B" in the environment: 1
  *
- * Baseline and candidate run in turns, in slices, by three clocks; how a loop stops and what it may
- * say is docs/loops.md.  A file that includes this header and runs a loop holds the engine for
+ * Baseline and candidate run in turns, in slices, by three clocks; docs/loops.md says how a loop
+ * stops and what it may say.  A file that includes this header and runs a loop holds the engine for
  * those that include perf_bench.h alone.
  * Sections (search for ">>"):  variant  schedule  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -24,10 +24,10 @@ PERF_BEGIN_DECLS
  * A or 0 is the baseline, B or 1 the candidate, C or 2 the next one, in either case of letters.
  * perf_ab and perf_race loops of that name then run this variant alone and are INCONCLUSIVE.     */
 
-/* The variant that PERF_VARIANT asks for, else `otherwise`.  A value that is none of the above, no
- * value, or no `=` in all of PERF_VARIANT: `otherwise`, and perf_error() says PERF_EFORMAT.  Reads
- * the environment at each call (some 100 ns): keep the answer.  Works with PERF_DISABLE=1 too, for
- * what is shipped.  Any thread, while none changes the environment.                              */
+/* The variant that PERF_VARIANT asks for, else `otherwise`.  If the value is missing or none of
+ * the above, or PERF_VARIANT has no `=`, it is `otherwise`, and perf_error() says PERF_EFORMAT.
+ * Reads the environment at each call (some 100 ns): keep the answer.  Works with PERF_DISABLE=1,
+ * too, as a shipped program needs it.  Any thread, while none changes the environment.           */
 PERF_FN int perf_variant(const char *name, int otherwise);
 
 /* >>schedule: record some steps of a long loop ---------------------------------------------------
@@ -75,8 +75,7 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts);
 /* A step begins: returns its phase.  NULL, before begin or after end: PERF_PHASE_DONE. */
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s);
 
-/* Recording is as it was before begin.  PERF_ESTATE without begin, PERF_ENODATA when no step was
- * active.                                                                                        */
+/* Recording is as it was before begin.  PERF_ESTATE: no begin; PERF_ENODATA: no active step. */
 PERF_FN perf_status perf_schedule_end(perf_schedule *s);
 
 /* >>internal: what other headers may use ---------------------------------------------------------
@@ -121,7 +120,7 @@ typedef struct perf_timer_ {
     int         coarse;                 /* 1: a slice took no time: a tick is longer than that    */
     int         paused;
     int64_t     waits_at, forced_at;    /* switches when the slice began, see perf_switches_      */
-    uint64_t    slices, waiting_slices; /* of them, those that gave the processor up              */
+    uint64_t    slices, waiting_slices; /* all; those that gave up the processor                  */
     int         backwards, unresumed;
 } perf_timer_;
 
@@ -224,7 +223,7 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
                                         /* (measured beside 8 busy loops: 3.5), and 0.5 where     */
                                         /* somebody wakes up every 20 us                          */
 #define PERF_LOOP_STEPS_BACK_   100     /* a clock that steps back this often is no clock         */
-#define PERF_LOOP_ROUNDS_       8.0     /* of two or more that fit leave time to find a batch     */
+#define PERF_LOOP_ROUNDS_       8.0     /* two arms or more: so many rounds must fit for a batch  */
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
@@ -299,8 +298,8 @@ PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
     return cost;
 }
 
-/* Once it is known how long slices are.  An empty slice holds one reading of its own clock and both
- * readings of each clock within.                                                                 */
+/* Adds the other clocks once it is known that slices are long.  An empty slice holds one reading
+ * of its own clock and two of each clock that is read within.                                    */
 PERF_COLD_FN_ void perf_timer_choose_(perf_timer_ *t, double slice_ns)
 {
     double inner = 2.0 * t->overhead_ns[PERF_BY_WALL_], cost, tick;
@@ -322,7 +321,7 @@ PERF_FN double perf_timer_since_(uint64_t then, uint64_t now)
     return PERF_CAST_(double, PERF_CAST_(int64_t, now - then));
 }
 
-/* The last thing before the body runs: the wall's clock last. */
+/* Reads the clocks, the wall's last: nothing comes between it and the body. */
 PERF_FN void perf_timer_start_(perf_timer_ *t)
 {
     int i;
@@ -334,7 +333,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
         t->at[i] = perf_timer_clock_(i);
 }
 
-/* The first thing after it, with the reading `now`.  0: the clock went backwards: file nothing. */
+/* Reads them after the body: `now` is the wall's clock.  0: it went backwards, file nothing. */
 PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
 {
     double  raw[PERF_CLOCKS_] = {0.0, 0.0, 0.0}, wait, others;
@@ -376,7 +375,7 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     return 1;
 }
 
-/* The step of the clock.  One of milliseconds does not move while it is looked at, but then some
+/* The step of the clock.  A clock of milliseconds stands still while it is probed.  But then some
  * slices take no time at all, and the shortest of the others is a step or two.                   */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 {
@@ -426,7 +425,7 @@ PERF_COLD_FN_ int perf_variant_number_(const char *p, size_t n)
     return n && v < PERF_RACE_MOST_ ? v : -1;
 }
 
-/* A rollback that was mistyped must not pass in silence: a note of every report. */
+/* A mistyped rollback must not pass in silence: every report notes it. */
 PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -514,7 +513,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
     return s;
 }
 
-/* The same as a loop that begins; NULL: no memory. */
+/* A new state: its clock is probed, its coin set, it is in the report's list.  NULL: no memory. */
 PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, size_t arms,
                                                  size_t rounds, int optimised)
 {
@@ -555,10 +554,10 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
     return s->at < s->running;
 }
 
-/* All arms without a batch have been read at a common one.  Grow it until three readings in a row
- * are long enough; of a batch of one two, or one where it takes much of the time.  Arms within a
- * factor of four share their batch, so that two that walk the same memory stand at the same place.
- * 0: no body can be there: over a million iterations took less time than the loop's own branch.  */
+/* All arms without a batch have been read at a common one.  It grows until three readings in a row
+ * are long enough; two for a batch of one, or one if that takes much of the time.  Arms within a
+ * factor of four share their batch: two that walk the same memory then stand at the same place. 0:
+ * there is no body: over a million iterations took less time than the loop's own branch.         */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
@@ -607,8 +606,8 @@ PERF_COLD_FN_ void perf_loop_grown_(perf_loop_state_ *s, int late)
     }
 }
 
-/* Each has run once.  If too few rounds like that fit, nothing is spent on finding a batch and on
- * warming up: the next runs are samples.                                                         */
+/* Each variant has run once.  If too few such rounds fit into the time, none of it goes into
+ * finding a batch and warming up: the next runs are samples.                                     */
 PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
 {
     double all = 0.0;
@@ -627,7 +626,7 @@ PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
         perf_loop_grown_(s, 1);
 }
 
-/* The first round without a batch: was only the very first run slow?  Then the batch is found. */
+/* After a first round without a batch: finds one after all, if only the first run was slow. */
 PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
 {
     int i;
@@ -645,8 +644,8 @@ PERF_COLD_FN_ int perf_loop_was_cold_(perf_loop_state_ *s, double want)
     return 1;
 }
 
-/* The next slice is that of order[at].  If a much longer one went before, its own slice runs twice
- * and the second is filed: the first one finds cold caches, which alone it would not.            */
+/* Starts the slice of order[at].  After a slice much longer than it, it runs twice, and the second
+ * run counts: the first finds cold caches, as it would not if it ran alone.                      */
 PERF_COLD_FN_ uint64_t perf_loop_go_(perf_loop_state_ *s)
 {
     int          v = s->order[s->at];
@@ -745,7 +744,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     return perf_loop_go_(s);
 }
 
-/* No more slices: what they have to be read with. */
+/* There are no more slices.  Takes the warnings about them. */
 PERF_COLD_FN_ void perf_loop_settle_(perf_loop_state_ *s, int64_t left)
 {
     perf_slice_ *p = &s->arm[s->order[s->at < s->running ? s->at : 0]];
@@ -814,8 +813,8 @@ PERF_FN double perf_or_default_(double x, double low, double high, double otherw
     return !(x > 0.0) ? otherwise : x < low ? low : x > high ? high : x;
 }
 
-/* 1 when variants i and j waited for different shares of their time, by a tenth of it and by three
- * standard errors: one of them waits for somebody who works for it, another process say.         */
+/* 1: variants i and j waited for different shares of their time, by a tenth of it and by three
+ * standard errors.  Then one waits for work that is done elsewhere, in another process say.      */
 PERF_COLD_FN_ int perf_loop_waits_apart_(const perf_slice_ *a, const perf_slice_ *b)
 {
     double square = 0.0, apart = 0.0;
@@ -1016,16 +1015,16 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 
 /* ---- ab and race: 2 to 64 variants ---- */
 
-#define PERF_CONTROL_LEAD_NS_ 20e6      /* a lead at most: some turns of any scheduler            */
-#define PERF_CONTROL_LONG_    0.5       /* all may take half of the time of the first decision    */
+#define PERF_CONTROL_LEAD_NS_ 20e6      /* the longest lead: some turns of any scheduler          */
+#define PERF_CONTROL_LONG_    0.5       /* all leads: half of the time to the first decision      */
 #define PERF_CONTROL_LEAST_NS_ 2e9      /* or this long, for a quick loop                         */
 #define PERF_CONTROL_ROUNDS_  8.0       /* rounds that a control takes, about                     */
 #define PERF_CONTROL_LARGE_   0.0953    /* log of 1.1: a larger difference takes one more lead    */
 #define PERF_RESTARTS_        8         /* so often pairs that disagree are taken anew            */
 #define PERF_CONTROL_SURE_    2.5       /* standard errors between two medians that differ: a     */
                                         /* chance of 1 in 80                                      */
-#define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: a clock, the   */
-                                        /* place of the code                                      */
+#define PERF_CONTROL_SMALL_   0.002     /* a difference of logs that never counts: the step of a  */
+                                        /* clock, the place of the code                           */
 #define PERF_MEDIAN_ERROR_    1.8582    /* standard error of a median over mad / sqrt(n), of a    */
                                         /* normal law: sqrt(pi / 2) * 1.4826                      */
 #define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
@@ -1077,7 +1076,7 @@ typedef struct perf_centre_ {
     double at, error, spread;
 } perf_centre_;
 
-/* Of n log ratios, which are changed. */
+/* The centre of n log ratios, whose order is changed. */
 PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
 {
     perf_centre_ c;
@@ -1093,8 +1092,8 @@ PERF_COLD_FN_ perf_centre_ perf_duel_centre_(double *d, size_t n)
     return c;
 }
 
-/* 1 when two medians differ by more than noise makes them, and by more than a trifle; where many
- * variants are looked at, by more than noise makes one of them.                                  */
+/* 1: two medians differ by more than noise explains, and by more than a trifle.  Of many variants,
+ * by more than noise makes the farthest of them differ.                                          */
 PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, perf_centre_ b)
 {
     double gap = a.at < b.at ? b.at - a.at : a.at - b.at;
@@ -1104,8 +1103,8 @@ PERF_COLD_FN_ int perf_duel_differ_(const perf_loop_state_ *s, perf_centre_ a, p
 }
 
 /* Is the second of a pair faster, whichever variant it is?  Then it finds in the caches what the
- * first one left there, and the verdict depends on how often each began.  1 when pairs that one
- * began and pairs that the other began lie on two sides of the threshold, well apart.            */
+ * first one left there, and the verdict depends on how often each began.  1: the pairs that one
+ * began and those that the other began lie on two sides of the threshold, well apart.            */
 PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
 {
     double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule));
@@ -1125,7 +1124,7 @@ PERF_COLD_FN_ int perf_duel_order_matters_(const perf_loop_state_ *s)
     return perf_duel_differ_(s, c[0], c[1]) && (c[0].at < t) != (c[1].at < t);
 }
 
-/* 1 when the ratio of some variant was another one in the first half of the pairs. */
+/* 1: some variant has another ratio in the first half of the pairs than in the second. */
 PERF_COLD_FN_ int perf_duel_drifts_(const perf_loop_state_ *s)
 {
     size_t k;
@@ -1155,7 +1154,7 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
     s->kept_by = by;
 }
 
-/* 1 when there is a decision to hold against a control. */
+/* 1: there is a decision that the control has to check. */
 PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
 {
     int i, by = perf_loop_by_(s), any = !s->typical;
@@ -1165,15 +1164,15 @@ PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
     return any && s->ask.control > 0 && s->running > 1;
 }
 
-/* The level of a bet when so many questions are open.  Pairs that were taken anew are another try:
- * each may be wrong half as often as the one before.                                             */
+/* The level of a bet when so many questions are open.  Taking pairs anew is another try: each try
+ * may be wrong half as often as the one before.                                                  */
 PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 {
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
-/* A round is complete.  1: stop.  The time is up when the control, or else half a round, would not
- * find room any more.                                                                            */
+/* A round is complete.  1: stop.  Time is up when the control would no longer fit, or where there
+ * is none, half a round.                                                                         */
 PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
 {
     size_t    n = s->arm[s->order[0]].count;
@@ -1220,8 +1219,8 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
     return 0;
 }
 
-/* The bets after one more round.  They begin when the slices are known, whose length and the step
- * of the clock they allow for.                                                                   */
+/* The bets after one more round.  They begin when the length of the slices is known: they allow
+ * for that and for the step of the clock.                                                        */
 PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
 {
     size_t       n = s->arm[0].count;
@@ -1244,9 +1243,9 @@ PERF_COLD_FN_ void perf_duel_bet_(perf_loop_state_ *s)
 
 /* The control gives the fastest variant a lead: it runs alone for about half as many slices as it
  * had, by chance more or less; the n-th lead is n times as long, and twice that after each new
- * beginning.  Then they take turns for some pairs.  If it is fast only as another one walks ahead
- * and warms its memory, it is ahead now, and slow.  Pairs and not lone times are compared, as
- * neighbours move lone times by 2 to 8 % within a millisecond (measured).                        */
+ * beginning.  Then they take turns for some pairs.  If it was fast because another variant walked
+ * ahead and warmed its memory, it now walks ahead itself, and is slow.  Pairs are compared and not
+ * lone times, as neighbours move lone times by 2 to 8 % within a millisecond (measured).         */
 PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
 {
     double m, slices, least = PERF_INF_;
@@ -1276,7 +1275,7 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
     s->phase = PERF_LOOP_CONTROL_;
 }
 
-/* Where the state is set up before each slice there is nothing to escape from. */
+/* 1: pairs may be taken anew.  Where opts.before sets up the state, nothing is shared. */
 PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now)
 {
     int    pairs = s->typical ? s->ask.min_pairs : s->ask.max_pairs;
@@ -1287,7 +1286,7 @@ PERF_COLD_FN_ int perf_duel_may_restart_(const perf_loop_state_ *s, uint64_t now
            perf_timer_since_(s->timer.began, now) + ahead < s->control_end;
 }
 
-/* What was measured so far counts no more: pairs in turns begin anew. */
+/* Drops what was measured so far: pairs in turns begin anew. */
 PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
 {
     int i;
@@ -1304,13 +1303,13 @@ PERF_COLD_FN_ void perf_duel_restart_(perf_loop_state_ *s)
 
 /* The pairs after a lead are complete: do they change the answer of the pairs in turns?
  *   confirmed  they give the same answer by two standard errors, whatever their ratio
- *   alike      their median is off by at most half of what decides, and known as well as that
- * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise one
- * lead has to be confirmed or alike; one more where pairs were taken anew, one where the variants
- * differ by 10 %, and one where by half.  In the end the control is against an answer if the ratios
- * still differ, or in pairs taken anew or after the last lead lie on two sides of the threshold, or
- * after the last lead of pairs taken anew are neither confirmed nor alike; unless every lead since
- * the beginning confirmed it.  1: the control is over.                                           */
+ *   alike      their median is off by at most half of the way to the threshold, and is that precise
+ * If the ratios differ, the variants seem to share state: pairs in turns begin anew.  Otherwise the
+ * control is over once a lead is confirmed or alike; it takes a lead more if pairs were taken anew,
+ * one more if the variants differ by 10 %, and one more if by half.  In the end the control
+ * rejects an answer if the ratios still differ; or if they lie on two sides of the threshold, in
+ * pairs taken anew or after the last lead; or if the last lead of pairs taken anew was neither
+ * confirmed nor alike.  But never if every lead confirmed the answer.  1: the control is over.   */
 PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
 {
     double       t = perf_log(perf_rule_threshold(&s->ask.accept.rule)), c[PERF_CONTROL_MOST_];
@@ -1472,8 +1471,8 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     return perf_loop_new_(s);
 }
 
-/* 1 when a verdict by processor time is the opposite of what the wall's clock says: by its bets, or
- * by medians of which the ratio is off by more than a factor of two.                             */
+/* 1: a verdict by processor time is the opposite of what the wall's clock says: by its bets, or by
+ * its medians, if their ratio is off by more than a factor of two.                               */
 PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, const perf_verdict *v)
 {
     const perf_slice_ *a = &s->arm[0], *b = &s->arm[i];
@@ -1538,7 +1537,7 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s)
                     perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
 }
 
-/* What withholds the verdict on variant i, or explains that there is none. */
+/* Withholds the verdict on variant i, or explains why there is none. */
 PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
 {
     double alone = perf_duel_alone_(s), ratio = v->ratio.estimate, missing;

@@ -15,9 +15,8 @@
  *
  * Then: ./a.out --help, ./a.out --filter copy --json results.json, ...
  *
- * Without PERF_MAIN and without this file: not one line of it is read.  docs/results.md has the
- * options.  Registers by constructor functions: those of a shared object are not seen by the main()
- * of the executable.
+ * perf.h includes this file only where PERF_MAIN is defined.  docs/results.md has the options.
+ * Benchmarks register by constructor functions: main() does not see those of a shared object.
  * Sections (search for ">>"):  cases  complexity  private  main
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_MAIN_H
@@ -41,8 +40,8 @@ PERF_BEGIN_DECLS
  *     PERF_BENCH_THREADS(name, low, high)  the same on low .. high threads at once (doubling); they
  *                                          start together, measure for the whole budget;
  *                                          `thread` is 0, 1, ..., `threads` is how many
- * What stands before the loop is not timed.  `b` is yours by value: perf_bench_next, pass &b on to
- * nobody.  Names are identifiers, each once in a file.                                           */
+ * Code before the loop is not timed.  `b` is a local of yours: pass &b to functions of perf.h only.
+ * Names are identifiers, each once in a file.                                                    */
 #define PERF_BENCH(name) PERF_CASE_(name, 'b', perf_1_, perf_2_, perf_3_, PERF_NULL_, 0, 0)
 #define PERF_BENCH_N(name, low, high)                                                             \
     PERF_CASE_(name, 'n', n, perf_2_, perf_3_, PERF_NULL_, low, high)
@@ -53,18 +52,18 @@ PERF_BEGIN_DECLS
 #define PERF_BENCH_THREADS(name, low, high)                                                       \
     PERF_CASE_(name, 't', thread, threads, perf_3_, PERF_NULL_, low, high)
 
-/* How much one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
+/* What one iteration moves, for GB/s and items/s; 0: none.  In PERF_BENCH, before the loop. */
 PERF_FN void perf_bench_rates(perf_bench *b, double bytes, double items);
 
-/* The body is wrong: in a benchmark, before, within or after its loop, which then ends.  Its result
- * is PERF_EFAILED without a time, why (kept, not copied; NULL: nothing to say) stands below its
- * row, the others run, and the program ends with status 2.
+/* Says that the body is wrong: in a benchmark, before, within or after its loop, which then ends.
+ * The result is PERF_EFAILED without a time; `why` (kept, not copied; NULL: nothing) stands below
+ * its row.  The other benchmarks run, and the program ends with status 2.
  *     if (checksum != expected) perf_bench_fail(&b, "another checksum");                         */
 PERF_FN void perf_bench_fail(perf_bench *b, const char *why);
 
-/* A number of your own for this run: in its row, our JSON, Google's and Go's.  Before, in or after
- * the loop; the last value of a name counts, those of threads are added up.  16 names of 39 bytes
- * at most, copied; with one more the benchmark fails.                                            */
+/* Adds a number of your own to this run: to its row, our JSON, Google's and Go's.  Call it before,
+ * in or after the loop.  Of one name the last value counts; those of threads are added up.  There
+ * is room for 16 names of 39 bytes, which are copied; with one more the benchmark fails.         */
 PERF_FN void perf_bench_counter(perf_bench *b, const char *name, double value);
 
 /* >>complexity -------------------------------------------------------------------------------- */
@@ -91,13 +90,13 @@ typedef struct perf_case_ {
     struct perf_case_ *next;
     const char        *name, *file;
     int                line;
-    char               kind;            /* b, n, a, t: by which of the four macros                */
+    char               kind;            /* b, n, a, t: which macro made it                        */
     void (*run)(perf_bench b, size_t first, size_t second, const int64_t *third);
     const int64_t     *arg;             /* `high` tuples of `low` numbers                         */
     size_t             low, high;
 } perf_case_;
 
-/* Those of one image, in the order of registration. */
+/* The cases of one image, in the order of registration. */
 #if !PERF_TCC_
 extern PERF_WEAK_ perf_case_ *perf_cases_v1_;
 #endif
@@ -156,7 +155,7 @@ PERF_FN void perf_bench_fail(perf_bench *b, const char *why)
     b->left = 0;
 }
 
-/* The place of that counter, 0 if it is new; NULL: no more room, or too late. */
+/* The value of that counter, 0 if it is new; NULL: no more room, or the loop has ended. */
 PERF_FN double *perf_counter_of_(perf_loop_ *l, const char *name)
 {
     perf_out_ o;
@@ -192,7 +191,7 @@ PERF_FN double perf_growth_(int k, double n)
 }
 
 /* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2;
- * returns the root of its mean.  The constant, of a call, takes half of the least time at most.  */
+ * returns the root of its mean.  The constant, of a call, is at most half of the least time.     */
 PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t count,
                                 double *factor, double *constant)
 {
@@ -305,7 +304,7 @@ extern PERF_PTHREAD_ATTR_ int perf_pthread_join_(void *, void **)
 #define PERF_MAIN_THREADS_ 256
 
 typedef struct perf_main_ {
-    const char *filter[PERF_MAIN_FILTERS_];     /* a name needs one of them                       */
+    const char *filter[PERF_MAIN_FILTERS_];     /* a name needs to match one of them              */
     size_t      filters;
     const char *program, *compare, *save, *add, *accept, *output;
     const char *named;          /* by --format                                                    */
@@ -317,7 +316,7 @@ typedef struct perf_main_ {
     size_t      todo, failed;
     uint32_t    process;
     const char *context[2 * PERF_MAIN_FILTERS_ + 1];
-    perf_results_opts with;     /* that                                                           */
+    perf_results_opts with;     /* `context`, for the writers                                     */
     perf_rule   rule;           /* of --compare                                                   */
 } perf_main_;
 
@@ -356,9 +355,9 @@ PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char 
     m->bad = 1;
 }
 
-/* 1: the name contains the text, or matches the POSIX regular expression, which is what any
- * character says that no name has; 0: not; -1: that is no regular expression, or there are none
- * here.                                                                                          */
+/* 1: the name contains the pattern, or matches it as a POSIX regular expression, if it has one of
+ * the characters that only those have; 0: not; -1: it is no valid expression, or this system has
+ * none.                                                                                          */
 PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
     if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])
@@ -461,7 +460,7 @@ PERF_COLD_FN_ void perf_main_option_(perf_main_ *m, int argc, char **argv, int *
     }
 }
 
-/* What the options say together. */
+/* Checks options that depend on each other. */
 PERF_COLD_FN_ void perf_main_settle_(perf_main_ *m)
 {
     const char *name = m->named && strcmp(m->named, "json") != 0 ? "" : m->named;
@@ -550,14 +549,14 @@ PERF_COLD_FN_ void perf_main_row_(perf_main_ *m, const char *name, const perf_re
 
 /* ---- running ---- */
 
-/* The result, also where the body has ended its own copy as a loop elsewhere would. */
+/* The result, also where the body was given the loop as a copy and ended that. */
 PERF_COLD_FN_ perf_result perf_main_end_(perf_bench b)
 {
     const perf_loop_state_ *s = perf_bench_state_of_(&b);
 
     if (s && PERF_ACQ_(&s->loop.done))
         return s->result;
-    b.left = -1;                                /* the body counted in its own copy               */
+    b.left = -1;                                /* the body has counted in a copy                 */
     return perf_bench_end(&b);
 }
 
@@ -578,8 +577,8 @@ PERF_COLD_FN_ perf_result perf_main_one_(perf_main_ *m, const perf_case_ *c, con
     return r;
 }
 
-/* How many entries it has, and the sizes or numbers of threads of a sweep into n[]: by the smallest
- * power of two that needs at most 12 of them, from either end; 0 is 1.                           */
+/* Returns how many entries the case has; n[]: its sizes or numbers of threads, 0 counting as 1.
+ * They grow by the smallest power of two that needs at most 12 of them.                          */
 PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, double *n)
 {
     double low = PERF_CAST_(double, c->low < c->high ? c->low : c->high), x;
@@ -706,7 +705,7 @@ PERF_COLD_FN_ void *perf_hand_run_(void *with)
     return PERF_NULL_;
 }
 
-/* Starts them all, waits for all.  Fewer than wanted: then none of them ran. */
+/* Starts all threads, waits for all.  If not all can start, none of them measures. */
 PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 {
     size_t i, made = 0;
@@ -796,7 +795,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         r = perf_main_one_(m, c, name, number, arg);
         if (c->kind == 'n' && r.time.count > 0) {
             const perf_summary *t = perf_result_main_(&r);
-            used[got] = n[i];                   /* the fastest: others only ever slow it down     */
+            used[got] = n[i];                   /* the fastest: noise only ever slows it down     */
             ns[got++] = t->min > 0.5 * t->p50 ? t->min : t->p50;
         }
     }
@@ -804,7 +803,7 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         perf_main_growth_(m, c->name, used, ns, got);
 }
 
-/* The list in another order, each as likely: one by one in front of any of those before it. */
+/* Shuffles the list: puts one case after the other at a random place among those before it. */
 PERF_COLD_FN_ void perf_main_shuffle_(void)
 {
     uint64_t    dice = perf_now() | 1, n = 0, k;
@@ -833,7 +832,7 @@ PERF_COLD_FN_ int perf_main_wrote_(const perf_main_ *m, const char *path, perf_s
 PERF_COLD_FN_ void perf_main_verdicts_(const perf_main_ *m, const perf_baseline *b)
 {
     perf_status status;
-    size_t      len, n, blanks = 2;             /* a verdict stands behind two                    */
+    size_t      len, n, blanks = 2;             /* before a verdict                               */
     char       *text = perf_text_make_(perf_put_baseline_, b, &len, &status), *at;
     perf_out_   screen = perf_out_open_(PERF_CAST_(char *, PERF_NULL_), 0);
 
@@ -889,13 +888,13 @@ PERF_COLD_FN_ int perf_main_files_(perf_main_ *m)
     return result;
 }
 
-/* A body has called exit(): what was measured until then is not lost. */
+/* For a body that calls exit(): what was measured until then is not lost. */
 static perf_main_ *perf_main_now_;
 static void perf_main_exit_(void)
 {
     perf_main_ *m = perf_main_now_;
 
-    if (!m || m->process != perf_process_id_())     /* nor of a child that a body has forked      */
+    if (!m || m->process != perf_process_id_())     /* a child that a body has forked             */
         return;
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     (void)fprintf(stderr, "%s: a benchmark called exit(): what was measured before is kept\n",
@@ -944,7 +943,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
         (void)fprintf(m.out, "environment: %s\n", text);
     }
     m.process = perf_process_id_();
-    perf_main_now_ = &m;                        /* should a body call exit()                      */
+    perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);
     for (i = 0; i < PERF_CAST_(int, m.repeat); i++) {
         if (m.shuffle)

@@ -17,11 +17,11 @@ PERF_BEGIN_DECLS
 
 /* >>memory ------------------------------------------------------------------------------------ */
 
-/* Marks the end of a phase ("load", "solve"): resident and peak memory, heap, page faults, time of
- * the processor, blocks from and to disks, bytes and calls of read and write (pipes and files in
- * memory too) since the mark before, as a table of the report; those of the first since the program
- * began.  Reads /proc: some 60 us and 8 of the read calls.  PERF_ENODATA where the system does not
- * tell.                                                                                          */
+/* Marks the end of a phase ("load", "solve"); NULL reads "(null)".  The report then has a table
+ * of phases: resident and peak memory, heap, page faults, time of the processor, blocks from and
+ * to disks, bytes and calls of read and write (of pipes and files in memory, too) since the mark
+ * before, or since the program began.  Reads /proc: some 60 us and 8 calls of read.  PERF_ENODATA
+ * where the system does not tell.                                                                */
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -33,8 +33,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_PROC_ "/proc/"
 #endif
 
-/* The first numbers in a file of /proc, behind a name in (), at most `room`, 0 where there are
- * fewer.                                                                                         */
+/* Reads the first numbers in a file of /proc, behind a name in (): at most `room`, then zeros. */
 PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
 {
     char        text[512];

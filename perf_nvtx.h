@@ -60,8 +60,8 @@
 #endif
 
 /* >>calls --------------------------------------------------------------------------------------
- * Ranges for the profiler alone: call NVTX or roctx itself.  A text that is known at run time only:
- * perf_scope_begin keeps it as a name.                                                           */
+ * For ranges that only a profiler shall see, call NVTX or roctx itself.  For a text that is known
+ * at run time only, call perf_scope_begin, which keeps it as a name.                             */
 
 PERF_BEGIN_DECLS
 
@@ -255,9 +255,9 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 }
 
 /* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so what one side leaves open must be closed by the other.  With it the
- * low half of its name's address and how many of that name are open around it: calls that have
- * not ended are calls before, too. */
+ * stack knows no names, so each end must close just what it has opened.  Each also has the low
+ * half of its name's address, and how many of that name are open around it: they are "calls
+ * before", too.                                                                                  */
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;

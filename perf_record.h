@@ -95,11 +95,11 @@ PERF_FN perf_status perf_error(void);
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- calibration ---- */
 
-/* The narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
+/* Takes the narrowest of eight: an interrupt lands in one or two of them.  0.5 us. */
 PERF_COLD_FN_ perf_pair_ perf_pair_read_(void)
 {
     perf_pair_ best = PERF_ZERO;
@@ -132,7 +132,7 @@ PERF_COLD_FN_ perf_calibration_ *perf_calibrate_(void)
 
 #define PERF_CLOCK_PATIENCE_ (UINT64_C(1) << 24)    /* ticks to wait for a clock to move: 5 ms    */
 
-/* Rate from the first pair and one taken now.  Worth it when the distance has doubled. */
+/* Rate from the first pair and a later one, which is taken when the distance has doubled. */
 PERF_COLD_FN_ double perf_tick_ns_(void)
 {
 #if PERF_COUNTER_
@@ -178,7 +178,7 @@ PERF_FN double perf_ticks_to_ns(uint64_t ticks)
 }
 
 #if PERF_ARCH_X86_ && PERF_COUNTER_
-/* 8 us in a virtual machine, where cpuid leaves it: asked once, when the registry is made. */
+/* Takes 8 us in a virtual machine, as cpuid leaves it: asked once, when the registry is made. */
 PERF_COLD_FN_ int perf_counter_invariant_(void)
 {
     uint32_t most = UINT32_C(0x80000000), leaf = most + 7, d;
@@ -206,7 +206,7 @@ typedef struct perf_name_ {     /* one name, never freed; scopes by name point t
 } perf_name_;
 
 #define PERF_NAME_MAX_  255
-#define PERF_NAMES_MAX_ (1u << 20)      /* an id inside a name is a common mistake                */
+#define PERF_NAMES_MAX_ (1u << 20)      /* a number in each name is a common mistake              */
 
 typedef struct perf_retired_ {  /* the trace of a thread whose recorder serves another one now    */
     uint64_t thread, number, count;
@@ -237,8 +237,8 @@ typedef struct perf_stream_ {
 
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
- * cold path and calls it.  Without one the hot path asks nothing: `cells` 0 of a recorder is the
- * switch at the begin, `open` NULL of a span the one at the end.                                 */
+ * cold path and calls it.  The hot path does not ask for a sink: `cells` 0 of a recorder leads the
+ * begin to the cold path, `open` NULL of a span the end.                                         */
 typedef struct perf_label_ {
     const char        *text;
     struct perf_name_ *name;
@@ -351,7 +351,7 @@ extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_A
 extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
     PERF_ATTR_((__weak__));
 
-/* For an image that others call into from now on: it stays loaded.  Without dlopen in the process
+/* Keeps this image loaded, as others call into it from now on.  Without dlopen in the process
  * nothing is ever unloaded, and the program itself cannot be opened.                             */
 PERF_COLD_FN_ void perf_image_pin_(void)
 {
@@ -461,8 +461,8 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
     perf_fail_(t->home, why);
 }
 
-/* The child starts clean.  Its recorders were wiped (then the list ends at the first one), or start
- * over when they next begin a scope. */
+/* The child of a fork starts clean.  Its recorders were wiped (then the list ends at the first
+ * one), or each starts over when it next begins a scope.                                         */
 PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 {
     perf_recorder_ *t, *next;
@@ -742,8 +742,8 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 
 /* ---- recorders ---- */
 
-/* The ring as the switch wants it; touched pages come one by one, so a large one costs nothing
- * until it is used. */
+/* Makes the ring, or hides it, as the switch says.  Pages come when they are touched, so a large
+ * ring costs nothing until it is used.                                                           */
 PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
 {
     int on = r->ring_events && !PERF_GET_(&r->trace_off);
@@ -771,7 +771,7 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-/* What is still to be counted is forgotten. */
+/* Forgets the durations that are still to be counted. */
 PERF_COLD_FN_ void perf_late_clear_(perf_recorder_ *t)
 {
     int i;
@@ -803,9 +803,9 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     PERF_REL_(&r->recorders, t);
 }
 
-/* Events of a ring that newer ones have overwritten; those before `from` (bytes) do not count.  An
- * event of several entries is gone with its first one, so where there are such, the whole ones that
- * are left are counted.                                                                          */
+/* How many events of a ring newer ones have overwritten, without those before `from` (bytes).  An
+ * event of several entries is gone with its first one: so where there are such, it counts the
+ * whole events that are left.                                                                    */
 PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
                                           uint64_t from)
 {
@@ -950,7 +950,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #endif
 }
 
-/* Empty; its place in the tree and its memory stay. */
+/* Empties a cell; its place in the tree and its memory stay. */
 PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
     uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
@@ -967,7 +967,7 @@ PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
         PERF_SET_(&c->buckets->n[i], UINT64_C(0));
 }
 
-/* Scopes that are open now will count from here on: their ends are cold ones. */
+/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
 PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
 {
     perf_cell_ *c, *first;
@@ -986,7 +986,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     perf_late_clear_(t);
 }
 
-/* What other threads have asked for, done by the owner when it next begins a scope. */
+/* Does what other threads have asked for; the owner calls it when it next begins a scope. */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
 {
     perf_registry_ *r = t->home;
@@ -1312,8 +1312,8 @@ typedef struct perf_seen_ {     /* the number or the text of an instant         
     char     text[PERF_TEXT_MAX_ + 1];
 } perf_seen_;
 
-/* Reads the one that begins at the first of `left` entries, newest first, as a ring is read.
- * Returns how many are its own; 0: there is none.                                                */
+/* Reads the number or text that begins at the first of `left` entries, newest first, as a ring is
+ * read.  Returns how many entries it has; 0: there is none.                                      */
 PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, perf_seen_ *m)
 {
     uint32_t n = 0;
@@ -1426,7 +1426,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     return 1;
 }
 
-/* The end of a recursive call that needs nothing of perf_end_slow_: 1, it is counted. */
+/* Ends a recursive call that needs nothing of perf_end_slow_.  1: done. */
 PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
 {
     perf_recorder_ *t = s->rec;
@@ -1460,7 +1460,7 @@ PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
     l->start = now;
 }
 
-/* Of the time of a scope that has outlived the one around it: that since the last cold end. */
+/* The part of a scope's time after the last cold end, if it has outlived the scope around it. */
 PERF_COLD_FN_ uint64_t perf_after_(const perf_recorder_ *t, uint64_t start, uint64_t end)
 {
     uint64_t from = t->after.start > start ? t->after.start : start;
@@ -1505,7 +1505,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         while (!perf_claim_(&s->rec->strayed, before, before + 1));
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
-    if (ours && !ordered) {                     /* that other end took it for abandoned           */
+    if (ours && !ordered) {                     /* the other end took it for abandoned            */
         c = perf_cell_under_(t, t->open, PERF_CELL_ID_(c));     /* beside it, with what came then */
         again = c && c->parent != t->open;
         if (t->losses[PERF_LOSS_ABANDONED_])
@@ -1747,7 +1747,7 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
     perf_sink_mark_(t, site->id, 2, value);
 }
 
-/* The parts of a text stand end first: whoever reads goes backwards. */
+/* Writes the last part of a text first, as readers go backwards. */
 PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const double *value)
 {
     perf_cell_     *c;
@@ -1825,7 +1825,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Takes one chain of open scopes off and puts another one up. */
+/* Puts away one chain of open scopes and brings back another one. */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1889,8 +1889,8 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 /* ---- the core for files that only mark ---- */
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
- * NULL: it is not recorded.  Where neither a clock nor a sink is to be asked it is quick, recursion
- * too: `cells` says so, and that there are slots.                                                */
+ * NULL: it is not recorded.  Quick, recursion included, where `cells` says that neither a clock
+ * nor a sink is to be asked, and that there are slots.                                           */
 PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
                                           int counter)
 {
@@ -1995,8 +1995,8 @@ PERF_FN perf_registry_ *perf_registry_read_(void)
 
 /* ---- sources ---- */
 
-/* Somebody who measures durations apart from the threads' scopes.  collect hands over what is known
- * by now, before each report and trace; report writes its own lines under the table; reset forgets.
+/* Where durations come from that are not scopes of threads.  collect hands over what is known by
+ * now, before each report and trace; report writes its own lines under the table; reset forgets.
  * Any may be NULL.  The object lives as long as the process, or as the image that holds it.      */
 typedef struct perf_source_ {
     struct perf_source_ *next;

@@ -14,9 +14,9 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): when it ends,  */
-#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in its environment: */
-#endif                          /* the report on stderr, PERF_TRACE=file saves the trace          */
+#ifndef PERF_AT_EXIT            /* 1 in one file of a program (the one with main): at its end,    */
+#define PERF_AT_EXIT 0          /* PERF_REPORT=1 (tree, csv, json, diagnosis) in the environment  */
+#endif                          /* puts the report on stderr, PERF_TRACE=file saves the trace     */
 
 #if PERF_AT_EXIT
 #include <stdio.h>
@@ -50,23 +50,22 @@ typedef struct perf_report_opts {   /* zero = default                           
     perf_sort sort;             /* 0 -> PERF_SORT_SELF                                            */
     int       rows;             /* 0 -> 50 in table and tree, all in CSV and JSON; negative: all  */
     perf_view view;             /* 0 -> PERF_VIEW_TABLE                                           */
-    int       width;            /* columns, from 60 on; 0 -> those of the terminal or of COLUMNS, */
-} perf_report_opts;             /* as many as there are elsewhere; negative: as many as there are */
+    int       width;            /* columns, 60 or more; 0 -> of the terminal or of COLUMNS,       */
+} perf_report_opts;             /* elsewhere without limit; negative: without limit               */
 
 PERF_FN perf_report_opts perf_report_opts_default(void);    /* all zero; for C++11 and Cython     */
 PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts);  /* what runs   */
 
-/* The table on stderr.  At the end of a program on request: PERF_AT_EXIT in >>config.  Its second
- * line says how much processor time the process had since its first mark or the last perf_reset(),
- * of all its threads, and how often one was taken away: times of scopes are those of the wall.
+/* Writes the table to stderr; PERF_AT_EXIT in >>config does so at the end of a program.  Times of
+ * scopes are those of the wall; so its second line says how much processor time the process had
+ * since its first mark or the last perf_reset(), and how often a processor was taken away.
  * Columns: calls; total (recursive calls once); self: total less the scopes inside; share: self of
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
-/* The same to any stream (stdout and others are in <stdio.h>, which may be left out of perf.h);
- * opts NULL means defaults.  On a terminal columns of a table are left out
- * until it fits, long lines are broken, and a bar shows the share, in colour unless NO_COLOR is
- * set.  All of it is ASCII, but for names.                                                       */
+/* The same to any stream (stdout is in <stdio.h>, which perf.h may leave out); opts NULL:
+ * defaults. On a terminal a table leaves out columns until it fits, long lines are broken, and a
+ * bar shows the share, in colour unless NO_COLOR is set.  All of it is ASCII, but for names.     */
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as
@@ -82,18 +81,23 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
  * machine fit together.  PERF_EIO when it cannot be written, PERF_EINVAL for no path.            */
 PERF_FN perf_status perf_trace_save(const char *path);
 
-/* >>internal: what other headers may use, each with its contract where it is defined ------------
+/* >>internal: what other headers may use --------------------------------------------------------
  * None takes a lock, but perf_events_each_; memory that is returned is PERF_FREE'd by the caller.
- *   perf_events_each_, perf_row_, perf_row_fill_, perf_sum_, perf_row_numbers_, PERF_COLUMNS_,
- *   perf_bucket_value_, perf_scope_tick_ns_, perf_kind_text_, perf_fit_, perf_sort_, perf_kin_,
- *   perf_kin_next_, perf_cell_total_, perf_cell_self_, perf_bound_, perf_bound_fill_,
- *   PERF_DATA_BOUND_, perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_,
- *   perf_tree_path_, perf_node_, PERF_TREE_DEPTH_, perf_events_, perf_events_read_,
- *   perf_events_values_, perf_zone_, perf_zone_at_, perf_epoch_, perf_epoch_of_, perf_epoch_ns_,
- *   perf_digits_us_, perf_file_number_, perf_loop_, PERF_COUNTERS_, perf_result_main_,
- *   perf_result_words_, perf_put_loop_, perf_screen_of_, PERF_COLOR_                             */
+ *   perf_row_, perf_row_fill_, perf_sum_  what all threads recorded under a name; its buckets
+ *   perf_row_numbers_, PERF_COLUMNS_  those figures in ns, in the order of the CSV
+ *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
+ *   perf_kind_text_, perf_fit_, perf_sort_  a kind in words; columns that fit; a sort
+ *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks
+ *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  how long a thread waits; too long from there
+ *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
+ *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest
+ *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_file_number_, perf_digits_us_  digits
+ *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()
+ *   perf_loop_, PERF_COUNTERS_, perf_put_loop_, perf_result_main_, perf_result_words_  of loops
+ *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
 
-/* >>private: bodies, in the order of the prototypes -------------------------------------------- */
+/* >>private: bodies, callees before their callers ---------------------------------------------- */
 
 /* ---- report ---- */
 
@@ -167,7 +171,7 @@ PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
 }
 
 /* The cells of a name in thread t, whoever called it: the first one, and the one after c, or NULL.
- * A thread that is yet to forget what it has recorded shows nothing.                             */
+ * A thread that has yet to carry out a reset shows nothing.                                      */
 PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 {
     perf_cell_ **table;
@@ -284,7 +288,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         uint64_t from = PERF_GET_(&t->ring_lost);
         if (PERF_GET_(&t->request) & PERF_ASK_RESET_)
-            continue;                           /* forgotten, though its thread sleeps or is gone */
+            continue;                           /* reset, though its thread sleeps or is gone     */
         if (failed)
             l.n[PERF_LOSS_UNSENT_] += perf_ring_unsent_(t);
         if (PERF_GET_(&t->ring_sent) > from)    /* what is in the file is not lost                */
@@ -430,10 +434,10 @@ PERF_FN double perf_scope_tick_ns_(perf_registry_ *r)
 
 enum { PERF_BARS_ = 1, PERF_COLOR_ = 2 };       /* what a screen can show: perf_out_.style        */
 
-/* Lets rows of a table fit the screen.  columns: the widths of the cells of a perf_putf_, the name
- * first, "28 10 10b 10a" for instance; cells with a letter are left out, `a` first, and one with
- * `*` behind it where there are no bars.  Returns the width of the name, 20 at least, where that
- * fits.  o->skip = 0 ends it.                                                                    */
+/* Makes rows of a table fit the screen.  `columns` has the widths of the cells of a perf_putf_,
+ * the name's first: "28 10 10b 10a".  Cells with a letter are left out, `a` first; one with a `*`
+ * behind it is left out where there are no bars.  Returns the width of the name, 20 at least where
+ * that fits.  o->skip = 0 ends it.                                                               */
 PERF_COLD_FN_ int perf_fit_(perf_out_ *o, const char *columns)
 {
     int         width, used, name = 0, i;
@@ -491,7 +495,7 @@ PERF_COLD_FN_ void perf_put_row_(perf_out_ *o, int name, const perf_row_ *row,
     o->skip = skip;
 }
 
-/* What is missing, and what is not as asked: lines of text, or members of a JSON object. */
+/* Writes what is missing or not as asked: as lines of text, or as members of a JSON object. */
 PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int json)
 {
     static const char *const note[PERF_LOSS_ALL_][4] = {    /* key; of one, of many, of both      */
@@ -609,7 +613,7 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
     perf_put_few_(o, &few, open);
 }
 
-/* What a thread waits for data: the main one, or the first that recorded. */
+/* How long a thread waits for data: the main one, or the first that recorded. */
 PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
 {
     perf_recorder_ *t, *main = PERF_NULL_;
@@ -651,8 +655,8 @@ PERF_COLD_FN_ void perf_put_bound_(perf_out_ *o, const perf_snapshot_ *s)
                                                   : "): host-bound\n");
 }
 
-/* Whether the process was running: times of scopes are the wall's.  Blanks at the end, so that a
- * text has the length that was asked for a moment ago.                                           */
+/* Tells whether the process was running, as times of scopes are the wall's.  Blanks at the end
+ * keep the text as long as it was a moment ago.                                                  */
 PERF_COLD_FN_ void perf_put_spent_(perf_out_ *o, const perf_spent_ *spent)
 {
     double cpu = PERF_CAST_(double, spent->cpu_ns), wall = PERF_CAST_(double, spent->ns);
@@ -867,9 +871,9 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 }
 
 /* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
- * one of the scope at entry i, value[that] of the next; 0: no more.  For an instant 1: it is given.
- * It stays an instant when its scope is not here, has a newer one of the same name, or 16 others.
- * room: a number for each entry; NULL: nothing is given.  Cold, it would make its callers cold.  */
+ * one of the scope at entry i, value[that] of the next; 0: no more.  Of an instant, 1: it is
+ * given.  It stays one if its scope is not here, or has a newer one of that name, or 16 others.
+ * room: a number for each entry; NULL: none is given.  Hot, or its callers would be cold.        */
 PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32_t *room)
 {
     uint64_t   i, at, from[256];
@@ -977,7 +981,7 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
         tree->node[0].total += total;
 }
 
-/* Of all that has been recorded since the start or the last reset; NULL without memory. */
+/* The tree of all that was recorded since the start or the last reset; NULL without memory. */
 PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
 {
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
@@ -1153,7 +1157,7 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
 /* ---- report: what loops have found ---- */
 
 #define PERF_COUNTERS_ 16       /* of one loop */
-/* Every finished or running loop, newest first; perf_report walks them. */
+/* A loop, finished or running, in the list (newest first) that perf_report walks. */
 typedef struct perf_loop_ {
     struct perf_loop_ *next;
     int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
@@ -1165,7 +1169,7 @@ typedef struct perf_loop_ {
     double             value[PERF_COUNTERS_];
 } perf_loop_;
 
-/* The summary that counts. */
+/* The summary by the clock that decides. */
 PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
 {
     return r->decides == PERF_DECIDES_CPU ? &r->cpu : &r->time;
@@ -1380,9 +1384,9 @@ PERF_COLD_FN_ void perf_put_loop_(perf_out_ *o, const perf_loop_ *l)
         perf_putf_(o, "    %s\n", l->note);
 }
 
-/* Benches and comparisons in the order they were begun; follows perf_registry_read_()->results,
- * which is newest first.  Each loop lies in pages of its own: of 40,000 of them, looking for the
- * one before from the start of the list took 84 s.                                               */
+/* Benches and comparisons in the order they were begun; the list, perf_registry_read_()->results,
+ * has the newest first.  It is copied: each loop lies in pages of its own, and to find the one
+ * before each of 40,000 by a walk from the start took 84 s.                                      */
 PERF_FN void perf_report_results_(perf_out_ *o)
 {
     perf_registry_   *r = PERF_ACQ_(&perf_anchor_v1_.registry);
@@ -1817,7 +1821,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     PERF_FREE(room);
 }
 
-/* Everything of the process to an open file. */
+/* Writes everything of the process to an open file. */
 PERF_COLD_FN_ void perf_json_write_(void *with)
 {
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);

@@ -37,14 +37,14 @@ PERF_BEGIN_DECLS
 typedef struct perf_results_item {  /* a result of your own to write; the pointers stay yours     */
     const char        *name;    /* any text; NULL reads "(unnamed)"                               */
     const perf_result *result;  /* NULL: left out                                                 */
-    const double      *samples; /* ns an iteration in the order of time; NULL: its median alone   */
+    const double      *samples; /* ns an iteration, oldest first; NULL: only the result's median  */
     size_t             count;   /* of samples                                                     */
 } perf_results_item;
 
 typedef struct perf_results_opts {  /* zero = default                                             */
     const perf_results_item *items; /* NULL: all that this process has finished                   */
     size_t      count;          /* of items                                                       */
-    int         no_scopes;      /* 1: benches and A/B loops only; items bring no scopes anyway    */
+    int         no_scopes;      /* 1: benches and A/B loops only; with `items` there are none     */
     const char *run;            /* id of this run among others; NULL: made of time and process    */
     const char *machine;        /* NULL: PERF_MACHINE of the environment, else the host name      */
     double      time_s;         /* since the epoch; 0: now                                        */
@@ -58,29 +58,29 @@ PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++
  * written.                                                                                       */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
-/* The same to an open stream, which stays open. */
+/* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
 PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
 
 /* >>baseline ----------------------------------------------------------------------------------
  * A saved run and this one were not measured in turns, and the same program gives other times an
- * hour later.  So the run is what counts as one value: with 6 or more saved runs of this machine
- * and build their spread is known, and a run that lies beyond it is a change.  With fewer runs the
- * ratio is shown, and the verdict stays INCONCLUSIVE.  What is compared for each name:
- *   bench   the median of its slices (rules on p95, p99, mean: those)
- *   A/B     the median ratio candidate / baseline of its pairs
- *   scope   the median of its calls (or their p95, p99, mean): good to 3 %
- * A run that comes later than twice the distance of the saved ones gets the interval of a random
- * walk: its variance is that of the saved runs times 2 + 6 * age / span (10 s at least), until the
+ * hour later.  So a whole run counts as one value: 6 or more saved runs of this machine and build
+ * show how much runs differ, and a run beyond that is a change.  With fewer runs the ratio is
+ * shown, and the verdict stays INCONCLUSIVE.  What is compared for each name:
+ *   bench  the median of its slices (by a rule on p95, p99 or mean: that)
+ *   A/B    the median ratio candidate / baseline of its pairs
+ *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
+ * A run that comes later than twice the usual distance of the saved ones gets the interval of a
+ * random walk: the variance of the saved runs, times 2 + 6 * age / span (10 s at least), until the
  * walk has gone 10 %.                                                                            */
 
-/* Replaces the file by this run; see perf_results_opts for what a run is.  It is read back and on
- * the disk before it replaces the old one.  A file that is no baseline, as one that was damaged,
- * is kept as PATH.damaged (.damaged.2 ...; after 100 of them PERF_EIO).                          */
+/* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
+ * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
+ * stays as PATH.damaged (.damaged.2 ...; 100 at most: PERF_EIO).  Statuses as perf_results_save. */
 PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts *opts);
 
-/* Adds this run to the file, or makes it, as safely as perf_baseline_save.  The newest 30 runs are
- * kept; a run of the same id is replaced.  A file that is no baseline is put aside as there, and a
- * new one begins with this run.  Two processes that add at once: one of them is lost.            */
+/* Adds this run to the file, or creates it, as safely as perf_baseline_save.  The newest 30 runs
+ * are kept; a run of the same id is replaced.  A file that is no baseline is kept aside as there,
+ * and a new one begins with this run.  When two processes add at once, one of the runs is lost.  */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* What was measured under a name. */
@@ -94,15 +94,15 @@ typedef struct perf_baseline_opts { /* zero = default                           
     perf_results_opts now;      /* what to check; zero: this process                              */
     perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
-    int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
-                                /* others of a run have in common is the machine's, and is taken  */
-                                /* out (from 8 saved runs and 8 entries on)                       */
+    int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: a change */
+                                /* that the others of a run share is then the machine's, and is   */
+                                /* taken out (needs 8 saved runs and 8 entries)                   */
 } perf_baseline_opts;
 
 typedef struct perf_baseline_entry {
     const char        *name;    /* belongs to the perf_baseline                                   */
     perf_baseline_kind kind;
-    size_t             runs;    /* saved runs that it was held against; 0: it is new              */
+    size_t             runs;    /* saved runs that it was compared with; 0: it is new             */
     int                missing; /* 1: saved, but not measured in this run                         */
     double             before;  /* geometric mean of the saved runs, ns (A/B: a ratio); 0: none   */
     double             now;     /* this run; 0: missing                                           */
@@ -115,11 +115,11 @@ typedef struct perf_baseline {
     perf_decision        decision;      /* of all: REJECT if any is, ACCEPT if all are            */
     perf_status          status;        /* PERF_OK, or why there is nothing here                  */
     size_t               error_at;      /* byte offset, for PERF_EFORMAT, ERANGE, ELIMIT          */
-    perf_baseline_entry *entry;         /* those of this run, then the missing ones               */
+    perf_baseline_entry *entry;         /* of this run, then the missing ones                     */
     size_t               entries;
     size_t               accepted, rejected, fresh, missing;   /* how many of them                */
     size_t               runs;          /* in the file                                            */
-    size_t               other_runs;    /* of them, of another machine or build: not used         */
+    size_t               other_runs;    /* runs of another machine or build: not used             */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
     double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
@@ -130,9 +130,9 @@ typedef struct perf_baseline {
 
 PERF_FN perf_baseline_opts perf_baseline_opts_default(void);    /* all zero; C++11 and Cython     */
 
-/* Holds what this process has measured against the file.  Every pair of entries is one question of
- * a family, corrected after Holm.  opts NULL: defaults.  Any file is safe to read: what is not a
- * baseline gives a status and the byte.  Free it, whatever the status.                           */
+/* Compares what this process has measured with the file.  All entries together are one family of
+ * questions, corrected after Holm.  opts NULL: defaults.  Any file is safe to read: one that is no
+ * baseline gives a status and the byte.  Free the result, whatever its status.                   */
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts);
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
@@ -142,8 +142,8 @@ PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_say_, perf_text_make_, perf_put_baseline_  write by a format, in memory (to be freed), a
- *                          check's table
+ *   perf_say_, perf_text_make_, perf_put_baseline_  write by a format; a text in memory, to be
+ *                   freed; the table of a check
  *   perf_put_date_         writes a time as "2026-11-21T12:00:00" and an end
  *   perf_run_, perf_run_here_  machine, compiler and time of a run, cut to fit; reads /proc
  *   perf_first_line_       the first line of a small file; 0: there is none
@@ -224,8 +224,8 @@ PERF_COLD_FN_ void perf_copy_text_(char *to, size_t cap, const char *from)
     perf_put_(&o, from);
 }
 
-/* Seconds since the epoch as "2026-11-21T12:00:00" (and `end`).  Days to a date after the rule that
- * a year which begins in March has its leap day last.                                            */
+/* Seconds since the epoch as "2026-11-21T12:00:00", and `end` behind.  For the date a year begins
+ * in March: then its leap day is the last.                                                       */
 PERF_COLD_FN_ void perf_put_date_(perf_out_ *o, double time_s, const char *end)
 {
     uint64_t s = time_s > 0.0 && time_s < 2e11 ? PERF_CAST_(uint64_t, time_s) : 0;
@@ -443,7 +443,7 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     return 1;
 }
 
-/* A bench without slices has its median as the only one. */
+/* A bench without slices has its median as its only slice. */
 PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, perf_saved_ loop)
 {
     if (!loop.n && loop.bench && loop.bench->time.count) {
@@ -566,7 +566,7 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
     return s;
 }
 
-/* The summary of a loop's arm by the clock that decides, as its values are. */
+/* The summary of a loop's arm by the clock that decides. */
 PERF_FN const perf_summary *perf_saved_summary_(const perf_saved_ *l, int arm)
 {
     if (!l->ab)
@@ -584,7 +584,7 @@ PERF_FN double perf_saved_value_(const perf_saved_ *l, int arm, size_t i)
     return perf_is_duration_(x) && x > 1e-200 && x < 1e200 ? x : 0.0;
 }
 
-/* Pairs count only whole. */
+/* 1: value i is there; of a pair, both. */
 PERF_FN int perf_saved_whole_(const perf_saved_ *l, size_t i)
 {
     return perf_saved_value_(l, 0, i) > 0.0 && (!l->ab || perf_saved_value_(l, 1, i) > 0.0);
@@ -650,7 +650,7 @@ PERF_COLD_FN_ int perf_read_fail_(perf_read_ *r, perf_status why)
     return 0;
 }
 
-/* Fails at that place unless `ok`.  Returns 1 as long as nothing has failed. */
+/* Fails at that place unless `ok`.  Returns 1 if nothing has failed so far. */
 PERF_COLD_FN_ int perf_read_need_(perf_read_ *r, int ok, size_t at, perf_status why)
 {
     if (!ok && r->status == PERF_OK) {
@@ -703,7 +703,7 @@ PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
     return 1;
 }
 
-/* What a \ stands for, as UTF-8; never longer than it was.  NUL and lone halves: U+FFFD. */
+/* What a \ stands for, as UTF-8; never longer than it was.  NUL and lone surrogates: U+FFFD. */
 PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
@@ -821,7 +821,7 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
     return minus ? -x : x;
 }
 
-/* The same, of a number that is used.  PERF_ERANGE: beyond 1e290. */
+/* A number that is used: beyond 1e290 it is PERF_ERANGE. */
 PERF_COLD_FN_ double perf_read_figure_(perf_read_ *r)
 {
     size_t at;
@@ -1149,15 +1149,15 @@ PERF_COLD_FN_ void perf_put_outcome_(perf_out_ *o, const char *design, perf_stat
     perf_put_char_(o, ']');
 }
 
-/* The step of the clock, in ns an iteration, if known; if processor time was taken (`timed` times),
- * the clock that decides.                                                                        */
+/* Writes the step of the clock in ns an iteration, if known; and which clock decides, if processor
+ * time was taken (`timed` times).                                                                */
 PERF_COLD_FN_ void perf_put_step_(perf_out_ *o, const perf_saving_ *s, perf_decides decides,
                                   uint64_t batch, uint64_t timed)
 {
     double step = s->step_ns;
 
     if (step > 0.0 && step < 1.0 && decides == PERF_DECIDES_CPU)
-        step = 1.0;                             /* those are in whole ns                          */
+        step = 1.0;                             /* processor time is in whole ns                  */
     if (step > 0.0 && batch)
         perf_say_(o, ",'step':%r", step / PERF_CAST_(double, batch));
     if (timed)
@@ -1212,7 +1212,7 @@ PERF_COLD_FN_ void perf_put_ab_json_(perf_out_ *o, const perf_saving_ *s, const 
     perf_put_samples_(o, ",\n  'candidate':", l, 1);
 }
 
-/* Times in ns; a bucket is the middle of it and the calls in it. */
+/* Times in ns; a bucket is written as its middle and the calls in it. */
 PERF_COLD_FN_ void perf_put_scope_json_(perf_out_ *o, const perf_saving_ *s,
                                         const perf_saved_scope_ *p)
 {
@@ -1236,7 +1236,7 @@ PERF_COLD_FN_ void perf_put_scope_json_(perf_out_ *o, const perf_saving_ *s,
     perf_put_(o, p->buckets ? "]" : "");
 }
 
-/* What of the old file is kept when a run is added: not the same run, and the newest ones. */
+/* 1: that run of the old file stays when one is added: another run, among the newest. */
 PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
 {
     const perf_read_ *r = s->old;
@@ -1318,9 +1318,9 @@ PERF_FN perf_results_opts perf_results_opts_default(void)
     return o;
 }
 
-/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again when
- * it does not fit, and when a thread that writes into the samples made it grow meanwhile.  NULL:
- * *status says why, PERF_ESTATE when it kept growing.                                            */
+/* The text that `put` makes of `with`, in memory of its own; PERF_FREE it.  It is made again if it
+ * does not fit, or if it has grown because a thread was still writing samples.  NULL: *status says
+ * why, PERF_ESTATE if it kept growing.                                                           */
 PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), const void *with,
                                     size_t *len, perf_status *status)
 {
@@ -1346,8 +1346,8 @@ PERF_COLD_FN_ char *perf_text_make_(void (*put)(perf_out_ *, const void *), cons
     return PERF_CAST_(char *, PERF_NULL_);
 }
 
-/* What there is to write, as `put` writes it, beside what is kept of `old`, if not NULL.  A text of
- * our own that our reader refuses is given back: no file may hold it.                            */
+/* What there is to write, as `put` writes it, with what is kept of `old`, if not NULL.  A text of
+ * ours that our own reader refuses is never written: NULL, and the reader's status.              */
 PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
@@ -1457,9 +1457,8 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
     return PERF_DISABLE ? PERF_EDISABLED : perf_saving_to_(file, perf_put_own_, opts);
 }
 
-/* Replaces the baseline at `path` by the runs of it that are kept, if any, and this one.  A file
- * that is no baseline, and may be one that was damaged, is put out of the way; an empty one is no
- * loss.                                                                                          */
+/* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
+ * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
 PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_results_opts *opts,
                                                int keep)
 {
@@ -1553,8 +1552,8 @@ PERF_COLD_FN_ double perf_baseline_step_(const perf_read_ *r, const perf_read_en
     return e->step > 0.0 ? e->step / least : 0.0;
 }
 
-/* How far two figures may differ for reasons of resolution alone, as a log.  a, b: steps of both,
- * as above; a ratio is read with the steps of both its sides.                                    */
+/* How far two figures may differ because of the clock's resolution, as a log.  a, b: their steps,
+ * as above; of a ratio, of its two sides.                                                        */
 PERF_FN double perf_baseline_tick_(int kind, perf_metric metric, double a, double b)
 {
     double log_step = perf_step_log_(a, b) * (kind == PERF_BASELINE_AB ? 2.0 : 1.0);
@@ -1575,9 +1574,9 @@ PERF_FN double perf_baseline_mean_(const double *x, size_t n)
     return n ? perf_exp(sum / PERF_CAST_(double, n)) : 0.0;
 }
 
-/* What a regression of the logs on `beside`, how far the others of each run moved, leaves of the
- * change of the new run, which is the last of them, and the standard error of that.  0: they have
- * moved farther than they do by themselves (1 in 10,000), and explain nothing.                   */
+/* A regression of the logs on `beside`, which says how far the other entries of each run moved. It
+ * takes their part out of the new run's (the last's) *change, and sets the standard error *sd. 0:
+ * the others moved farther than they do by themselves (1 in 10,000), and explain nothing.        */
 PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *beside, size_t k,
                                          double mean, double *change, double *sd)
 {
@@ -1603,12 +1602,12 @@ PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *bes
     return 1;
 }
 
-/* One new run against k saved ones: Student's prediction interval for the logs.  If the saved runs
- * and the new one are alike but for the change, it covers the ratio.  A random walk seen over a
- * span S has a sample variance of S/6, and is age + S/3 away from its mean later: walk, if not 0,
- * is the quotient of the two.  No machine walks for ever, and runs of one second also differ by
- * noise that does not add up: the walk ends at 10 % (else a day after runs of seconds the interval
- * went from -100 % to +1,000,000 %, and a doubled time passed).                                  */
+/* One new run against k saved ones: Student's prediction interval for the logs.  It covers the
+ * ratio if the runs are alike but for the change.  A random walk seen over a span S has a sample
+ * variance of S/6; after a time `age` its distance from the mean has the variance age + S/3.
+ * `walk`, if not 0, is their quotient.  It ends at 10 %, as no machine walks for ever, and runs of
+ * one second also differ by noise that does not add up (without the end, a doubled time passed a
+ * day later).                                                                                    */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk, double *beside,
                                                 const perf_compare_opts *o, double *p)
@@ -1617,8 +1616,8 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
     double        mean = perf_log(perf_baseline_mean_(before, k)), n = PERF_CAST_(double, k);
     double        sd = 0.0, gap, fresh = 0.0, most;
-    /* The variance of a walk is worth 2.5 degrees of freedom; with 4 the interval missed 4.3 % of
-     * 40,000 simulated changes at most, where 5 % are nominal.                                   */
+    /* The variance of a walk has the precision of 2.5 degrees of freedom.  With 4 the interval
+     * missed at most 4.3 % of 40,000 simulated changes; 5 % are nominal.                         */
     double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;
     size_t        j;
 
@@ -1628,7 +1627,7 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
     i.estimate = perf_log(now) - mean;
     if (k > 1) {
         sd /= n - 1.0;
-        fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* had they been made just now                */
+        fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* if all runs were made at one time          */
         most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
         sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
         if (beside && perf_baseline_regress_(before, beside, k, mean, &i.estimate, &sd))
@@ -1713,7 +1712,7 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
     c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
 }
 
-/* What a random walk makes of the variance of the k saved runs that hold an entry; 0: no walk. */
+/* A random walk's factor on the variance of the k saved runs that have an entry; 0: no walk. */
 PERF_COLD_FN_ double perf_baseline_walk_(const perf_checking_ *c, size_t k)
 {
     double span = c->last - c->first, age = c->now.run[0].time_s - c->last;
@@ -2037,8 +2036,7 @@ PERF_COLD_FN_ void perf_put_baseline_row_(perf_out_ *o, const perf_baseline_entr
     perf_put_(o, "\n");
 }
 
-/* "3 hours" between two texts, or nothing at all for 0; "1 second" is the only one of them that can
- * be one.                                                                                        */
+/* "3 hours" between two texts; nothing at all for 0.  Only seconds can be 1: "1 second". */
 PERF_COLD_FN_ void perf_put_span_(perf_out_ *o, const char *before, double s, const char *behind)
 {
     double      unit = s < 120 ? 1 : s < 7200 ? 60 : s < 172800 ? 3600 : 86400;

@@ -59,15 +59,15 @@ typedef perf_scope perf_span_;
  * longer than 255 bytes are cut.  Where PERF_SCOPE fits it is cheaper and cannot be forgotten.   */
 PERF_FN perf_scope perf_scope_begin(const char *name);
 
-/* The same for a wait for data: its share is in the report.  What PERF_WAIT is to PERF_SCOPE. */
+/* The same for a wait for data, as PERF_WAIT: the report shows its share. */
 PERF_FN perf_scope perf_wait_begin(const char *name);
 
 /* Closes it.  A second end and an end without begin do nothing but are counted; NULL: nothing. */
 PERF_FN void perf_scope_end(perf_scope *scope);
 
-/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has passed
- * since perf_lap_begin() or the last PERF_LAP.  Of one thread.  Where recording was off at either
- * end the phase is not counted.                                                                  */
+/* Phases of a loop, one reading of the counter each: PERF_LAP(&lap, "parse") closes what has
+ * passed since perf_lap_begin() or the last PERF_LAP, which the same thread must have called.  A
+ * phase is not counted if recording was off at either end.                                       */
 typedef struct perf_lap {
     uint64_t               start, inside;       /* private                                        */
     struct perf_recorder_ *rec;
@@ -89,10 +89,10 @@ PERF_FN perf_async perf_async_begin(const char *name, uint64_t id);     /* name 
 PERF_FN void       perf_async_end(perf_async *span);        /* a second end: counted; NULL: not   */
 
 /* The value of something now (queue length, bytes in flight): last, mean, extremes in the report,
- * a curve in the trace.  NaN is ignored and counted as misuse.  PERF_COUNT is cheaper.           */
+ * a curve in the trace; name as for scopes.  NaN is counted as misuse.  PERF_COUNT is cheaper.   */
 PERF_FN void perf_count(const char *name, double value);
 
-/* A moment worth seeing in the trace. */
+/* A moment worth seeing in the trace; name as for scopes. */
 PERF_FN void perf_instant(const char *name);
 
 /* The same with a number or a text, for the scope that is open: how many rows, which file.  Texts
@@ -107,12 +107,12 @@ typedef struct perf_fiber {             /* the open scopes of a coroutine       
 } perf_fiber;
 
 /* Coroutines: call it right before the switch.  `from` keeps the scopes that are open now, `to`
- * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  What runs
- * meanwhile is in the total of scopes that wait, not in their self time; on the time line all share
- * the line of their thread.  A fibre that has moved to another thread begins anew there.         */
+ * brings back its own; both start as PERF_ZERO, also that of the thread's own stack.  A scope that
+ * waits has what runs meanwhile in its total, not in its self time; on the time line all share the
+ * line of their thread.  A fibre that has moved to another thread begins anew there.             */
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 
-/* What the trace calls this thread; copied, cut to 31 bytes. */
+/* What the trace calls this thread; copied, cut to 31 bytes; NULL takes the name away. */
 PERF_FN void perf_thread_name(const char *name);
 
 /*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
@@ -197,8 +197,8 @@ PERF_FN void perf_thread_name(const char *name);
 /* >>private: bodies, in the order of the prototypes -------------------------------------------- */
 
 struct perf_core_;
-/* One reading of both clocks.  The system clock is read somewhere inside the bracket, always at
- * the same place, so what differs between two narrow brackets is the step of the counter.        */
+/* One reading of both clocks.  The system clock is read inside the bracket, always at the same
+ * place, so two narrow brackets differ by the step of the counter.                               */
 typedef struct perf_pair_ {
     uint64_t ticks, ns, width;
 } perf_pair_;
@@ -270,7 +270,7 @@ typedef struct perf_cell_ {
     uint64_t  inside;           /* time of the scopes that it calls itself                        */
     char      others[(PERF_CELLS_ - 1) * 64];
     /* cold */
-    uint64_t  again;            /* the part of `sum` that is no time of its own in the caller's   */
+    uint64_t  again;            /* the part of `sum` that another call's time contains already    */
     uint64_t  within;           /* time of the scopes that its recursive calls called             */
     uint64_t  min, max;
     struct perf_cell_    *kin;  /* ring of the cells of this name in this thread                  */
@@ -293,8 +293,8 @@ typedef struct perf_gauge_ {    /* of a counter, or of the numbers of scopes    
 } perf_gauge_;
 
 /* 16 bytes in the ring: duration : 32, name id : 24, depth : 8.  A duration of 2^32 - 1 says that
- * the true one, a counter's value or an async span's length and id stand in the entries before it;
- * those have name 0, as have the number or the text of an instant.                               */
+ * the entries before hold what does not fit: the true one, a counter's value, an async span's
+ * length and id.  Those have name 0, as have the number or the text of an instant.               */
 typedef struct perf_event_ {
     uint64_t start;             /* ticks                                                          */
     uint64_t what;
@@ -347,7 +347,7 @@ typedef struct perf_recorder_ {
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
-    uint64_t     made, birth;   /* ticks; birth: or of the last reset                             */
+    uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     uint64_t     thread;        /* id of the owner                                                */
     uint64_t     number;        /* 1, 2, ... in order of appearance                               */
     uint64_t     ring_lost;     /* bytes written before the last reset                            */
@@ -371,7 +371,7 @@ typedef struct perf_recorder_ {
     char         name[32];
     perf_known_  known[64];
     perf_cell_   root;                          /* of the call tree                               */
-    uint64_t     waste;                         /* `late` where there is none                     */
+    uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
 } perf_recorder_;
@@ -438,8 +438,7 @@ PERF_COLD_FN_ int perf_image_visit_(struct perf_image_info_ *image, size_t size,
 }
 #endif
 
-/* The note is written here, into whatever file uses this function: one that only includes the
- * header gets none.                                                                              */
+/* The note is written here, into each file that uses this function; to include it writes none. */
 PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 {
 #if PERF_NOTES_
@@ -461,7 +460,7 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
 #endif
 }
 
-/* ---- the core: what a file that only marks has done elsewhere ----
+/* ---- the core: what files that only mark leave to another file ----
  *
  * A table of functions of perf_record.h.  A file that reads or switches recordings holds it and
  * hands it to the anchors of all images before constructors run; an image that is loaded later
@@ -485,8 +484,8 @@ typedef struct perf_core_ {
 } perf_core_;
 
 #if PERF_ONE_CORE_
-/* Looks in all images.  Without one this image's marks do nothing from now on: whoever brings a
- * core later clears that bit.  The second look is for one that came since the first.             */
+/* Looks for a core in all images.  If there is none, this image's marks do nothing, until whoever
+ * brings a core later clears that bit.  The second look finds one that came since the first.     */
 PERF_COLD_FN_ const perf_core_ *perf_core_find_(void)
 {
     perf_search_ s;
@@ -560,7 +559,7 @@ PERF_INLINE_FN_ void *perf_event_at_(const perf_recorder_ *t, uint64_t byte)
     return PERF_PTR_(char *, t->ring) + byte;
 }
 
-/* Room for `bytes` of entries, which a signal handler that writes some, too, leaves alone. */
+/* Takes room for `bytes` of entries.  A signal handler that writes meanwhile takes other room. */
 PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
 {
     uint64_t at = bytes;
@@ -602,8 +601,8 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
     }
 }
 
-/* Counts a duration in its bucket, some scopes later.  One word of memory is changed at a time, so
- * that scopes of a signal handler that comes in between at worst put one of theirs into the bucket
+/* Counts a duration in its bucket, some scopes later.  One word of memory changes at a time, so a
+ * signal handler that comes in between at worst has one of its scopes counted in the bucket
  * before.                                                                                        */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
@@ -646,7 +645,7 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
     PERF_REL_(&t->open, c);
 }
 
-/* A name that was last called from elsewhere, or is new, or open already: recursion. */
+/* Begins a name that was last called from elsewhere, or is new, or open already: recursion. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -655,7 +654,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
                 : PERF_CAST_(perf_span_ *, PERF_NULL_);
 }
 
-/* The other call stands at the end of its path, so this needs no frame: six instructions. */
+/* The call of the other path comes last, so this needs no frame: six instructions. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
@@ -872,8 +871,8 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 PERF_END_DECLS
 
 #ifdef __cplusplus
-/* The linker merges members that a compiler leaves out of line, those of files with and without
- * PERF_DISABLE too: so each mode has names of its own.                                           */
+/* The linker merges members that a compiler leaves out of line, even of files with and without
+ * PERF_DISABLE: so each mode has names of its own.                                               */
 #if PERF_DISABLE
 #define PERF_MODE_ off_
 #else

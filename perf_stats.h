@@ -6,7 +6,7 @@
  *     puts(perf_verdict_text(&v));                   // "ACCEPT: speed-up 1.42x (95 % CI ..."
  *
  * C99, C++11, CUDA, Cython.  libc only, no -lm, no global state, no clock, no thread.
- * It does not measure anything: perf.h does, and feeds what it measured in here.
+ * It measures nothing itself: perf.h does, and has its numbers judged here.
  * Sections (search for ">>"):  math  summary  compare  sequential  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_STATS_H
@@ -23,8 +23,8 @@ PERF_BEGIN_DECLS
 PERF_FN const char *perf_warning_text(uint32_t bit);
 
 /* >>math: what libm would give, without linking it -----------------------------------------------
- * Relative error against 60-digit references (tests/stats/math.c): see each line.  Any thread, no
- * state.  Outside the domain the answer is NaN; infinities are honoured.  docs/statistics.md has
+ * Each line gives the relative error against 60-digit references (tests/stats/math.c).  Any thread,
+ * no state.  Outside the domain the answer is NaN; infinities are honoured.  docs/statistics.md has
  * the formulas and their sources.                                                                */
 PERF_FN double perf_log(double x);              /* natural; 3e-16; log(0) = -inf                  */
 PERF_FN double perf_log1p(double x);            /* log(1 + x) without losing small x; 4e-16       */
@@ -37,7 +37,7 @@ PERF_FN double perf_t_cdf(double t, double df);                  /* Student t, d
 PERF_FN double perf_t_quantile(double p, double df);
 PERF_FN double perf_binomial_cdf(double k, double n, double p);  /* P(X <= k), X ~ Bin(n, p)      */
 
-/* >>summary ----------------------------------------------------------------------------------- */
+/* >>summary: without an array the status is PERF_EINVAL, or else the answer is NaN ------- */
 
 /* Summary of x[0..n).  x is not changed; sorts a copy, so it allocates above 256 values. */
 PERF_FN perf_summary perf_summarize(const double *x, size_t n);
@@ -49,9 +49,9 @@ PERF_FN double perf_quantile(const double *sorted, size_t n, double p);
 PERF_FN perf_interval perf_quantile_interval(const double *sorted, size_t n, double p,
                                              double confidence);
 
-/* The same from a histogram: limits at the outer ends of the buckets that hold the two ranks, so
- * the chance of covering is never less than with the values themselves, and the interval wider by
- * at most a bucket on either side (2^-K each).  All NaN: no values, p or confidence out of range */
+/* The same from a histogram.  The limits are the outer ends of the buckets that hold the two
+ * ranks: it covers no less often than from the values themselves, and is wider by a bucket on
+ * either side at most (2^-K each).  All NaN: no values, or p or confidence out of range.         */
 PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, double confidence);
 
 /* Interval of a quantile when neighbours in time are alike: x in time order, at least 40 values.
@@ -66,21 +66,21 @@ PERF_FN perf_interval perf_mean_interval(const double *x, size_t n, double confi
 /* Fewest values for which a two-sided interval of quantile p is bounded on both sides; 0: never. */
 PERF_FN size_t perf_quantile_min_count(double p, double confidence);
 
-/* Ascending sort without recursion limits or allocation; n log n always.  No NaN, please. */
+/* Sorts upwards: n log n always, no allocation, little recursion.  NaN come last.  x: not NULL. */
 PERF_FN void perf_sort_values(double *x, size_t n);
 
-/* >>compare ----------------------------------------------------------------------------------- */
+/* >>compare: without an array the status is PERF_EINVAL; without a rule the default ------- */
 
 PERF_FN perf_compare_opts perf_compare_opts_default(void);  /* all zero; for C++11 and Cython     */
 PERF_FN perf_compare_opts perf_compare_opts_resolved(const perf_compare_opts *opts); /* what runs */
 
-/* Rules spelled out, 0 included: 0 percent is a threshold of 1; a factor of 0 is no rule (NaN).
- * (In a perf_rule of your own an amount of 0 takes the default of its kind.)                     */
+/* Rules by a number that is taken as it is: 0 percent is a threshold of 1; a factor of 0 is no
+ * rule (NaN).  (In a perf_rule of your own an amount of 0 takes the default of its kind.)        */
 PERF_FN perf_rule perf_rule_speedup(double factor, perf_metric metric);
 PERF_FN perf_rule perf_rule_reduction(double percent, perf_metric metric);      /* down by >= %   */
 PERF_FN perf_rule perf_rule_no_regression(double percent, perf_metric metric);  /* worse by <= %  */
 
-/* The rule as the largest acceptable ratio candidate / baseline; NaN when the amount is not one. */
+/* The rule (NULL: default) as the largest acceptable ratio candidate / baseline; NaN: invalid. */
 PERF_FN double perf_rule_threshold(const perf_rule *rule);
 
 /* n pairs in the order of time, each measured back to back in an order chosen by a fair coin.
@@ -97,13 +97,12 @@ PERF_FN perf_verdict perf_compare(const double *baseline, size_t nb, const doubl
 PERF_FN const char *perf_verdict_text(perf_verdict *v);
 PERF_FN const char *perf_decision_text(perf_decision d);    /* "ACCEPT", "REJECT", "INCONCLUSIVE" */
 
-/* Holds a finished verdict against an accuracy check.  Failed: REJECT, whatever else is in doubt.
- * Asked for but not made, or held against a limit that is none: no ACCEPT.  Passed, or NULL:
- * nothing changes.                                                                               */
+/* Applies an accuracy check to a finished verdict.  Failed: REJECT, whatever else is in doubt.
+ * Asked for but not made, or an invalid limit: no ACCEPT.  Passed, or NULL: nothing changes.     */
 PERF_FN void perf_verdict_guard(perf_verdict *v, const perf_guard *guard);
 
 /* Largest errors of out[] against reference[], n elements; NULL or n = 0: `compared` is 0, errors
- * are NaN, and a guard that holds this ACCEPTs nothing.                                          */
+ * are NaN, and a guard with them lets nothing be ACCEPTed.                                       */
 PERF_FN perf_accuracy perf_accuracy_f64(const double *reference, const double *out, size_t n);
 PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out, size_t n);
 
@@ -111,9 +110,9 @@ PERF_FN perf_accuracy perf_accuracy_f32(const float *reference, const float *out
 PERF_FN int perf_accuracy_ok(const perf_accuracy *seen, const perf_tolerance *limit);
 
 /* A rule from text: "speedup >= 1.3", "down >= 20 % on p95", "no regression beyond 2 % on mean".
- * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about that of
- * memory. Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
- * p50 p95 p99 mean memory throughput.  PERF_EFORMAT (out unchanged) for anything else.           */
+ * "memory down >= 10 %" names the metric first; "memory down >= 10 % on p95" is about the p95 of
+ * memory.  Leading "latency", a trailing "x" or "%" and letter case do not matter; metrics: time
+ * p50 p95 p99 mean memory throughput.  NULL: PERF_EINVAL; else PERF_EFORMAT.  Then *out stays. */
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 
 /* The two-sided p-value of "the ratio is the threshold": the largest 1 - confidence at which
@@ -121,21 +120,21 @@ PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out);
 PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candidate, size_t n,
                                     const perf_compare_opts *opts);
 
-/* p-values of a family of n questions, adjusted so that any false answer among all of them stays
- * below alpha (Holm 1979).  out may be p; what is no probability counts as 1.  PERF_EINVAL for
- * NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.                     */
+/* p-values of a family of n questions, adjusted (Holm 1979): if you compare them with alpha, any
+ * false answer among all has a chance below alpha.  out may be p; what is no probability counts as
+ * 1. PERF_EINVAL for NULL, PERF_ENODATA for n = 0, PERF_ENOMEM above 256 values without memory.  */
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out);
 
 /* >>sequential: look after every pair, stop when it is decided ------------------------------------
  * Bets on the signs of log(candidate / baseline) - log(threshold).  If the threshold is the median
- * of the ratio within a pair, the signs are fair whatever the noise and the shapes, so it may be
- * looked at after every pair with any budget, and each wrong answer still has at most half of
- * 1 - confidence (Ville's inequality).                                                           */
+ * of the ratio within a pair, the signs are fair whatever the noise and the shapes.  So you may
+ * look after every pair, with any budget, and each wrong answer still has a chance of at most half
+ * of 1 - confidence (Ville's inequality).                                                        */
 #define PERF_SEQ_BETS_ 7
 
 typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep it anywhere      */
     double         log_threshold;
-    double         tick;                /* log resolution given away on both sides                */
+    double         tick;                /* the clock's step as a log, conceded on both sides      */
     double         level;               /* evidence needed: 2 / (1 - confidence)                  */
     uint64_t       pairs, excluded;
     uint64_t       decided_at;          /* pairs used by the decision, 0 while open               */
@@ -145,7 +144,7 @@ typedef struct perf_seq {               /* fixed size, no pointer: copy it, keep
 } perf_seq;
 
 /* rule NULL: speed-up >= 1.3x; confidence 0: 0.95; tick: clock resolution / typical value, >= 0.
- * PERF_EINVAL for a rule without a threshold: then perf_seq_add never decides.                   */
+ * PERF_EINVAL: s NULL, or a rule without a threshold: then perf_seq_add never decides.           */
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
                                   double tick);
 
@@ -166,13 +165,13 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
  *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
  *   perf_step_log_, perf_widen_  what a clock's step may hide, as a log; an interval widened by it
  *   perf_seq_excludes_     1: the bets have ever excluded a log ratio on one side
- *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers, the
- *                          decision from a log interval, and what withholds one; never a guard's
- *   perf_lopsided_         1: pairs do not say what their medians say: the arms differ in shape
+ *   perf_verdict_start_, perf_verdict_finish_, perf_verdict_cap_  a verdict without numbers; the
+ *                     decision from a log interval; withholds one, but never a guard's
+ *   perf_lopsided_  1: the arms differ in shape, so pairs and medians may say different things
  *   perf_put_rule_, perf_put_interval_  a rule and an answer as words
  *   perf_skip_number_      reads a plain decimal number; NULL: there is none                     */
 
-/* >>private: bodies, in the order of the prototypes ------------------------------------------ */
+/* >>private: bodies, callees before their callers -------------------------------------------- */
 
 /* ---- math ---- */
 
@@ -422,7 +421,7 @@ PERF_FN double perf_beta_fraction_(double x, double a, double b)
     return f;
 }
 
-/* I_x(a, b), x + y = 1; where it is small it is computed, not 1 minus the rest. */
+/* I_x(a, b), x + y = 1; a small one is computed itself, not as 1 minus the rest. */
 PERF_FN double perf_beta_tail_(double x, double y, double a, double b, double delta)
 {
     double front;
@@ -442,9 +441,8 @@ PERF_FN double perf_beta_cdf(double x, double a, double b)
     return perf_beta_tail_(x, 1.0 - x, a, b, a * (1.0 - x) - b * x);
 }
 
-/* P(T > t), t >= 0; *fall: how much of it is lost for each unit of log t.  With a = df / 2 it is
- * half of I_x(a, 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is
- * near 1.                                                                                        */
+/* P(T > t), t >= 0; *fall: its relative decrease with log t.  With a = df / 2 it is half of I_x(a,
+ * 1/2), x = a / (a + t^2 / 2), as DLMF 8.17.7 writes it: nothing cancels where x is near 1.      */
 PERF_FN double perf_t_upper_(double t, double df, double *fall)
 {
     double a = 0.5 * df, s = 0.5 * t * t, x = a / (a + s), y = s / (a + s), power;
@@ -473,8 +471,8 @@ PERF_FN double perf_t_cdf(double t, double df)
     return t < 0.0 ? tail : 1.0 - tail;
 }
 
-/* Newton on the log of the tail against log t, kept inside a shrinking bracket.  The normal
- * quantile, which is always nearer to 0, is where it begins.                                     */
+/* Newton on the log of the tail against log t, kept inside a shrinking bracket.  It begins at the
+ * normal quantile, which is always nearer to 0.                                                  */
 PERF_FN double perf_t_quantile(double p, double df)
 {
     double q = p < 0.5 ? p : 1.0 - p, t = -perf_normal_quantile(q), low = t, high = PERF_INF_;
@@ -527,9 +525,9 @@ PERF_FN double perf_confidence_(double c)
     return c >= 0.5 && c <= 0.999999 ? c : PERF_NAN_;
 }
 
-/* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  Without
- * a branch on the data, which would be mispredicted every other time: the signed-rank interval of
- * 1,000 pairs went from 149 to 124 us with it.                                                   */
+/* Moves what is < pivot (or <= with equal = 1) to the front; returns how many those are.  There is
+ * no branch on the data, as half of them would be mispredicted: that took the signed-rank interval
+ * of 1,000 pairs from 149 to 124 us.                                                             */
 PERF_FN size_t perf_partition_(double *x, size_t n, double pivot, int equal)
 {
     size_t i, j = 0;
@@ -558,8 +556,8 @@ PERF_FN size_t perf_sort_cut_(double *x, size_t n)
     return low < high ? perf_partition_(x, n, pivot > low ? pivot : high, 0) : 0;
 }
 
-/* Quicksort on the median of three, which a cut replaces where it parts badly.  Only the smaller
- * part is sorted by a call; few values are sorted by insertion.                                  */
+/* Quicksort on the median of three, with a cut in its place where that would part badly.  Only the
+ * smaller part is sorted by a call; few values are sorted by insertion.                          */
 PERF_FN void perf_sort_part_(double *x, size_t n)
 {
     size_t i, j;
@@ -591,7 +589,7 @@ PERF_FN void perf_sort_part_(double *x, size_t n)
 
 PERF_FN void perf_sort_values(double *x, size_t n)
 {
-    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* what is no number stays behind */
+    perf_sort_part_(x, perf_partition_(x, n, PERF_INF_, 1));    /* NaN stay behind the numbers    */
 }
 
 /* `local` when it is large enough, else allocated; NULL when that fails. */
@@ -921,7 +919,7 @@ PERF_FN perf_rule perf_rule_make_(perf_rule_kind kind, perf_metric metric, doubl
 {
     perf_rule r = {kind, metric, amount, 0};
 
-    if (!(amount < 0.0) && !(amount > 0.0))         /* 0: not the default, which 0 would become   */
+    if (!(amount < 0.0) && !(amount > 0.0))         /* a 0 is meant: no default                   */
         r.amount = kind == PERF_RULE_SPEEDUP || perf_is_nan_(amount) ? PERF_NAN_ : 5e-324;
     return r;
 }
@@ -955,9 +953,8 @@ PERF_FN double perf_rule_threshold(const perf_rule *rule)
     return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
 }
 
-/* Smallest step between sorted values of which at least 5 % repeat: what the clock (or the
- * printing) could resolve.  0: they show no step; infinite: all are equal.  1e-9: rounding, no
- * step.                                                                                          */
+/* The step of the clock (or the printing) in sorted values: their smallest distance, if 5 % or
+ * more repeat.  0: no step shows; infinite: all are equal.  Below 1e-9 of a value: rounding.     */
 PERF_FN double perf_step_seen_(const double *sorted, size_t n)
 {
     double gap = PERF_INF_;
@@ -987,8 +984,8 @@ PERF_FN double perf_step_common_(double a, double b)
 }
 
 /* How far the log of a ratio may be off when both sides are read in steps; a and b are the step
- * over the value of each side.  Each is rounded to the nearest step: log((1 + s/2) / (1 - s/2)) at
- * worst, which also covers one side read a whole step too short, log(1 + s).                     */
+ * over the value of each side.  Rounding each to the nearest step gives log((1 + s/2) / (1 - s/2))
+ * at worst.  That also covers one side read a whole step too short, log(1 + s).                  */
 PERF_FN double perf_step_log_(double a, double b)
 {
     double s = a > b ? a : b;
@@ -996,7 +993,7 @@ PERF_FN double perf_step_log_(double a, double b)
     return s < 2.0 ? perf_log1p(2.0 * s / (2.0 - s)) : PERF_INF_;
 }
 
-/* The same from the values and the step of the clock, 0: found in the values of both arms. */
+/* The same from the values and the clock's step; 0: the step that the values of both arms show. */
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                               double tick)
 {
@@ -1039,9 +1036,9 @@ PERF_FN double perf_signed_rank_cdf_(double n, double k)
             l4 * l6 / 17280.0 * h9 + l4 * l4 * l4 / 82944.0 * h11);
 }
 
-/* Largest k with P(W <= k - 1) <= tail: the k-th smallest and k-th largest Walsh average bound
- * the centre.  Counted to n = 80; the series beyond gave the counted k for every n to 400 at
- * twelve tails from 0.25 to 0.00001 (tests/stats/oracle.c).                                      */
+/* Largest k with P(W <= k - 1) <= tail: the k-th smallest and k-th largest Walsh average bound the
+ * centre.  Counted to n = 80, from there on by the series, which gave the counted k for every n to
+ * 400 at twelve tails from 0.25 to 0.00001 (tests/stats/oracle.c).                               */
 PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
 {
     double   ways[80 * 81 / 4 + 1], total = 0.0, nn = PERF_CAST_(double, n), x;
@@ -1051,7 +1048,7 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     if (n > 80) {
         double z = perf_normal_quantile(tail);
         x = nn * (nn + 1.0) / 4.0 + z * perf_sqrt(nn * (nn + 1.0) * (2.0 * nn + 1.0) / 24.0);
-        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);  /* the normal law, a few steps beside it      */
+        k = x < 1.0 ? 0 : PERF_CAST_(uint64_t, x);  /* near it by the normal law, then steps      */
         while (k && perf_signed_rank_cdf_(nn, PERF_CAST_(double, k) - 1.0) > tail)
             k--;
         while (perf_signed_rank_cdf_(nn, PERF_CAST_(double, k)) <= tail)
@@ -1104,14 +1101,14 @@ PERF_FN double perf_walsh_kth_(const double *d, size_t n, uint64_t k)
                                                  PERF_CAST_(double, upto));
     for (turn = 0; upto > k && turn < 500; turn++) {
         f = (PERF_CAST_(double, k - below) - 0.5) / PERF_CAST_(double, upto - below);
-        if (turn % 4 == 3)                          /* the number before hi: is hi where a crowd  */
-            t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* of equal ones begins?      */
-        else if (turn)                              /* interpolation may crawl: halve, too        */
+        if (turn % 4 == 3)                          /* the last number before hi: do equal ones   */
+            t = hi - (hi < 0.0 ? -hi : hi) * 1.2e-16 - 5e-324;      /* begin at hi?               */
+        else if (turn)                              /* halve, too: interpolation may crawl        */
             t = lo + (turn % 4 == 2 ? 0.5 : f) * (hi - lo);
         if (!(t > lo && t < hi))
             t = lo + 0.5 * (hi - lo);
         if (!(t >= lo && t < hi))
-            break;                                  /* no number in between                       */
+            break;                                  /* no number between lo and hi                */
         c = perf_walsh_count_(d, n, t, &top);
         if (c >= k) {
             hi = top;
@@ -1182,7 +1179,7 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     return r;
 }
 
-/* How much pairing narrows the ratio of quantiles: from the indicators of being below. */
+/* How much pairing narrows the ratio of quantiles: from how often one alone is below its own. */
 PERF_FN double perf_pair_shrink_(const double *a, const double *b, size_t n, double qa, double qb,
                                  double p)
 {
@@ -1291,7 +1288,7 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
     return v;
 }
 
-/* What caps a verdict whatever the numbers say.  Wrong outputs stay REJECTed. */
+/* Withholds the decision for `reason`, whatever the numbers say.  Wrong outputs stay REJECTed. */
 PERF_FN void perf_verdict_cap_(perf_verdict *v, const char *reason)
 {
     if (v->decision == PERF_INCONCLUSIVE || (v->warnings & PERF_WARN_OUTPUTS))
@@ -1373,16 +1370,16 @@ PERF_FN double perf_middle_(double *x, size_t n, double p)
     return perf_quantile(x, n, p);
 }
 
-/* 1 when one value is so large a part of the sum that the mean says little about the others. */
+/* 1: one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
     return sorted[n - 1] - perf_quantile(sorted, n, 0.5) > 0.1 * perf_moments_of_(sorted, n).sum;
 }
 
-/* Are the sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
- * symmetric.  The signed ranks of the distances to the median are summed; 0.126 n^3 is the variance
- * for normal d.  1 above so many standard errors: 1.4 where it only costs width and a miss may cost
- * a wrong answer (docs/statistics.md has the rates), 2.58 where it is said: 1 false word in 100. */
+/* Are sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
+ * symmetric.  Signed ranks of the distances to the median are summed; 0.126 n^3 is the variance
+ * for normal d.  1 above so many standard errors: 1.4 where a false 1 only costs width and a miss
+ * may cost a wrong answer (rates: docs/statistics.md), 2.58 where it is said: 1 in 100.          */
 PERF_FN int perf_lopsided_(const double *d, size_t n, double errors)
 {
     double m = perf_quantile(d, n, 0.5), rank = n % 2 ? 1.0 : 0.0, sum = 0.0, down, up;
@@ -1481,9 +1478,9 @@ PERF_FN int perf_is_duration_(double x)
     return perf_is_finite_(x) && x > 0.0;
 }
 
-/* Both kinds of comparison; pairs: nx = ny.  One of several joined rules: REJECT only when
- * `strict`, at the confidence that leaves all of them together what one alone may be wrong, says
- * so, too.  ACCEPT needs no correction: all must agree.                                          */
+/* Both kinds of comparison; pairs: nx = ny.  When rules are joined, `strict` must say REJECT, too:
+ * at the confidence with which all together are as seldom wrong as one alone.  ACCEPT needs no
+ * correction, as all must agree.                                                                 */
 PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double *y, size_t ny,
                                         int paired, perf_compare_opts o)
 {
@@ -1669,8 +1666,7 @@ PERF_FN const char *perf_verdict_text(perf_verdict *v)
     return v->text;
 }
 
-/* Floating-point bits as integers in numeric order, so that a difference counts representable
- * steps.                                                                                         */
+/* Floating-point bits as integers in numeric order: their difference counts representable steps. */
 PERF_FN double perf_ulp_gap_(uint64_t a, uint64_t b, int bits)
 {
     uint64_t sign = UINT64_C(1) << (bits - 1);
@@ -1895,10 +1891,10 @@ PERF_FN uint64_t perf_random_(uint64_t *state)
 
 /* ---- sequential ---- */
 
-/* One round: each stakes a fixed share of the capital on the sign of x being that of `toward`.
- * Returns the sum, which starts at 1 and exceeds L with probability at most 1/L if the signs were
- * fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that agree make 43,
- * which passes 40.                                                                               */
+/* One round of bets: each stakes a fixed share of its capital on x having the sign of `toward`.
+ * Returns the sum of the capitals, which starts at 1 and exceeds L with probability at most 1/L if
+ * the signs are fair (Ville 1939).  The stakes cover weak and strong effects; seven pairs that
+ * agree make 43, which passes 40.                                                                */
 PERF_FN double perf_seq_bet_(double *capital, double x, double toward)
 {
     static const double stake[PERF_SEQ_BETS_] = {0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1.0};
@@ -1959,7 +1955,7 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
     return s->decision;
 }
 
-/* 1 when the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
+/* 1: the bet that the centre lies in direction `toward` of theta was ever won at `level`. */
 PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double toward, double level)
 {
     double capital[PERF_SEQ_BETS_];
@@ -1972,9 +1968,9 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
     return 0;
 }
 
-/* How many of the sorted values, counted from one end, lie in what the bets have excluded on that
- * side. The capital falls as theta moves towards the data, so what is excluded has no gaps:
- * bisection.                                                                                     */
+/* How many of the sorted values, counted from one end, the bets have excluded on that side.  The
+ * capital falls as theta moves towards the data, so there are no gaps among the excluded:
+ * bisection finds their end.                                                                     */
 PERF_FN size_t perf_seq_excluded_(const double *log_ratio, size_t n, const double *sorted, size_t k,
                                   double toward, double level)
 {
@@ -2013,8 +2009,8 @@ PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, doubl
     r.estimate = perf_quantile(s, k, 0.5);
     if (low)
         r.low = s[low - 1] < r.estimate ? s[low - 1] : r.estimate;
-    if (high)                                       /* the median may have left what the bets had */
-        r.high = s[k - high] > r.estimate ? s[k - high] : r.estimate;   /* found: then no answer  */
+    if (high)                                       /* the median may since have come back over   */
+        r.high = s[k - high] > r.estimate ? s[k - high] : r.estimate;   /* the bets' limit        */
     perf_scratch_free_(s, local);
     return r;
 }

@@ -17,31 +17,30 @@ PERF_BEGIN_DECLS
 
 /* >>tally ------------------------------------------------------------------------------------- */
 
-/* What the scopes of one name have recorded, as a struct without pointers: keep it, send it, add it
- * to those of other processes in any order or tree, the bits of the sum are the same (one
- * MPI_Reduce: docs/mpi.md).  All zero is empty.  44 KB, so not on a small stack.                 */
+/* What the scopes of one name have recorded, as a struct without pointers.  Keep it, send it, add
+ * it to those of other processes: in any order or tree the sum has the same bits (one MPI_Reduce:
+ * docs/mpi.md).  All zero is empty.  It has 44 KB, too much for a small stack.                   */
 typedef struct perf_tally {
     perf_hist hist;             /* of the calls in ns: exact extremes, percentiles within 2 %     */
     uint64_t  calls, sum_ns;    /* sum_ns / calls is the mean                                     */
-    uint64_t  total_ns;         /* recursive calls once                                           */
+    uint64_t  total_ns;         /* a recursive call counts once                                   */
     uint64_t  self_ns;          /* without the scopes inside                                      */
-    uint64_t  parts;            /* tallies in it: 1 from perf_tally_of                            */
+    uint64_t  parts;            /* tallies added up in it: 1 from perf_tally_of                   */
     uint64_t  most_ns, least_ns;        /* largest and smallest total_ns of a part, ...           */
-    uint32_t  most, least;      /* ... and its number; of equal ones the lower                    */
+    uint32_t  most, least;      /* ... and that part's number; of equal ones the lower            */
 } perf_tally;
 
-/* Tally of `name` (the host's scope where a device scope has that name too) from all threads, which
- * may go on; `part` is a number of yours for this process, its rank.  PERF_ENODATA: nothing
- * recorded, *out is then a part without calls, which counts as one in an imbalance.  PERF_EINVAL:
- * no name or out; PERF_ENOMEM: *out is empty.                                                    */
+/* The tally of `name` from all threads, which may go on; where the host and a device have a scope
+ * of that name, the host's.  `part` is a number of yours for this process, its rank.
+ * PERF_ENODATA: nothing recorded; *out is then a part without calls, which counts as one in an
+ * imbalance. PERF_EINVAL: no name or no out; PERF_ENOMEM: *out is empty.                         */
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out);
 
 /* into += from.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or not a tally; either way
  * `into` stays as it was.                                                                        */
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
 
-/* By how much the part with the most time is beyond the mean of all parts: 0.2 is 20 %; 0 when
- * there is no time in it.                                                                        */
+/* How far the part with most time exceeds the mean of all parts: 0.2 is 20 %; 0: there is none. */
 PERF_FN double perf_tally_imbalance(const perf_tally *t);
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
@@ -51,7 +50,7 @@ PERF_FN uint64_t perf_tally_ns_(double ticks, double tick)
     return PERF_CAST_(uint64_t, ticks * tick + 0.5);
 }
 
-/* The buckets in ns.  One call each goes to the extremes themselves, which are exact so. */
+/* Adds the buckets in ns.  One call each goes to the least and the most, so that both are exact. */
 PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const perf_sum_ *c,
                                     double tick)
 {
@@ -79,7 +78,7 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const pe
         if (n)
             perf_hist_add_n(h, ns, n);
     }
-    h->head.lo = h->head.width[0] = 0;  /* they depend on the order of records    */
+    h->head.lo = h->head.width[0] = 0;  /* these depend on the order of records */
 }
 
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out)

@@ -4,7 +4,7 @@
  *   perf_out_ o = perf_out_open_(line, sizeof line);
  *   perf_putf_(&o, "%-12s%10g\n", name, ns);               // "load           1.23 us"
  *
- * Not for you.  No printf below it: no locale, no stdio, and fast enough for traces.
+ * For the library itself.  It calls no printf: no locale, no stdio, and fast enough for traces.
  * Sections (search for ">>"):  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_TEXT_H
@@ -16,10 +16,13 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what other headers may use, each with its contract where it is defined ------------
- *   perf_out_, perf_out_open_, perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_,
- *   perf_put_fixed_, perf_putf_, perf_putv_, perf_digits_, perf_utf8_, perf_columns_,
- *   perf_put_json_, perf_put_csv_, perf_put_escaped_, perf_put_cut_, perf_put_cell_              */
+/* >>internal: what other headers may use; all but the last three write into a perf_out_ ---------
+ *   perf_out_, perf_out_open_  text that ends before `cap`; what is beyond is counted
+ *   perf_putf_, perf_putv_  by a format, see below
+ *   perf_put_, perf_put_n_, perf_put_char_, perf_put_u64_, perf_put_fixed_  a text, bytes, numbers
+ *   perf_put_cut_, perf_put_cell_  a name or a text in the columns of a table
+ *   perf_put_json_, perf_put_csv_, perf_put_escaped_  a name in quotes, as a program reads it
+ *   perf_digits_, perf_utf8_, perf_columns_  digits in memory; bytes, columns of a character     */
 
 typedef struct perf_out_ {
     char  *p;           /* where to write; NULL with cap 0 only counts                            */
@@ -27,16 +30,15 @@ typedef struct perf_out_ {
     size_t cap;         /* size of p; output is always NUL-terminated when cap > 0                */
     int    width;       /* columns of the screen; 0: as many as there are                         */
     int    style;       /* what it can show, see perf_report.h                                    */
-    uint32_t skip;      /* bit i: cell i of a perf_putf_ is left out, with the text behind it     */
+    uint32_t skip;      /* bit i: cell i of a perf_putf_ is left out, with the text after it      */
 } perf_out_;
 
-/* Writes a format.  Its letters are those of printf, so that compilers check the arguments, but not
- * all of them, and some mean something else:
+/* Writes a format.  Compilers check the arguments, because its letters are those of printf.  Only
+ * these exist, and %g and %e mean something else:
  *   %s  text    %c  character    %.3f  number with so many decimals (always given)    %%
  *   %g  nanoseconds, as "1.23 us"       %e  bytes, as "1.5 MiB"
- * With a width (%10g, %*g) it is a cell of a table: right-aligned behind at least one blank; %-20s
- * is a name in just so many columns, %.20s one in at most so many (perf_put_cut_), %.0s one that is
- * quoted as JSON.                                                                                */
+ * A width (%10g, %*g) makes a cell of a table: right-aligned, after at least one blank.  %-20s pads
+ * or cuts a name to 20 columns, %.20s only cuts it (perf_put_cut_), %.0s quotes it as JSON.      */
 PERF_FN void perf_putf_(perf_out_ *o, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 
@@ -74,7 +76,7 @@ PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
         perf_put_char_(o, *s++);
 }
 
-/* Decimal: 20 characters at most, and no NUL.  Returns what is behind them. */
+/* Writes v in decimal, at most 20 characters without a NUL.  Returns where they end. */
 PERF_FN char *perf_digits_(char *p, uint64_t v)
 {
     char   text[20], *q = text + 20;
@@ -172,8 +174,8 @@ PERF_COLD_FN_ int perf_utf8_(const char *s)
     return n;
 }
 
-/* Columns that the character of n bytes at s takes in a terminal: 2 for East Asian wide ones and
- * emoji, 0 for marks that sit on the one before (large blocks of Unicode's East Asian Width).    */
+/* Columns of a terminal that the character of n bytes at s takes: 2 for East Asian wide ones and
+ * emoji, 0 for combining marks, else 1 (by large blocks of Unicode's East Asian Width).          */
 PERF_COLD_FN_ size_t perf_columns_(const char *s, int n)
 {
     static const uint32_t block[][3] = {
@@ -192,8 +194,8 @@ PERF_COLD_FN_ size_t perf_columns_(const char *s, int n)
     return 1;
 }
 
-/* A name in at most `width` columns: control characters, those of UTF-8 too, and bytes that are not
- * UTF-8 shown as '?', long ones cut with "...".  Returns the columns left.                       */
+/* Writes a name in at most `width` columns: a longer one is cut, with "..." behind.  Control
+ * characters (of UTF-8, too) and bytes that are not UTF-8 become '?'.  Returns the columns left. */
 PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 {
     size_t      columns = 0, shown = 0, wide;
@@ -223,7 +225,7 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
     return shown < width ? width - shown : 0;
 }
 
-/* Right-aligned. */
+/* Right-aligned in `width` columns, after at least one blank. */
 PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
 {
     size_t n = strlen(text);
@@ -234,8 +236,8 @@ PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
     perf_put_(o, text);
 }
 
-/* A name for programs.  A JSON string with its quotes, which may stand in a <script>; or a CSV
- * field, always quoted, with quotes doubled (RFC 4180).  Bytes that are not UTF-8 become U+FFFD. */
+/* Writes a name for programs: as a JSON string in quotes, safe in a <script>; or as a CSV field,
+ * in quotes that are doubled inside (RFC 4180).  Bytes that are not UTF-8 become U+FFFD.         */
 #define perf_put_json_(o, s) perf_put_escaped_(o, s, 0)
 #define perf_put_csv_(o, s)  perf_put_escaped_(o, s, 1)
 PERF_COLD_FN_ void perf_put_escaped_(perf_out_ *o, const char *s, int how)     /* 2: OpenMetrics */

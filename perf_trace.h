@@ -22,17 +22,17 @@
 
 /* >>config ------------------------------------------------------------------------------------ */
 
-#ifndef PERF_STREAM_BYTES       /* in the file that calls perf_trace_stream: the most that it     */
-#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* writes, and one write; then the stream ends    */
+#ifndef PERF_STREAM_BYTES       /* in the file that calls perf_trace_stream: the stream ends with */
+#define PERF_STREAM_BYTES (UINT64_C(1) << 30)   /* the write that goes beyond so many bytes       */
 #endif
 
 PERF_BEGIN_DECLS
 
 /* >>save -------------------------------------------------------------------------------------- */
 
-/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b >
- * c) in the order in which they were begun, and open as one; perf_trace_merge() takes any order,
- * and any machines.  PERF_EINVAL, PERF_EIO, PERF_ENOMEM.                                         */
+/* Perfetto's protobuf: about 23 bytes a scope.  Files of one machine may be concatenated (cat a b
+ * > c) in the order in which they were begun, and open as one; perf_trace_merge() takes any order,
+ * and any machines.  PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM.                                */
 PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* >>stream: the trace goes to a file while the program runs -------------------------------------
@@ -41,25 +41,25 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
  *     ...                                          // a kill -9 here loses the last second
  *     perf_trace_stream_end();                     // writes what is left, and closes
  *
- * Each thread writes its ring when half of it is new, or a second has passed: there is no thread of
- * ours, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the report,
- * "(perf.h writes the trace)".  A thread that waits for long is written by the next one that works.
- * A forked child goes on in a file of its own, "run.pftrace.PID", when it first has something to
- * write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the environment does
- * both calls.                                                                                    */
+ * The library starts no thread: each thread writes its ring when half of it is new, or a second has
+ * passed, and the scope that fills the ring pays, 0.1 us an event.  That time is a row of the
+ * report, "(perf.h writes the trace)".  The ring of a thread that waits for long is written by the
+ * next one that works.  A forked child goes on in a file of its own, "run.pftrace.PID", when it has
+ * something to write.  With PERF_AT_EXIT 1 above this header, PERF_TRACE_STREAM=file in the
+ * environment makes both calls.                                                                  */
 
-/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  The
- * first scope inside one that is open at a write may be moved by a ns for each scope around it.
- * PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0; PERF_EIO,
- * PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is cut back
- * to the last whole write, the report counts the events that are not in it, and the rings go on. */
+/* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
+ * that is open at a write may move the first one inside it by a ns, and by one more for each
+ * around it.  PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
+ * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
+ * cut back to the last whole write, the report counts the events not in it, recording goes on.   */
 PERF_FN perf_status perf_trace_stream(const char *path);
 
 /* Writes what all rings hold now: call it before a long wait.  PERF_ESTATE without a stream,
  * PERF_EIO when the stream has failed, now or before.                                            */
 PERF_FN perf_status perf_trace_stream_flush(void);
 
-/* The same, and closes the file.  Another stream may then be started. */
+/* Writes what all rings hold now, and closes the file.  Another stream may then be started. */
 PERF_FN perf_status perf_trace_stream_end(void);
 
 /* >>merge: traces of several processes in one file ----------------------------------------------
@@ -72,11 +72,11 @@ typedef struct perf_trace_part {        /* zero = default, but for the path     
     int64_t     bound_ns;       /* how wrong that may be: shown beside the name; 0: not shown     */
 } perf_trace_part;
 
-/* Writes n traces, Perfetto protobuf all of them, into the file `out`, whole or not at all; it may
- * be one of the n.  Process numbers that occur twice are changed. n = 1 repairs a file that a kill
- * has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of the
- * part that is at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no
- * path, n = 0, or a name of more than 255 bytes; PERF_EFORMAT: not such a trace of perf.h;
+/* Merges n traces, all of them Perfetto protobuf, into the file `out`, whole or not at all; `out`
+ * may be one of the n.  Process numbers that occur twice are changed.  n = 1 repairs a file that a
+ * kill has cut: what is not whole at its end is left out.  *bad, unless NULL, becomes the index of
+ * the part at fault, n when none is.  After any error `out` is as it was.  PERF_EINVAL: no path, n
+ * = 0, or a name of more than 255 bytes; PERF_EFORMAT: a part is no such trace of perf.h;
  * PERF_ELIMIT: more than 65,536 processes; PERF_EIO, PERF_ENOMEM.                                */
 PERF_FN perf_status perf_trace_merge(const char *out, const perf_trace_part *part, size_t n,
                                      size_t *bad);
@@ -125,14 +125,14 @@ typedef struct perf_edge_ {
     uint32_t name, depth;
 } perf_edge_;
 
-/* A scope that is open when its children are written follows in a later write, with a begin that
- * lies before.  What begins at one moment (clocks tick every 10 ns) a viewer nests in the order of
- * the file: the scope would land inside its first child.  So the first child of each open scope is
- * moved, and whatever begins at the same moment: by 1 ns if the open scope is the outermost, by
- * 2 ns in the next, and so on.  That way every scope begins before what is inside it, in whatever
- * order they are written.  `now`, and `old` as it was before the present write: for each depth the
- * ticks of the first begin in the file inside a scope which is not in the file yet.  now[0]: no
- * depth, but the last time in the file in ns.                                                    */
+/* A scope that is open when its children are written comes into the file with a later write, and
+ * begins before them.  If both begin at one moment (clocks tick every 10 ns), a viewer nests them
+ * in the order of the file, and the scope would land inside its first child.  So the first child
+ * of each open scope is moved, with all that begins at the same moment: by 1 ns if the open scope
+ * is the outermost, by 2 ns in the next, and so on.  Then every scope begins before what is inside
+ * it, whenever it is written.  `now`, and `old` from before the present write, hold for each depth
+ * the ticks of the first begin in the file inside a scope which is not in the file yet.  now[0] is
+ * no depth, but the last time in the file in ns.                                                 */
 #define PERF_TIES_      256u            /* the depth in an event has 8 bits; deeper: no harm done */
 #define PERF_TIES_NONE_ (~UINT64_C(0))
 typedef struct perf_ties_ {
@@ -153,7 +153,7 @@ typedef struct perf_pf_ {
     struct perf_ties_ *ties;                    /* NULL: all events of a thread are there at once */
 } perf_pf_;
 
-/* Names as the viewer wants them: UTF-8, or the bytes that are not replaced by '?'. */
+/* A name in UTF-8, as viewers want it: bytes that are not become '?'. */
 PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
 {
     size_t n;
@@ -166,7 +166,7 @@ PERF_COLD_FN_ size_t perf_pf_text_(char *to, const char *name)
     return n;
 }
 
-/* The length of the message that began at `begin`, into the two bytes before it. */
+/* Writes the length of the message that began at `begin` into the two bytes before it. */
 PERF_COLD_FN_ void perf_pf_close_(char *begin, const char *end)
 {
     begin[-2] = PERF_CAST_(char, ((end - begin) & 127) - 128);
@@ -225,9 +225,9 @@ PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const ch
 }
 
 /* Starts the sequence of a thread: its clock counts ns from t0 of CLOCK_MONOTONIC (3), its names
- * get short numbers.  The trace processor knows a clock by its number and the sequence's, and t0 of
- * one may not go back: so both come from the process, as far as there are numbers (64 clocks; 100
- * sequences of one byte).                                                                        */
+ * get short numbers.  The trace processor knows a clock by its number and that of the sequence,
+ * and t0 of a clock may not go back: so both are made from the number of the process, as far as
+ * there are numbers (64 clocks; 100 sequences of one byte).                                      */
 PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uuid, uint64_t t0)
 {
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
@@ -238,7 +238,7 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
-/* The number that events of the sequence have for a name, and for its place in the source. */
+/* Tells the sequence by which number its events call a name, and its place in the source. */
 PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
 {
     const perf_site_ *site = &PERF_ACQ_(&w->registry->names)[id]->site;
@@ -305,7 +305,7 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     w->file.p = p;
 }
 
-/* Whatever is no scope.  `known`: its track has been described. */
+/* Writes an event that is no scope.  `known`: its track has been described. */
 PERF_COLD_FN_ void perf_pf_other_(perf_pf_ *w, const perf_zone_ *z, const perf_events_ *e,
                                   int known)
 {
@@ -396,7 +396,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
     return out;
 }
 
-/* When a scope begins in the file whose first children are there already. */
+/* Writes a begin or end whose first children are in the file already. */
 PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_edge_ *edge)
 {
     uint64_t ns = perf_epoch_ns_(&w->epoch, edge->ticks), at;
@@ -412,7 +412,7 @@ PERF_COLD_FN_ void perf_pf_late_(perf_pf_ *w, const perf_events_ *e, const perf_
                    edge->name ? e : PERF_NULL_, edge->value);
 }
 
-/* Raises *ns to where the first children up to `ticks` are moved; returns the ticks of the next. */
+/* Raises *ns to where first children up to `ticks` are moved; returns the ticks of the next one. */
 PERF_COLD_FN_ uint64_t perf_pf_tie_(const perf_pf_ *w, uint64_t ticks, uint32_t *depth,
                                     uint64_t *ns)
 {
@@ -549,9 +549,9 @@ typedef struct perf_streaming_ {
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
 } perf_streaming_;
 
-/* How ticks become ns: straight pieces that meet, so that what was written stays in order with what
- * follows, each aimed at the clock as it is known now.  A new piece when the time since the start
- * has doubled, and every minute.                                                                 */
+/* How ticks become ns: by straight pieces that join, so that what follows stays in order with what
+ * was written.  Each aims at the clock as it is known now.  A new piece begins when the time since
+ * the start has doubled, and every minute.                                                       */
 PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
 {
     perf_epoch_  now = perf_epoch_of_(r);
@@ -585,7 +585,7 @@ PERF_COLD_FN_ void perf_stream_clock_(perf_streaming_ *s, perf_registry_ *r)
     s->pf.epoch = *k;
 }
 
-/* Brings ring_first up to date with events that are about to be written, see perf_ties_. */
+/* Brings ring_first up to date with the events that are about to be written, see perf_ties_. */
 PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const perf_events_ *e)
 {
     uint64_t   *first = t->ring_first, at, i = e->count;
@@ -626,7 +626,7 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     return !f->failed;
 }
 
-/* Cuts the file back to what is whole. */
+/* Cuts the file back to the last whole write. */
 PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {
     perf_file_ *f = &s->pf.file;
@@ -694,7 +694,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
-        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* their last is not there yet    */
+        while (e.count && PERF_EVENT_PART_(e.event[0].what)) {  /* its last part is not there yet */
             e.event++;
             e.count--;
             until -= sizeof(perf_event_);
@@ -728,7 +728,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
     if (t) {
         done = (t->ring_head - t->ring_sent) / sizeof(perf_event_);
         perf_stream_one_(s, r, t);
-        /* as many as would have come in one period, had they come at the speed of the last ones  */
+        /* as many events as a period brings at the speed of the last ones */
         half = r->ring_events / 2 < PERF_STREAM_CHUNK_ / 2 ? r->ring_events / 2
                                                            : PERF_STREAM_CHUNK_ / 2;
         step = t->ring_step ? t->ring_step / sizeof(perf_event_) : 16;
@@ -769,7 +769,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     }
     if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* that one's memory again                */
+        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* its memory is used again               */
         PERF_FREE(s->event);                            /* of one that failed                     */
     } else {
         s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));

@@ -13,12 +13,11 @@
 
 PERF_BEGIN_DECLS
 
-/* >>internal: what perf_stats.h may use: PERF_WARN_LIST_, the warnings as a list of X(name, bit,
- * text).                                                                                         */
+/* >>internal: perf_stats.h uses PERF_WARN_LIST_, the warnings as a list of X(name, bit, text). */
 
 /* >>warnings ---------------------------------------------------------------------------------- */
 
-/* What a result should be read with, as bits.  A warning never changes a number. */
+/* What you should know when you read a result, as bits.  A warning never changes a number. */
 #define PERF_WARN_LIST_(X)                                                                        \
     X(PERF_WARN_UNBOUNDED,   0, "too few values to bound every interval")                         \
     X(PERF_WARN_BAD_VALUES,  1, "values that are no positive numbers were left out")              \
@@ -74,13 +73,13 @@ typedef struct perf_summary {
 
 /* >>compare: is the candidate better by as much as you asked? -------------------------------------
  * ACCEPT: the whole interval clears the threshold.  REJECT: the whole interval misses it.
- * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  Each
- * wrong answer has at most half of 1 - confidence (2.5 %).  docs/statistics.md says why, and what
- * is assumed.                                                                                    */
+ * INCONCLUSIVE: neither; `pairs_needed` says how many further pairs would probably settle it.  A
+ * wrong ACCEPT has a chance of at most half of 1 - confidence (2.5 %), and so has a wrong REJECT.
+ * docs/statistics.md says why, and what is assumed.                                              */
 typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
 
 typedef enum perf_metric {              /* what is compared, candidate against baseline           */
-    PERF_METRIC_PAIR,                   /* the typical ratio within a pair; separate samples: p50 */
+    PERF_METRIC_PAIR,                   /* what is compared: candidate with baseline              */
     PERF_METRIC_P50,
     PERF_METRIC_P95,
     PERF_METRIC_P99,
@@ -103,7 +102,7 @@ typedef struct perf_rule {              /* an acceptance rule as data; all zero:
 } perf_rule;
 
 typedef enum perf_design {              /* how the two samples came about                         */
-    PERF_DESIGN_UNKNOWN,                /* pairs: trusts that each pair was taken in coin order;  */
+    PERF_DESIGN_UNKNOWN,                /* pairs: each is taken to be in the order of a coin;     */
                                         /* separate samples: never better than INCONCLUSIVE       */
     PERF_DESIGN_RANDOM,                 /* the order of measurement was randomised: you vouch     */
     PERF_DESIGN_SEPARATE                /* one after the other (a saved baseline): INCONCLUSIVE   */
@@ -135,12 +134,12 @@ typedef struct perf_compare_opts {      /* zero = default                       
                                         /* step that the values of both arms show (memory: none); */
                                         /* negative: the values are exact                         */
     perf_guard  guard;
-    int         rules;                  /* this rule and those joined to it by AND; 0 -> 1.       */
-                                        /* REJECT then takes 1 - (1 - confidence) / rules, so     */
-                                        /* that all together are as seldom wrong as one           */
+    int         rules;                  /* how many rules are joined by AND, this one included;   */
+                                        /* 0 -> 1.  REJECT then needs 1 - (1 - confidence) /      */
+                                        /* rules, so that all together are as seldom wrong as one */
 } perf_compare_opts;
 
-/* The answer, with everything it rests on.  Valid as long as you keep it; no pointer into data. */
+/* The answer, with all it rests on.  A plain struct: no pointer into your data. */
 typedef struct perf_verdict {
     perf_decision decision;
     perf_status   status;               /* PERF_OK or why nothing can be said                     */
@@ -154,10 +153,10 @@ typedef struct perf_verdict {
     uint64_t      baseline_values;      /* separate samples: values used of each; pairs: 0        */
     uint64_t      candidate_values;
     uint64_t      excluded;             /* values left out: NaN, infinite, zero or negative       */
-    double        min_detectable_change;    /* found with 80 % chance by this many: 0.02 is 2 %;  */
+    double        min_detectable_change;    /* so many find it with 80 % chance: 0.02 is 2 %;     */
                                         /* inf: none                                              */
     double        pairs_needed;         /* INCONCLUSIVE: further pairs for an 80 % chance of an   */
-                                        /* answer; inf: no number would do; else 0                */
+                                        /* answer; inf: no number is enough; else 0               */
     uint32_t      warnings;             /* PERF_WARN_ bits                                        */
     const char   *clock;                /* "by processor time", "by the wall's clock"; NULL: the  */
                                         /* library did not take the times                         */

@@ -214,8 +214,8 @@ static void guards(void)
         o.rule.metric = i == 3 ? PERF_METRIC_MEAN : PERF_METRIC_PAIR;
         v = i == 0 ? perf_compare(a, 40, b, 40, &o) : perf_compare_pairs(a, b, 40, &o);
         perf_verdict_cap_(&v, "the control failed");
-        CHECK(v.decision == PERF_REJECT && strstr(v.reason, "outputs") &&
-                  strstr(perf_verdict_text(&v), "outputs") && (v.warnings & PERF_WARN_OUTPUTS),
+        CHECK(v.decision == PERF_REJECT && (v.warnings & PERF_WARN_OUTPUTS) &&
+                  strcmp(v.reason, "the control failed") != 0,
               "wrong outputs, doubt %d: %s", (int)i, perf_verdict_text(&v));
     }
 }
@@ -832,7 +832,7 @@ static void shapes(void)
         v = perf_compare_pairs(a, b, 100, &o);
         wrong[0] += v.decision == PERF_ACCEPT;
         wrong[1] += v.decision == PERF_REJECT;
-        said += (v.warnings & PERF_WARN_SHAPE) && strstr(perf_verdict_text(&v), "shape");
+        said += (v.warnings & PERF_WARN_SHAPE) != 0;
     }
     CHECK(wrong[0] <= 40 && wrong[1] <= 40, "fixed, spikes: %d ACCEPT, %d REJECT of 1000", wrong[0],
           wrong[1]);
