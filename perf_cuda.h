@@ -1906,17 +1906,17 @@ PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes)
     return PERF_OK;
 }
 
-/* What the driver knows: bytes in use now, and the most since the mark before.  The pool's
- * high-water mark is set back, so that it belongs to one phase.  0 or the driver's code. */
+/* What the driver knows: bytes in use now, and the most since the mark before.  Spoils no capture.
+ * Sets back the pool's high-water mark, which so belongs to one phase.  0 or the driver's code. */
 PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_ *m, uint64_t *high)
 {
     size_t   left = 0, total = 0;
     uint64_t held = 0, out = 0, zero = 0;
     void    *pool = PERF_NULL_;
-    int      code = b->mem_info(&left, &total);
+    int      code, mode = 2, relaxed = b->capture_mode && !b->capture_mode(&mode);
 
-    if (b->ctx_device && b->ctx_device(&m->device))
-        m->device = 0;
+    code = b->mem_info(&left, &total);
+    (void)(b->ctx_device && b->ctx_device(&m->device));
     m->total = PERF_CAST_(double, total);
     m->used = m->needed = m->total - PERF_CAST_(double, left);
     if (!code && b->pool_get && b->pool_value && b->pool_set && !b->pool_get(&pool, m->device) &&
@@ -1929,6 +1929,8 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
         *high = *high > out ? *high - out : 0;
     }
     m->peak = m->needed;
+    if (relaxed)
+        (void)b->capture_mode(&mode);
     return code;
 }
 

@@ -622,9 +622,8 @@ typedef struct perf_gpu_meters_ {
     X(smi_celsius, "rsmi_dev_temp_metric_get") X(smi_busy, "rsmi_dev_busy_percent_get")
 #define PERF_GPU_METER_(f, name) perf_gpu_symbol_(library, "", name, &n->f);
 
-/* Loads and starts one of them, once in the process (tens of ms, with no lock held): until that is
- * done, other threads get NULL.  Never stopped: others may use it.  SMI's flag keeps its locks in
- * this process: another that was killed may hold those of the machine for ever. */
+/* Loads and starts one, once in the process (tens of ms, no lock held; until then others get NULL).
+ * Never stopped: others may use it.  The flag keeps SMI's locks here: a dead process keeps its. */
 PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
 {
     static const char *const name[2][6] = {
@@ -650,9 +649,8 @@ PERF_COLD_FN_ perf_gpu_meters_ *perf_gpu_meters_get_(uint32_t amd)
     return n && n->usable ? n : PERF_NULL_;
 }
 
-/* Who knows the meters of a device, and its handle there; NULL: not to be had.  Of "0000:3b:00.0"
- * SMI has all but the last digit as numbers: that counts parts of a divided device, of which the
- * first has the meters of all. */
+/* Who knows the meters of a device, and its handle there; NULL: not to be had.  For SMI the last
+ * digit of "0000:3b:00.0" is a part of a divided device, whose first one has the meters of all. */
 PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
                                         perf_gpu_meters_ **meters)
 {

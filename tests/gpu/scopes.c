@@ -356,6 +356,8 @@ static void captures(void)
             (void)sim_work(stream, 1000);
         }
         one("beside", other, 1000);             /* another stream meanwhile: recorded */
+        if (i % 100 == 0)
+            (void)perf_gpu_memory_mark("inside");
         graph = NULL;
         whole += sim_capture_end(stream, &graph) == 0 && graph;
         if (!graph)

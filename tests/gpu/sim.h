@@ -931,6 +931,8 @@ static inline int sim_mem_info(size_t *free_bytes, size_t *total_bytes)
 {
     int d;
     SIM_ENTER(mem_info);
+    if (sim_unsafe())                           /* nothing promises that it is not */
+        return sim_leave(900);
     if (!sim_current())
         return sim_leave(201);
     d = sim_current()->device;
