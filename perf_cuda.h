@@ -108,8 +108,8 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 /* >>memory ------------------------------------------------------------------------------------
  * Marks the end of a phase ("load", "forward"): bytes in use on the current context's device, what
  * that is more than at the mark before, and the peak: from the driver's memory pool where the
- * program allocates from it, from your notes, and from the marks.  The report has a table of them.
- * PERF_ENOGPU without a current context, PERF_EGPU if the driver fails.  NULL reads "(null)". */
+ * program allocates from it, from your notes, and from the marks.  A table of the report.  NULL
+ * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
 /* Notes an allocation (bytes > 0) or what was given back (< 0) under a name of yours, NULL for

@@ -218,8 +218,8 @@ PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_ker
                                        uint64_t room, perf_kernel_info *info);
 
 /* The events as a Chrome trace, each SM a process, each warp at a time a track; statuses as above,
- * and PERF_EIO.  names[id] for id < count, else "scope 7", cut at 255 bytes; host_ns is added to
- * the device's times (perf_now() less its clock at one moment, to fit a trace of perf.h).        */
+ * PERF_EIO, PERF_EINVAL: no path.  names[id] for id < count, else "scope 7", cut at 255 bytes;
+ * host_ns is added to device times (perf_now() less its clock at one moment: fits our traces).   */
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
