@@ -1605,9 +1605,9 @@ PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *bes
 /* One new run against k saved ones: Student's prediction interval for the logs.  It covers the
  * ratio if the runs are alike but for the change.  A random walk seen over a span S has a sample
  * variance of S/6; after a time `age` its distance from the mean has the variance age + S/3.
- * `walk`, if not 0, is their quotient.  It ends at 10 %, as no machine walks for ever, and runs of
- * one second also differ by noise that does not add up (without the end, a doubled time passed a
- * day later).                                                                                    */
+ * `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for ever, and runs of
+ * one second also differ by noise that does not add up (without the end, a day after runs of
+ * seconds the interval was -100 % to +1,000,000 %, and a doubled time passed).                   */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk, double *beside,
                                                 const perf_compare_opts *o, double *p)
