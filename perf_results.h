@@ -54,8 +54,7 @@ typedef struct perf_results_opts {  /* zero = default                           
 PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++11 and Cython     */
 
 /* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path, PERF_EIO, PERF_ENOMEM, PERF_ESTATE: samples changed while they were
- * written.                                                                                       */
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
@@ -137,8 +136,7 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
-/* The verdicts as a table for people, to an open stream, which stays open.  PERF_EIO, PERF_ENOMEM,
- * PERF_EINVAL: NULL.                                                                             */
+/* Writes the verdicts as a table; `file` stays open.  PERF_EINVAL: NULL; PERF_EIO, PERF_ENOMEM. */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
