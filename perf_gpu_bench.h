@@ -448,7 +448,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     x->sm_mhz = telemetry && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle) ? mhz : 0;
     if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->event[1])) ||
         !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])) ||
-        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* or no number: its mistake */
+        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* the driver's mistake */
         return 0;
     if (PERF_ACQ_(&s->word->out) == 2) {
         x->flags |= PERF_GPU_SAMPLE_TIMEOUT;

@@ -197,7 +197,7 @@ typedef struct perf_kernel_info {
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */
     double   error_ns;                  /* largest disagreement of the clock pairs of one SM, and */
-                                        /* how far those of MI300's XCDs may be off; > 1e20: any  */
+                                        /* by how much MI300's XCDs may be off; > 1e20: unknown   */
 } perf_kernel_info;
 
 /* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
@@ -815,7 +815,7 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
             high = x - bound[b][a] < high ? x - bound[b][a] : high;
         }
         if (low < PERF_KERNEL_NONE_ / 10 && high > -PERF_KERNEL_NONE_ / 10)
-            continue;                   /* the first that has rings, or it has none */
+            continue;                   /* it has no rings, or is the first that has */
         k->unsure = high - low > k->unsure ? high - low : k->unsure;
         x = low < PERF_KERNEL_NONE_ / 10 ? high : high > -PERF_KERNEL_NONE_ / 10 ? low
                                                                         : (low + high) / 2;
