@@ -33,8 +33,7 @@
 #error "perf.h: found another or an older perf_base.h; keep all files of one release together"
 #endif
 
-/* >>config ------------------------------------------------------------------------------------
- * These, and those of the rooms.                                                                 */
+/* >>config: these, and those of the rooms ------------------------------------------------------ */
 
 #ifndef PERF_NVTX               /* 1 in one file of a program: every scope of all its files is an */
 #define PERF_NVTX 0             /* NVTX range for Nsight Systems; needs nvtx3/nvToolsExt.h there  */

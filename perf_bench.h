@@ -123,7 +123,7 @@ PERF_FN const char *perf_result_text(perf_result *r);
 #define PERF_KEEP_(x) ((void)(x))               /* tcc deletes nothing                            */
 #elif defined(__clang__)                        /* clang 14 stores each double for "r,m" and "g" */
                                                 /* but not for "X".  volatile asm reads memory.   */
-                                                /* A type without a register goes through memory  */
+                                                /* What "X" refuses goes through memory           */
 #if defined(__AVX512F__)
 #define PERF_KEEP_WIDEST_ 64u
 #elif defined(__AVX__)

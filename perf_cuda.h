@@ -80,9 +80,8 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope);
  * if the driver failed: what was fetched before is kept.  Takes a lock.                          */
 PERF_FN perf_status perf_gpu_collect(void);
 
-/* Waits for the scopes that have ended in the context current in this thread, fetches all results
- * and ties the device's clock to the host's more tightly (see perf_gpu_stats.aligned_ns).  No lock
- * is held while it waits. */
+/* Waits for the scopes that have ended in this thread's current context, fetches all results and
+ * ties the device's clock to the host's more tightly (see aligned_ns).  Holds no lock meanwhile. */
 PERF_FN perf_status perf_gpu_collect_sync(void);
 
 typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, of fetched scopes */
@@ -108,13 +107,12 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 /* >>memory ------------------------------------------------------------------------------------
  * Marks the end of a phase ("load", "forward"): bytes in use on the current context's device, what
  * that is more than at the mark before, and the peak: from the driver's memory pool where the
- * program allocates from it, from your notes, and from the marks.  The report has a table of them.
- * PERF_ENOGPU without a current context, PERF_EGPU if the driver fails.  NULL reads "(null)". */
+ * program allocates from it, from your notes, and from the marks.  A table of the report.  NULL
+ * reads "(null)".  PERF_ENOGPU: no current context; PERF_EGPU: the driver failed.  Some us. */
 PERF_FN perf_status perf_gpu_memory_mark(const char *phase);
 
-/* Notes an allocation (bytes > 0) or what was given back (< 0) under a name of yours, NULL for
- * none.  Also for what you only plan: the report names the first phase that would not fit.  NaN
- * and infinite numbers: PERF_EINVAL. */
+/* Notes bytes that were allocated (> 0) or given back (< 0), under a name or NULL; also those that
+ * you only plan: the report names the first phase that would not fit.  PERF_EINVAL: NaN, inf.    */
 PERF_FN perf_status perf_gpu_memory_note(const char *what, double bytes);
 
 /* >>internal: what other headers may use -----------------------------------------------------
@@ -344,8 +342,7 @@ PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
     return 0;
 }
 
-/* Function pointers that other threads replace: one word, never torn.  (nvcc's front end crashes on
- * an atomic store of one.) */
+/* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
 #if PERF_TSAN_
 #define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
 #else
@@ -521,9 +518,9 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
     return ring;
 }
 
-/* The n-th of the thread's rings of a line; made when there are fewer; NULL without memory.  There
- * is more than one where a collector lost its processor in the middle of a ring, so that its owner
- * had to go on in another. */
+/* The n-th of the thread's rings of a line, made if there are fewer; NULL without memory.  A
+ * second one is needed if a collector lost its processor within the first, and its owner had to go
+ * on.                                                                                            */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
                                                 perf_gpu_line_ *l, int n)
 {
@@ -635,8 +632,7 @@ extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM
 extern void *perf_dso_ __asm__("__dso_handle") PERF_ATTR_((__visibility__("hidden")));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
- * there before our first scope.  What has finished is fetched; after this nothing is called any
- * more. */
+ * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
 PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
 {
     perf_gpu_state_ *g = PERF_CAST_(perf_gpu_state_ *, state);
@@ -781,8 +777,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_take_(perf_gpu_state_ *g, const perf_gpu_
     return s;
 }
 
-/* The first scope of a window that could go the short way: is the context still there, and is there
- * room?  1: it can. */
+/* The first scope of a window that could go the short way.  1: its context lives, there is room. */
 PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
 {
     perf_gpu_state_        *g = ring->state;
@@ -856,9 +851,8 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, vo
         }
 }
 
-/* Everything that is not the common case of an end.  `bad` is the answer of stream_capturing if
- * the records have gone well, else that answer and theirs mixed.  A slot without a ring was wiped
- * by a fork. */
+/* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
+ * gone well, else mixed with theirs.  A slot without a ring was wiped by a fork.                 */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
     perf_gpu_state_ *g = perf_gpu_state_get_();
@@ -991,11 +985,9 @@ PERF_FN void perf_gpu_scope_end(perf_gpu_scope *scope)
     scope->slot = PERF_NULL_;
 }
 
-/* ---- fetching: from the driver into the list of results ----
- * With the ring's lock held. */
+/* ---- fetching: from the driver into the list of results, with the ring's lock held ---- */
 
-/* The distance from an anchor as whole ns where a float of milliseconds still has them (16.7 ms);
- * 0: it cannot be. */
+/* The distance from an anchor in whole ns, where a float of ms has them (16.7 ms); 0: invalid. */
 PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 {
     double d = ms * 1e6;
@@ -1176,8 +1168,7 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
     PERF_REL_(&ring->head, x->head);
 }
 
-/* ---- booking: from the list of results into the report ----
- * With the state's lock held. */
+/* ---- booking: from the list of results into the report, with the state's lock held ---- */
 
 #define PERF_GPU_DRIFT_ 5e-4            /* two crystals of 100 ppm, and NTP may slew the rest */
 

@@ -95,7 +95,7 @@ PERF_END_DECLS
 #if defined(__linux__)
 #define PERF_O_AT_ONCE_ PERF_O_NONBLOCK_
 #else
-#define PERF_O_AT_ONCE_ 0       /* there /dev/fd/1 has its flags in common with the host's        */
+#define PERF_O_AT_ONCE_ 0       /* elsewhere /dev/fd/1 shares its flags with the host's           */
 #endif
 #define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
 
@@ -208,8 +208,8 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
 #endif
 }
 
-/* Opens a regular file to read.  NULL for all else: a pipe would keep its reader waiting, a device
- * need not end.  Not even one that takes the file's place at this moment is waited for.          */
+/* Opens a regular file to read.  NULL for all else: a pipe may never send, a device never end.  It
+ * does not wait for one that takes the file's place at this moment, either.                      */
 PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 {
 #if PERF_POSIX_FILES_
@@ -288,7 +288,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
         f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_AT_ONCE_ | PERF_O_CLOEXEC_);
         if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
             (void)perf_close_(f->fd);
-        if (f->file && PERF_O_AT_ONCE_)         /* no pipe was waited for; its reader may be slow */
+        if (f->file && PERF_O_AT_ONCE_)         /* open waited for no pipe; writes may wait       */
             (void)perf_fcntl_(f->fd, 4, 0);     /* F_SETFL                                        */
     }
 #endif

@@ -448,7 +448,7 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     x->sm_mhz = telemetry && !perf_gpu_clock_(s->t, s->device, &mhz, &x->throttle) ? mhz : 0;
     if (!perf_gpu_try_(s, inside ? s->t->stream_sync(s->stream) : s->t->event_sync(s->event[1])) ||
         !perf_gpu_try_(s, s->t->event_elapsed(&ms, s->event[0], s->event[1])) ||
-        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* or no number: its mistake */
+        !perf_gpu_try_(s, ms > -1e11f && ms < 1e11f ? 0 : 999)) /* the driver's mistake */
         return 0;
     if (PERF_ACQ_(&s->word->out) == 2) {
         x->flags |= PERF_GPU_SAMPLE_TIMEOUT;
@@ -526,10 +526,9 @@ PERF_FN int perf_gpu_can_graph_(const perf_gpu_loop_ *s)
            s->t->graph_launch && s->t->graph_exec_destroy && s->t->graph_destroy;
 }
 
-/* Does a launch come back only when it is done? Then the gate's launch, or the one behind it,
- * lasts as long as a short gate holds: three times, for the host may lose its processor once.
- * From then on there is no gate, and a graph with the events inside it is the way to leave the
- * host out. */
+/* Does a launch come back only when it is done?  Then the gate's launch, or the one behind it,
+ * lasts as long as a short gate holds: three times, for the host may lose its processor once. From
+ * then on there is no gate, and a graph with the events inside it leaves the host out.           */
 PERF_COLD_FN_ int perf_gpu_serialised_(perf_gpu_loop_ *s)
 {
     const uint64_t limit = s->own_word.limit_ns;
@@ -758,8 +757,7 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *
 
 /* ---- the loop ---- */
 
-/* Host time until all that the context was given is done, at most limit_ns; -1: cannot be told,
- * -2: not by then. */
+/* Host ns until the context's work is done, limit_ns at most; -1: not known, -2: not by then. */
 PERF_COLD_FN_ double perf_gpu_quiet_(perf_gpu_loop_ *s, double limit_ns)
 {
     uint64_t began = perf_now();
@@ -799,9 +797,8 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
     }
 }
 
-/* A warm-up launch has ended.  1: enough of them.  A clock that reads the same twice is no proof,
- * it may not have been read anew: the times of three blocks of 5 ms have to agree, and the clock
- * with them. */
+/* A warm-up launch has ended.  1: enough.  A clock that reads the same twice may not have been
+ * read anew: so the times of three blocks of 5 ms have to agree, and the clock with them.        */
 PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     uint64_t t = perf_now();

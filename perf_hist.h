@@ -102,9 +102,8 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
 /* Histogram in memory that somebody else filled (a mapping, a message).  NULL: not one of ours. */
 PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes);
 
-/* ---- record ----  `h` must not be NULL; every form of histogram is accepted by every record.
- * The first three: one writer; perf_hist_snapshot may read from other threads or processes at any
- * time.                                                                                          */
+/* ---- record ----  h is not NULL, of any form.  The first three have one writer, and at any time
+ * perf_hist_snapshot may read from other threads or processes.                                   */
 
 /* Inlined for the fixed form.  Keeps the sum. */
 PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
@@ -148,9 +147,8 @@ PERF_FN double perf_hist_sum(const perf_hist *h);
 PERF_FN double perf_hist_mean(const perf_hist *h);
 
 /* Sample standard deviation (n - 1), from bucket midpoints with Sheppard's correction.  Good when
- * the values spread over many buckets; a few values in wide buckets can be far off
- * (docs/histogram.md has the figures).  Values outside the range count as half-way to the extreme:
- * rough then.                                                                                    */
+ * values spread over many buckets; a few values in wide buckets can be far off (figures:
+ * docs/histogram.md), and values outside the range are rough: half-way to the extreme.           */
 PERF_FN double perf_hist_std(const perf_hist *h);
 
 /* 0 <= q <= 1, else PERF_HIST_NO_DATA. */
@@ -196,9 +194,8 @@ PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
 PERF_FN void perf_hist_reset(perf_hist *h);
 
-/* into = `live` at one moment, while another thread or process may be writing it.  Same form
- * required (else PERF_EINVAL).  Count, percentiles and extremes agree with each other whatever the
- * writer does.                                                                                   */
+/* into = `live` at one moment, while another thread or process may be writing it.  PERF_EINVAL:
+ * another form.  Count, percentiles and extremes agree with each other whatever the writer does. */
 PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 
 /* >>internal: what other headers may use -------------------------------------------------------

@@ -712,8 +712,7 @@ PERF_FN uint64_t perf_hlog_raw_(perf_hlog_source_ *s, int bytes)
     return v;
 }
 
-/* Codes from their lengths.  0: too many codes for the lengths, or (unless it is the single code
- * that deflate allows) too few.                                                                  */
+/* Codes from lengths; 0: too many codes, or too few (but deflate allows a single one). */
 PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, unsigned n)
 {
     uint16_t first[17];
@@ -913,8 +912,7 @@ PERF_FN void perf_inflate_codes_(perf_hlog_source_ *s)
     }
 }
 
-/* More bytes in the window, in which all has been read; 0: there are none, at a right end or
- * because the line is bad.                                                                       */
+/* More bytes in the window, which has all been read; 0: none, at a right end or in a bad line. */
 PERF_FN int perf_inflate_more_(perf_hlog_source_ *s)
 {
     perf_hlog_bits_ *in = &s->in;
@@ -1027,8 +1025,7 @@ PERF_FN int perf_hlog_zigzag_(perf_hlog_source_ *s, uint64_t *left, int64_t *x)
     return 1;
 }
 
-/* All of the payload has been read but for 40 bytes: old versions of HdrHistogram_c counted the
- * header into its length.                                                                        */
+/* All but 40 bytes were read: old versions of HdrHistogram_c counted the header into the length. */
 PERF_FN int perf_hlog_short_by_header_(perf_hlog_source_ *s, uint64_t left)
 {
     return left == 40 && s->read == s->written && !perf_inflate_more_(s) && !s->in.bad;

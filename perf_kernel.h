@@ -197,7 +197,7 @@ typedef struct perf_kernel_info {
     double   cycle_ns;                  /* all SMs together; 0: ran too short to tell, then the   */
                                         /* times of events count 1 ns a cycle                     */
     double   error_ns;                  /* largest disagreement of the clock pairs of one SM, and */
-                                        /* how far those of MI300's XCDs may be off; > 1e20: any  */
+                                        /* by how much MI300's XCDs may be off; > 1e20: unknown   */
 } perf_kernel_info;
 
 /* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
@@ -218,8 +218,8 @@ PERF_FN perf_status perf_kernel_decode(const void *image, size_t bytes, perf_ker
                                        uint64_t room, perf_kernel_info *info);
 
 /* The events as a Chrome trace, each SM a process, each warp at a time a track; statuses as above,
- * and PERF_EIO.  names[id] for id < count, else "scope 7", cut at 255 bytes; host_ns is added to
- * the device's times (perf_now() less its clock at one moment, to fit a trace of perf.h).        */
+ * PERF_EIO, PERF_EINVAL: no path.  names[id] for id < count, else "scope 7", cut at 255 bytes;
+ * host_ns is added to device times (perf_now() less its clock at one moment: fits our traces).   */
 PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, size_t bytes,
                                            const char *const *names, uint32_t count,
                                            int64_t host_ns);
@@ -815,7 +815,7 @@ PERF_COLD_FN_ void perf_kernel_align_(perf_kernel_reader_ *k)
             high = x - bound[b][a] < high ? x - bound[b][a] : high;
         }
         if (low < PERF_KERNEL_NONE_ / 10 && high > -PERF_KERNEL_NONE_ / 10)
-            continue;                   /* the first that has rings, or it has none */
+            continue;                   /* it has no rings, or is the first that has */
         k->unsure = high - low > k->unsure ? high - low : k->unsure;
         x = low < PERF_KERNEL_NONE_ / 10 ? high : high > -PERF_KERNEL_NONE_ / 10 ? low
                                                                         : (low + high) / 2;

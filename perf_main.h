@@ -355,9 +355,8 @@ PERF_COLD_FN_ void perf_main_wrong_(perf_main_ *m, const char *what, const char 
     m->bad = 1;
 }
 
-/* 1: the name contains the pattern, or matches it as a POSIX regular expression, if it has one of
- * the characters that only those have; 0: not; -1: it is no valid expression, or this system has
- * none.                                                                                          */
+/* 1: the name contains the pattern, or, if that has a character no name has, matches it as a POSIX
+ * regular expression; 0: not; -1: it is not valid, or this system has no such expressions.       */
 PERF_COLD_FN_ int perf_main_match_(const char *pattern, const char *name)
 {
     if (!pattern[strcspn(pattern, "^$|()[]{}*+?.\\")])

@@ -803,9 +803,8 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
     PERF_REL_(&r->recorders, t);
 }
 
-/* How many events of a ring newer ones have overwritten, without those before `from` (bytes).  An
- * event of several entries is gone with its first one: so where there are such, it counts the
- * whole events that are left.                                                                    */
+/* How many events newer ones have overwritten, from `from` (bytes) on.  One of several entries is
+ * gone with its first entry: where there are such, the whole ones that are left are counted.     */
 PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_recorder_ *t,
                                           uint64_t from)
 {

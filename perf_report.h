@@ -25,8 +25,7 @@
 PERF_BEGIN_DECLS
 
 /* >>report ------------------------------------------------------------------------------------
- * What has been recorded so far, while threads go on recording.  Allocates; takes no lock that a
- * running scope ever waits for.                                                                  */
+ * What was recorded so far, while threads go on.  Allocates; takes no lock that scopes wait for. */
 
 typedef enum perf_sort {
     PERF_SORT_SELF,             /* by time spent in the scope itself, largest first               */
@@ -829,8 +828,7 @@ PERF_INLINE_FN_ int perf_zone_at_(const perf_events_ *e, uint64_t *i, perf_regis
     return 1;
 }
 
-/* Copies n bytes of the ring before `head`, and drops what the thread may have overwritten during
- * the copy.  At most the ring. */
+/* Copies n bytes of the ring before `head`, at most all, less what was overwritten meanwhile. */
 PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t,
                                     uint64_t head, uint64_t n)
 {

@@ -54,8 +54,7 @@ typedef struct perf_results_opts {  /* zero = default                           
 PERF_FN perf_results_opts perf_results_opts_default(void);  /* all zero; for C++11 and Cython     */
 
 /* To a file, whole or not at all; devices (/dev/...) are written directly.  opts NULL: defaults.
- * PERF_EINVAL: no path, PERF_EIO, PERF_ENOMEM, PERF_ESTATE: samples changed while they were
- * written.                                                                                       */
+ * PERF_EINVAL: no path; PERF_EIO, PERF_ENOMEM; PERF_ESTATE: samples changed while being written. */
 PERF_FN perf_status perf_results_save(const char *path, const perf_results_opts *opts);
 
 /* The same to an open stream, which stays open.  PERF_EINVAL: NULL. */
@@ -137,8 +136,7 @@ PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_
 
 PERF_FN void perf_baseline_free(perf_baseline *b);          /* NULL and a second call: nothing    */
 
-/* The verdicts as a table for people, to an open stream, which stays open.  PERF_EIO, PERF_ENOMEM,
- * PERF_EINVAL: NULL.                                                                             */
+/* Writes the verdicts as a table; `file` stays open.  PERF_EINVAL: NULL; PERF_EIO, PERF_ENOMEM. */
 PERF_FN perf_status perf_baseline_to(FILE *file, const perf_baseline *b);
 
 /* >>internal: what other headers may use --------------------------------------------------------
@@ -1605,9 +1603,9 @@ PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *bes
 /* One new run against k saved ones: Student's prediction interval for the logs.  It covers the
  * ratio if the runs are alike but for the change.  A random walk seen over a span S has a sample
  * variance of S/6; after a time `age` its distance from the mean has the variance age + S/3.
- * `walk`, if not 0, is their quotient.  It ends at 10 %, as no machine walks for ever, and runs of
- * one second also differ by noise that does not add up (without the end, a doubled time passed a
- * day later).                                                                                    */
+ * `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for ever, and runs of
+ * one second also differ by noise that does not add up (without the end, a day after runs of
+ * seconds the interval was -100 % to +1,000,000 %, and a doubled time passed).                   */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
                                                 double tick, double walk, double *beside,
                                                 const perf_compare_opts *o, double *p)

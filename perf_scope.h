@@ -601,9 +601,8 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
     }
 }
 
-/* Counts a duration in its bucket, some scopes later.  One word of memory changes at a time, so a
- * signal handler that comes in between at worst has one of its scopes counted in the bucket
- * before.                                                                                        */
+/* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
+ * handler in between at worst has one of its scopes counted in the bucket before.                */
 PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
     uint32_t  i = t->late_next;

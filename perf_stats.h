@@ -1478,9 +1478,8 @@ PERF_FN int perf_is_duration_(double x)
     return perf_is_finite_(x) && x > 0.0;
 }
 
-/* Both kinds of comparison; pairs: nx = ny.  When rules are joined, `strict` must say REJECT, too:
- * at the confidence with which all together are as seldom wrong as one alone.  ACCEPT needs no
- * correction, as all must agree.                                                                 */
+/* Both kinds of comparison; pairs: nx = ny.  With joined rules `strict` must say REJECT, too, at
+ * the confidence at which all together err as seldom as one.  ACCEPT needs none: all must agree. */
 PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double *y, size_t ny,
                                         int paired, perf_compare_opts o)
 {
@@ -1968,9 +1967,8 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
     return 0;
 }
 
-/* How many of the sorted values, counted from one end, the bets have excluded on that side.  The
- * capital falls as theta moves towards the data, so there are no gaps among the excluded:
- * bisection finds their end.                                                                     */
+/* How many of the sorted values, from one end, the bets have excluded on that side.  The capital
+ * falls as theta moves towards the data, so the excluded have no gaps: bisection.                */
 PERF_FN size_t perf_seq_excluded_(const double *log_ratio, size_t n, const double *sorted, size_t k,
                                   double toward, double level)
 {

@@ -36,8 +36,7 @@ typedef struct perf_tally {
  * imbalance. PERF_EINVAL: no name or no out; PERF_ENOMEM: *out is empty.                         */
 PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *out);
 
-/* into += from.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or not a tally; either way
- * `into` stays as it was.                                                                        */
+/* into += from, or nothing.  PERF_ERANGE: a sum would overflow; PERF_EINVAL: NULL, or no tally. */
 PERF_FN perf_status perf_tally_merge(perf_tally *into, const perf_tally *from);
 
 /* How far the part with most time exceeds the mean of all parts: 0.2 is 20 %; 0: there is none. */

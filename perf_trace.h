@@ -210,8 +210,7 @@ PERF_COLD_FN_ void perf_pf_put_(perf_pf_ *w, const char *shape, const uint64_t *
     w->file.p = p;
 }
 
-/* The track of a thread (kind 0), counter (1) or asynchronous span (2), below its process; that of
- * the process itself (3).                                                                        */
+/* The track of a thread (kind 0), counter (1) or async span (2) below its process; of that (3). */
 PERF_COLD_FN_ void perf_pf_track_(perf_pf_ *w, uint64_t uuid, int kind, const char *name,
                                   uint64_t thread)
 {
@@ -1078,8 +1077,7 @@ PERF_COLD_FN_ uint64_t perf_merge_find_(const char *p, const char *end, uint64_t
     return 0;
 }
 
-/* Copies a message with its numbers changed; returns the end of the copy, NULL when it is broken.
- * Four deep at most.                                                                             */
+/* Copies a message, its numbers changed, four deep at most; returns its end, NULL: it is broken. */
 PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p, const char *end,
                                         char *to)
 {

@@ -625,8 +625,8 @@ PERF_FN void ab_json_rule_(FILE *f, const ab_report *r, const ab_data *d, int k)
     ab_json_member_(f, "after", d->shown[1], ", ");
     ab_json_interval_(f, "ratio", d->v.ratio, ",\n         ");
     ab_json_interval_(f, "speedup", d->v.speedup, ", ");
-    ab_json_member_(f, "mde", d->v.min_detectable_change, ", ");
-    ab_json_member_(f, "more", d->v.pairs_needed, ",\n         ");
+    ab_json_member_(f, "min_detectable_change", d->v.min_detectable_change, ", ");
+    ab_json_member_(f, "pairs_needed", d->v.pairs_needed, ",\n         ");
     fprintf(f, "\"decision\": \"%s\", \"reason\": ", perf_decision_text(d->v.decision));
     ab_print_json(f, d->v.reason);
     putc('}', f);
@@ -729,8 +729,8 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
     size_t i;
     int    k;
 
-    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,more,"
-          "settle\n",
+    fputs("name,unit,rule,before,after,ratio,ratio_low,ratio_high,verdict,rule_verdict,p_holm,"
+          "pairs_needed,settle\n",
           f);
     for (i = 0; i < r->n; i++)
         for (k = 0; k < r->plan.rules; k++) {
