@@ -111,6 +111,8 @@ PERF_FN int ab_catch(void)
         sigaction(ab_signals_[i], &a, NULL);
         sigaddset(&ab_caught_, ab_signals_[i]);
     }
+    if (signal(SIGPIPE, SIG_IGN) != SIG_IGN)        /* a report nobody reads is no reason to leave*/
+        sigaddset(&ab_caught_, SIGPIPE);            /* without cleaning up                        */
     sigprocmask(SIG_UNBLOCK, &ab_caught_, NULL);    /* who started us may have blocked them       */
     return 0;
 }
@@ -252,15 +254,17 @@ PERF_FN void ab_await_(pid_t child, int from, ab_output *t)
 PERF_FN void ab_end_group_(pid_t leader, int number, int *status, struct rusage *used)
 {
     struct timespec pause = {0, 1000000};
-    int             i;
+    double          until = ab_seconds_() + 1.0;
 
     kill((pid_t)-leader, number);
     while (wait4(leader, status, 0, used) < 0 && errno == EINTR)
         continue;
-    for (i = 0; i < 1000 && kill((pid_t)-leader, 0) == 0; i++)
+    while (kill((pid_t)-leader, 0) == 0 && number != SIGKILL) {
+        number = ab_seconds_() < until ? number : SIGKILL;
+        if (number == SIGKILL)
+            kill((pid_t)-leader, SIGKILL);
         nanosleep(&pause, NULL);
-    if (i == 1000)
-        kill((pid_t)-leader, SIGKILL);
+    }
 }
 
 /* Runs it to its end, and ends what it leaves behind in its group.  -1 and errno: cannot be run. */

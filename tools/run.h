@@ -434,6 +434,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
 {
     perf_compare_opts o = perf_compare_opts_default();
     perf_verdict      v;
+    perf_seq          probe;
     perf_interval     i;
     perf_decision     decision = seq[AB_RULES + k].decision == PERF_REJECT ? PERF_REJECT
                                : seq[k].decision == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
@@ -457,6 +458,11 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     if (perf_lopsided_(log_ratio, n, 2.58))
         v.warnings |= PERF_WARN_SHAPE;
     free(log_ratio);
+    (void)perf_seq_init(&probe, &o.rule, o.confidence, 0.0);
+    while (perf_seq_add(&probe, 2.0, v.threshold) == PERF_INCONCLUSIVE && probe.pairs < 1000)
+        continue;                                   /* so many it takes if all agree              */
+    if (v.pairs_needed > 0.0 && v.pairs_needed < (double)probe.pairs - (double)n)
+        v.pairs_needed = (double)probe.pairs - (double)n;
     v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
                                                : "decided pair by pair";
     if (seq[k].tick >= 50.0 || seq[k].tick > 0.1 * (i.high - i.low))

@@ -65,6 +65,7 @@ def race(c):
 
 def family(c):
     """All verdicts of a race together are wrong in 5 % at most: so each takes more than one alone."""
+    c.status(2, "run", "--pairs", "2", "--reported", "--", "echo", "5", "--", "echo", "9", has="at least 5 more pairs")
     pairs = []
     for rivals in (1, 3, 7):
         commands = [w for i in range(rivals) for w in ("--", "echo", str(5000 + i))]
@@ -276,6 +277,15 @@ def closed(c):
             c.check(done.returncode == 3 and "cannot be written" in done.stderr, f"{args} {to}: {done}")
     done = subprocess.run(["sh", "-c", 'exec "$@" <&- 2>&-', "sh", c.tool, *run], capture_output=True, text=True, timeout=100)
     c.check(done.returncode == 2 and "1 INCONCLUSIVE" in done.stdout, f"no input, no errors: {done}")
+    for gone_pipe in ("stdout", "stderr"):               # nobody reads: it cleans up all the same
+        clean = c.work / "clean"
+        p = subprocess.Popen([c.tool, "run", "--pairs", "2", "--show-output", "--cleanup", f"echo x > {clean}", "--", "sleep",
+                              "0.05", "--", "false" if gone_pipe == "stderr" else "true"], stdout=subprocess.PIPE,
+                             stderr=subprocess.PIPE, preexec_fn=heard)
+        getattr(p, gone_pipe).close()
+        c.check(p.wait(timeout=100) == 3 and clean.exists(), f"nobody reads {gone_pipe}: {p.returncode}")
+        clean.unlink(missing_ok=True)
+        (p.stderr if gone_pipe == "stdout" else p.stdout).close()
     mark = c.work / "ran"
     for option in ("--json", "--csv", "--markdown", "--html", "--save"):
         c.status(3, "run", option, "no/where", "--", "touch", mark, "--", "true", has="no/where: cannot be written: No such file")
