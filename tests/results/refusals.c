@@ -148,6 +148,130 @@ static void numbers(void)
     CHECK(!perf_accuracy_ok(NULL, NULL) && !perf_accuracy_ok(&a, NULL), "nothing is not enough");
 }
 
+/* The ends of each function's range, and one step beyond. */
+static void ends(void)
+{
+    static const double small[2] = {-1.7e308, 1.7e308}, zero[1] = {0}, some[1] = {1e-3}, x[4] = {1, 2, 3, 4},
+                        bad[4] = {0, -1, NAN, INFINITY}, infinite[3] = {INFINITY, 0.1, 0.2};
+    perf_compare_opts   o;
+    perf_tolerance      limit;
+    perf_accuracy       a;
+    perf_verdict        v;
+    perf_guard          g;
+    perf_seq            seq;
+    size_t              i;
+
+    CHECK(perf_is_nan_(perf_log(NAN)) && perf_log(-0.0) < -1e308 && perf_log(0.0) < -1e308, "log");
+    CHECK(perf_is_nan_(perf_log1p(-2)) && fabs(perf_log1p(1e301) / perf_log(1e301) - 1) < 1e-12, "log1p");
+    CHECK(perf_is_nan_(perf_beta_cdf(-0.1, 2, 2)) && perf_is_nan_(perf_beta_cdf(1.1, 2, 2)) &&
+              perf_is_nan_(perf_beta_cdf(0.5, INFINITY, 2)) && perf_is_nan_(perf_beta_cdf(0.5, 2, 0)),
+          "beta");
+    CHECK(perf_is_nan_(perf_binomial_cdf(1, -1, 0.5)) && perf_is_nan_(perf_binomial_cdf(1, 3, 2)) &&
+              perf_is_nan_(perf_binomial_cdf(1, 3, -1)) && perf_is_nan_(perf_binomial_cdf(1, INFINITY, 0.5)) &&
+              perf_binomial_cdf(1e17, 1e17, 0.5) >= 1 &&
+              perf_binomial_cdf(INFINITY, 7, 0.5) >= 1 && perf_binomial_cdf(6e16, 1e17, 0.5) > 0.999 &&
+              perf_binomial_cdf(4e16, 1e17, 0.5) < 0.001 && perf_binomial_cdf(-INFINITY, 7, 0.5) <= 0,
+          "binomial");
+    CHECK(fabs(perf_quantile(small, 2, 0.5)) < 1e-300 && perf_is_finite_(perf_quantile(small, 2, 0.25)),
+          "a distance that is no number");
+    CHECK(is_nan(perf_quantile_interval(x, 4, 0.5, NAN)) && is_nan(perf_quantile_interval(x, 4, -1, 0)) &&
+              is_nan(perf_quantile_interval_series(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series(x, 4, 0, 0)) &&
+              is_nan(perf_mean_interval(x, 4, NAN)),
+          "intervals");
+    CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || perf_is_finite_(perf_seq_interval(infinite, 3, 0).high),
+          "an infinite ratio tells nothing");
+    CHECK(perf_seq_init(&seq, NULL, NAN, 0) == PERF_EINVAL && perf_seq_init(&seq, NULL, 0, NAN) == PERF_EINVAL &&
+              perf_seq_init(&seq, NULL, 0, -1) == PERF_EINVAL && perf_seq_init(NULL, NULL, 0, 0) == PERF_EINVAL,
+          "bets");
+
+    /* the outputs of two programs */
+    a = perf_accuracy_f64(zero, some, 1);
+    CHECK(a.max_rel > 1e308 && fabs(a.max_abs - 1e-3) < 1e-12, "something for nothing: %g", a.max_rel);
+    a = perf_accuracy_f64(bad, bad + 2, 1);
+    CHECK(perf_is_nan_(a.max_abs), "NaN for a number");
+    a = perf_accuracy_f64(zero, zero, 1);
+    CHECK(a.max_abs <= 0 && a.max_rel <= 0 && a.max_ulp <= 0, "the same");
+    a = perf_accuracy_f64(NULL, x, 4);
+    CHECK(!a.compared, "nothing to compare with");
+    memset(&limit, 0, sizeof limit);
+    a = perf_accuracy_f64(some, x, 1);
+    limit.abs = 1;
+    CHECK(perf_accuracy_ok(&a, &limit), "within 1");
+    limit.abs = 0.5;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not within a half");
+    limit.abs = 0;
+    limit.rel = 1000;
+    CHECK(perf_accuracy_ok(&a, &limit), "within a factor");
+    limit.rel = 1;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not the half of it");
+    limit.rel = 0;
+    limit.ulp = 1e18;
+    CHECK(perf_accuracy_ok(&a, &limit), "within all steps");
+    limit.ulp = 4;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not within four");
+
+    /* a guard stands before what was measured */
+    memset(&g, 0, sizeof g);
+    v = perf_compare_pairs(x, x, 4, NULL);
+    perf_verdict_guard(NULL, &g);
+    perf_verdict_guard(&v, NULL);
+    v.decision = PERF_ACCEPT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_ACCEPT, "none was asked for");
+    g.required = 1;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "asked for, and not made");
+    v.decision = PERF_REJECT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_REJECT, "too slow is too slow");
+    v.decision = PERF_ACCEPT;
+    g.limit.rel = -1;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "a limit that is none");
+    g.limit.rel = 0;
+    g.seen = a;
+    v.decision = PERF_ACCEPT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_REJECT && v.warnings & PERF_WARN_OUTPUTS, "other outputs");
+
+    /* options out of range, one by one; values that are none */
+    for (i = 0; i < 7; i++) {
+        memset(&o, 0, sizeof o);
+        if (i == 0)
+            o.rules = 2000;
+        else if (i == 1)
+            o.rules = -1;
+        else if (i == 2)
+            o.design = (perf_design)9;
+        else if (i == 3)
+            o.rule.metric = (perf_metric)99;
+        else if (i == 4)
+            o.confidence = NAN;
+        else if (i == 5)
+            o.tick = NAN;
+        else
+            o.guard.limit.abs = -1;
+        v = perf_compare_pairs(x, x, 4, &o);
+        CHECK(v.status == PERF_EINVAL && v.decision == PERF_INCONCLUSIVE && !v.pairs, "%d: %s", (int)i,
+              perf_status_text(v.status));
+        CHECK(strstr(perf_verdict_text(&v), "not measured: the rule or an option"), "%s", v.text);
+        v.reason = NULL;
+        CHECK(strstr(perf_verdict_text(&v), "not measured: invalid argument"), "%s", v.text);
+    }
+    v = perf_compare(x, 4, x, 0, NULL);
+    CHECK(v.status == PERF_ENODATA, "%s", perf_status_text(v.status));
+    v = perf_compare(x, 0, x, 4, NULL);
+    CHECK(v.status == PERF_ENODATA, "%s", perf_status_text(v.status));
+    v = perf_compare(NULL, 4, x, 4, NULL);
+    CHECK(v.status == PERF_EINVAL, "%s", perf_status_text(v.status));
+    v = perf_compare(x, 4, bad, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+    v = perf_compare(bad, 4, x, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+    v = perf_compare_pairs(x, bad, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+}
+
 static void rules(void)
 {
     static const struct {
@@ -167,7 +291,10 @@ static void rules(void)
              {"down >= 100 %", PERF_EFORMAT},
              {"speedup >= 0", PERF_EFORMAT},
              {"down >= nan %", PERF_EFORMAT},
-             {"down >= 3 % really", PERF_EFORMAT}};
+             {"down >= 3 % really", PERF_EFORMAT},
+             {"speedup >= 1.3.2", PERF_EFORMAT},
+             {"speedup\t>=\t1.3", PERF_OK},
+             {"memory down >= 10 % on p42", PERF_EFORMAT}};
     size_t i;
 
     for (i = 0; i < sizeof c / sizeof *c; i++) {
@@ -703,6 +830,7 @@ int main(int argc, char **argv)
     texts();
     characters();
     numbers();
+    ends();
     rules();
     histograms();
     files();
