@@ -490,6 +490,7 @@ static void exports(void)
 {
     static const double times[5] = {100, NAN, -1, 120, 0};
     static char         title[300];
+    int                 k;
     perf_result         r = PERF_ZERO, broken = PERF_ZERO;
     perf_results_item   item[5];
     perf_results_opts   o = perf_results_opts_default();
@@ -540,6 +541,36 @@ static void exports(void)
     CHECK(count_of(text, "\t100 ns/op") == 1, "its median alone: %s", text);
     free(text);
 
+    /* bytes beside those of wide blanks are letters */
+    item[0].name = "x\xc2\xa1\xe1\x9b\x8f\xe2\x82\xac\xe3\x81\x82";
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(strstr(text, "BenchmarkX\xc2\xa1\xe1\x9b\x8f\xe2\x82\xac\xe3\x81\x82\t") == text, "%s", text);
+    free(text);
+    perf_reset();
+    perf_count("endless", INFINITY);
+    perf_count("two", 2);
+    text = exported(PERF_EXPORT_OPENMETRICS, NULL);
+    CHECK(strstr(text, "perf_value{counter=\"endless\"} 0\n") && strstr(text, "perf_value{counter=\"two\"} 2\n") &&
+              count_of(text, "# TYPE perf_value gauge") == 1,
+          "%s", text);
+    free(text);
+
+    /* more text than the buffer of a file: every line is there */
+    for (k = 0; k < 400; k++) {
+        static char long_name[400][250];
+        perf_scope  s;
+        uint64_t    end;
+        snprintf(long_name[k], sizeof long_name[k], "%0240d", k);
+        s = perf_scope_begin(long_name[k]);
+        end = perf_now() + 2000;
+        while (perf_now() < end)
+            perf_clobber();
+        perf_scope_end(&s);
+    }
+    text = exported(PERF_EXPORT_FOLDED, NULL);
+    CHECK(count_of(text, "\n") == 400 && strlen(text) > 400 * 242, "%d lines", count_of(text, "\n"));
+    free(text);
+
     /* the call tree */
     perf_reset();
     {
@@ -561,11 +592,100 @@ static void exports(void)
               !strstr(text, "\nconst diagnosis=\"\""),
           "%.80s", strstr(text, "const title"));
     free(text);
+    {
+        FILE  *f;
+        size_t n;
+        char   bytes[8000];
+        CHECK(perf_trace_save_perfetto(path) == PERF_OK, "perfetto");
+        f = fopen(path, "rb");
+        n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+        for (k = 0; k + 6 <= (int)n && memcmp(bytes + k, "a;b\x7f\x01?", 6); k++) {
+        }
+        CHECK(k + 6 <= (int)n, "what is no character is a question mark there");
+        if (f)
+            fclose(f);
+    }
     o.run = "mine";
     text = exported(PERF_EXPORT_FLAME, &o);
     CHECK(strstr(text, "const title=\"mine\""), "%.80s", strstr(text, "const title"));
     free(text);
     perf_reset();
+}
+
+/* Writes the file anew with `from` as `to` wherever it is. */
+static void replace(const char *from, const char *to)
+{
+    char *text = file_text(path), *at = text, *next;
+    FILE *f = fopen(path, "wb");
+
+    if (!f)
+        abort();
+    for (; (next = strstr(at, from)) != NULL; at = next + strlen(from)) {
+        fwrite(at, 1, (size_t)(next - at), f);
+        fputs(to, f);
+    }
+    fputs(at, f);
+    fclose(f);
+    free(text);
+}
+
+/* Runs of another compiler, build or machine are counted and named, and not used. */
+static void other_runs(void)
+{
+    static const double  times[8] = {100, 101, 102, 103, 104, 105, 106, 107};
+    static const char   *const change[][3] = {{"\"compiler\":\"", "\"compiler\":\"other ", "other "},
+                                             {"\"build\":\"", "\"build\":\"strange ", "strange "},
+                                             {"\"machine\":\"", "\"machine\":\"far away ", "far away "}};
+    perf_result         r = PERF_ZERO;
+    perf_results_item   item;
+    perf_baseline_opts  o;
+    perf_baseline       b;
+    char                name[20], to[600];
+    char               *text;
+    FILE               *f;
+    int                 i, k;
+
+    memset(&item, 0, sizeof item);
+    memset(&o, 0, sizeof o);
+    r.time = perf_summarize(times, 8);
+    item.name = "one";
+    item.result = &r;
+    item.samples = times;
+    item.count = 8;
+    o.now.items = &item;
+    o.now.count = 1;
+    snprintf(to, sizeof to, "%s.table", path);
+    for (i = 0; i < 3; i++) {
+        remove(path);
+        for (k = 0; k < 8; k++) {
+            if (k == 1 || k == 2)
+                replace(change[i][0], change[i][1]);
+            snprintf(name, sizeof name, "run %d", k);
+            o.now.run = name;
+            o.now.time_s = 1.7e9 + 1000 * k;
+            CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "run %d", k);
+        }
+        o.now.run = "now";
+        o.now.time_s = 1.7e9 + 9000;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.status == PERF_OK && b.runs == 8 && b.other_runs == 2 && strstr(b.other, change[i][2]), "%d: %d of %d: %s", i,
+              (int)b.other_runs, (int)b.runs, b.other);
+        CHECK(b.entries == 1 && b.entry[0].runs == 6, "%d", (int)b.entries);
+        f = fopen(to, "wb");
+        CHECK(f && perf_baseline_to(f, &b) == PERF_OK, "table");
+        fclose(f);
+        text = file_text(to);
+        CHECK(strstr(text, "2 runs of another") && strstr(text, change[i][2]), "%s", text);
+        free(text);
+        perf_baseline_free(&b);
+        o.any_machine = 1;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.other_runs == 0 && b.entry[0].runs == 8, "all count: %d", (int)b.other_runs);
+        perf_baseline_free(&b);
+        o.any_machine = 0;
+    }
+    remove(to);
+    remove(path);
 }
 
 /* ---- scopes and loops ---- */
@@ -612,6 +732,12 @@ static void names(void)
     {
         perf_registry_ *r = perf_registry_get_();
         CHECK(r->names[r->count - 1]->length == 251, "%u", r->names[r->count - 1]->length);
+    }
+    {
+        perf_fiber fiber = PERF_ZERO, none = PERF_ZERO;
+        perf_fiber_switch(NULL, &fiber);
+        perf_fiber_switch(&fiber, NULL);
+        CHECK(!memcmp(&fiber, &none, sizeof none), "from where, to where?");
     }
     perf_scope_end(NULL);
     perf_async_end(NULL);
@@ -835,6 +961,7 @@ int main(int argc, char **argv)
     histograms();
     files();
     exports();
+    other_runs();
     names();
     loops();
     odd_marks();
