@@ -50,6 +50,29 @@ static void texts(void)
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
+/* What a name says of the time that is spent in it. */
+static void bounds(void)
+{
+    static const struct {
+        uint32_t      kind;
+        const char   *name;
+        perf_bound_by by;
+    } c[] = {{PERF_KIND_WAIT_, "a lock", PERF_BY_LOCKS},    {PERF_KIND_WAIT_, "spinLock", PERF_BY_LOCKS},
+             {PERF_KIND_WAIT_, "mutex 7", PERF_BY_LOCKS},   {PERF_KIND_WAIT_, "at the barrier", PERF_BY_LOCKS},
+             {PERF_KIND_WAIT_, "read", PERF_BY_DATA},       {PERF_KIND_SCOPE_, "malloc", PERF_BY_MEMORY},
+             {PERF_KIND_SCOPE_, "free(x)", PERF_BY_MEMORY}, {PERF_KIND_SCOPE_, "freedom", PERF_BY_CPU},
+             {PERF_KIND_SCOPE_, "mutex", PERF_BY_CPU},      {PERF_KIND_SYNC_, "malloc", PERF_BY_SYNCS}};
+    perf_name_ n;
+    size_t     i;
+
+    memset(&n, 0, sizeof n);
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        n.kind = c[i].kind;
+        n.site.name = c[i].name;
+        CHECK(perf_kind_bound_(&n) == c[i].by, "'%s': %s", c[i].name, perf_diagnosis_text(perf_kind_bound_(&n)));
+    }
+}
+
 /* The first and the last character of each length, and what is none: too long, half a pair, too high. */
 static void characters(void)
 {
@@ -424,6 +447,9 @@ static void files(void)
               perf_baseline_check("", NULL).status == PERF_EINVAL,
           "no path");
     CHECK(perf_baseline_check("/no/such/file", NULL).status == PERF_ENODATA, "no file");
+    b = perf_baseline_check(dir, NULL);
+    CHECK(b.status == PERF_EIO, "a folder: %s", perf_status_text(b.status));
+    perf_baseline_free(&b);
     CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL &&
               perf_results_to(NULL, NULL) == PERF_EINVAL &&
               perf_baseline_save("", NULL) == PERF_EINVAL &&
@@ -954,6 +980,7 @@ int main(int argc, char **argv)
     dir = argc > 1 ? argv[1] : dir;
     snprintf(path, sizeof path, "%s/file", dir);
     texts();
+    bounds();
     characters();
     numbers();
     ends();
