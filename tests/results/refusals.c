@@ -442,6 +442,32 @@ static void files(void)
               perf_status_text(b.status));
         perf_baseline_free(&b);
     }
+    for (i = 100; i < 102; i++) {
+        static char many[4000];
+        size_t      k;
+        snprintf(many, sizeof many, "{\"perf_results\":1,\"runs\":[");
+        for (k = 0; k < i; k++)
+            snprintf(many + strlen(many), sizeof many - strlen(many), "%s{\"run\":\"r%d\"}", k ? "," : "", (int)k);
+        snprintf(many + strlen(many), sizeof many - strlen(many), "]}");
+        b = checked(many);
+        CHECK(b.status == (i == 100 ? PERF_OK : PERF_ELIMIT), "%d runs: %s", (int)i, perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    {
+        static const char *const odd[] = {
+            "{\"perf_results\":1,\"benchmarks\":[{\"run\":\"r\",\"samples\":[1]}]}",
+            "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"samples\":[1],\"baseline\":[1]}]}",
+            "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2],\"candidate\":[1]}]}",
+            "{\"perf_results\":1,\"scopes\":[{\"run\":\"r\",\"calls\":3}]}"};
+        for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+            b = checked(odd[i]);
+            CHECK(b.status == PERF_EFORMAT && b.error_at > 0, "%s: %s", odd[i], perf_status_text(b.status));
+            perf_baseline_free(&b);
+        }
+        b = checked("{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2]}]}");
+        CHECK(b.status == PERF_OK && b.entries == 0, "half a duel is nothing: %s", perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
     perf_baseline_free(NULL);
     CHECK(perf_baseline_check(NULL, NULL).status == PERF_EINVAL &&
               perf_baseline_check("", NULL).status == PERF_EINVAL,
