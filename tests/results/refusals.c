@@ -889,7 +889,9 @@ static void loops(void)
              {"x=b2", -7, PERF_EFORMAT},  {"x=", -7, PERF_EFORMAT},
              {"x", -7, PERF_EFORMAT},     {"x, y=1", -7, PERF_EFORMAT},
              {"x=1 2", -7, PERF_EFORMAT}, {"x=0", 0, PERF_OK},
-             {"xy=3", -7, PERF_OK}};
+             {"xy=3", -7, PERF_OK},       {"x={", -7, PERF_EFORMAT},
+             {"x=@", -7, PERF_EFORMAT},   {"x=1=2", -7, PERF_OK},
+             {"z=1,x=z", 25, PERF_OK}};
     perf_ab_opts o = perf_ab_opts_default();
     perf_bench   b = perf_bench_begin(NULL, NULL);
     perf_race    r;
@@ -901,6 +903,10 @@ static void loops(void)
         CHECK(perf_variant("x", -7) == c[i].says && perf_error() == c[i].error, "'%s': %d, %s",
               c[i].text, perf_variant("x", -7), perf_status_text(perf_error()));
     }
+    setenv("PERF_VARIANT", "y=2, x=3", 1);
+    CHECK(perf_variant(" x", -7) == 3, "a name may begin with a blank: %d", perf_variant(" x", -7));
+    setenv("PERF_VARIANT", "x=1=2", 1);
+    CHECK(perf_variant("x=1", -7) == 2, "and hold a sign: %d", perf_variant("x=1", -7));
     unsetenv("PERF_VARIANT");
     CHECK(perf_variant(NULL, 4) == 4, "of no name");
     CHECK(perf_bench_end(&b).status == PERF_ESTATE || perf_bench_end(&b).time.count == 0,
