@@ -525,6 +525,14 @@ static void files(void)
               perf_tally_merge(&t, &t) == PERF_EINVAL && perf_tally_imbalance(NULL) <= 0,
           "a sum that is too large changes nothing");
     CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
+    {
+        static const char seven[2] = {'\x87', '\0'}, ever[11] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+        uint64_t          v;
+        CHECK(!perf_varint_read_(NULL, NULL, &v) && !perf_varint_read_(seven, seven, &v) &&
+                  !perf_varint_read_(seven, seven + 1, &v) && perf_varint_read_(seven, seven + 2, &v) == seven + 2 && v == 7,
+              "a number of one byte and its end");
+        CHECK(!perf_varint_read_(ever, ever + sizeof ever, &v), "more than 70 bits");
+    }
 }
 
 /* ---- other tools' formats ---- */
