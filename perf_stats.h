@@ -501,7 +501,7 @@ PERF_FN double perf_binomial_cdf(double k, double n, double p)
 {
     if (!(n >= 0.0) || !(p >= 0.0 && p <= 1.0) || perf_is_nan_(k) || !perf_is_finite_(n))
         return PERF_NAN_;
-    k = PERF_CAST_(double, PERF_CAST_(int64_t, k < 0.0 ? -1.0 : k > 9e15 ? 9e15 : k));
+    k = k < 0.0 ? -1.0 : k > 9e15 ? k : PERF_CAST_(double, PERF_CAST_(int64_t, k));
     if (k < 0.0 || k >= n)
         return k < 0.0 ? 0.0 : 1.0;
     return perf_beta_tail_(1.0 - p, p, n - k, k + 1.0, (n - k) * p - (k + 1.0) * (1.0 - p));

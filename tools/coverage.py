@@ -128,6 +128,10 @@ def count(build):
                     continue
                 if (ROOT / path.name).exists():
                     add(headers[path.name], source["lines"])
+    for name, header in headers.items():         # the end of a function that returns before it is no line
+        text = (ROOT / name).read_text().splitlines()
+        for line in [n for n, run in header.lines.items() if not run and text[n - 1].strip() == "}"]:
+            del header.lines[line]
     return headers
 
 

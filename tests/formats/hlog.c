@@ -133,6 +133,63 @@ static void round_trip(void)
     }
 }
 
+/* What other writers do around the numbers: blanks, tabs, signs, both ends of lines, a time to add. */
+static void dialects(void)
+{
+    static const char *const wrong[] = {"1,2", "1,2,", "x,2,3,", "1;2,3,", "Tag=", "Tag=a", "-,2,3,", ""};
+    perf_hlog_interval iv = PERF_ZERO;
+    perf_hlog_reader   rd = PERF_ZERO;
+    size_t             n, i;
+    char              *line, *fields;
+
+    perf_hist_reset(&one);
+    perf_hist_add(&one, 4711);
+    line = PERF_CAST_(char *, malloc(4096));
+    n = perf_hlog_text(line, 4096, &one, &iv);
+    CHECK(n && n < 4096, "a line");
+    fields = strrchr(line, ',') + 1;            /* the histogram itself */
+    rd.text = text;
+    rd.size = PERF_CAST_(size_t, snprintf(text, sizeof text,
+        "#[BaseTime: 1441812279.500 (seconds since epoch)]\r\n\r\n   \n#[Other: 1]\n\"StartTimestamp\",\"x\"\r\n"
+        "Tag=a b, -1.5 ,\t+2.25 , 3.  ,  %.*s  \r\n%0299d1,2,3,%s", PERF_CAST_(int, strcspn(fields, "\n")), fields, 0, fields));
+    perf_hist_reset(&back);
+    CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_OK, "at %zu", rd.error_at);
+    CHECK(rd.base_seconds == 1441812279.5 && iv.start_seconds == -1.5 && iv.length_seconds == 2.25 && iv.max == 3.0,
+          "%g %g %g", iv.start_seconds, iv.length_seconds, iv.max);
+    CHECK(iv.tag_size == 3 && !memcmp(iv.tag, "a b", 3) && iv.count == 1, "tag");
+    CHECK(perf_hist_count(&back) == 1 && perf_hist_max(&back) >= 4640 && perf_hist_max(&back) <= 4790, "%g %g", (double)perf_hist_count(&back),
+          (double)perf_hist_max(&back));
+    CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_OK && iv.start_seconds == 1.0, "300 digits: %g", iv.start_seconds);
+    CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_ENODATA, "end");
+    for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        perf_status status;
+        rd.text = wrong[i];
+        rd.size = strlen(wrong[i]);
+        rd.at = 0;
+        status = perf_hlog_next(&rd, &iv, &back);
+        CHECK(status == (*wrong[i] ? PERF_EFORMAT : PERF_ENODATA) && (!*wrong[i] || rd.error_at <= rd.size),
+              "'%s': %s", wrong[i], perf_status_text(status));
+    }
+    CHECK(perf_hist_count(&back) == 2, "what is refused changes nothing");
+    rd.text = NULL;
+    rd.size = 1;
+    CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_EINVAL, "no text");
+    free(line);
+
+    /* bars of every width that was asked for, and of none */
+    for (i = 0; i < 6; i++) {
+        static const int columns[] = {0, -3, 10, 48, 500, 9999}, rows[] = {0, -1, 3, 64, 99, 16};
+        perf_hist_reset(&back);
+        for (n = 1; n < 3000; n++)
+            perf_hist_add(&back, n);
+        n = perf_hist_bars_text(text, sizeof text, &back, rows[i], columns[i], i % 2);
+        CHECK(n > 100 && n < sizeof text && strstr(text, "up to  count  share") && strstr(text, i % 2 ? "\xe2\x96\x88" : "#"),
+              "%d rows, %d columns: %s", rows[i], columns[i], text);
+    }
+    perf_hist_reset(&back);
+    CHECK(perf_hist_bars_text(text, sizeof text, &back, 0, 0, 0) == 10 && !strcmp(text, "no values\n"), "%s", text);
+}
+
 /* A whole line, then every prefix and every changed byte of it: a status, never a change. */
 static void malformed(const char *folder, const char *name)
 {
@@ -546,6 +603,7 @@ int main(int argc, char **argv)
     known_log(folder, "jHiccup-2.0.7S.logV2.hlog", 2, 62, 0, 48761);
     known_log(folder, "tagged-Log.logV2.hlog", 2, 42, 21, 32290);
     round_trip();
+    dialects();
     malformed(folder, "jHiccup-2.0.1.logV0.hlog");
     malformed(folder, "jHiccup-2.0.7S.logV2.hlog");
     refused(folder);

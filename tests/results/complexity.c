@@ -73,6 +73,16 @@ int main(void)
     CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "negative");
     ns[2] = PERF_NAN_;
     CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "NaN");
+    ns[2] = 3.0;
+    n[3] = -1.0;
+    CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "a size below 0");
+    CHECK(!strcmp(perf_complexity_fit(n, NULL, 10).name, "no fit"), "NULL");
+    for (i = 0; i < 10; i++) {                  /* from the largest to the smallest */
+        n[i] = (double)(1 << (20 - i));
+        ns[i] = 2.0 * n[i];
+    }
+    c = perf_complexity_fit(n, ns, 10);
+    CHECK(!strcmp(c.name, "O(n)") && c.factor > 1.999 && c.factor < 2.001, "%s %g", c.name, c.factor);
     CHECK(!strcmp(perf_complexity_fit(n, ns, 2).name, "no fit"), "too few");
     CHECK(!strcmp(perf_complexity_fit(NULL, ns, 10).name, "no fit"), "NULL");
     return check_done();

@@ -1,10 +1,13 @@
 /* options.c DIR: a program of benchmarks run from within, with every option, with what is just too much
  * for each, and with files that cannot be written: which exit status, which words, what is in the file. */
-#define _DEFAULT_SOURCE 1
+#define _GNU_SOURCE 1
+#include <errno.h>
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <unistd.h>
+#include <dlfcn.h>
+#include <pthread.h>
 #define PERF_MAIN 1
 #define main      harness_main
 #include "perf.h"
@@ -15,6 +18,33 @@
 
 static const char *dir = ".";
 static int         broken, bodies;
+
+/* As many threads as there are; below 0: all that are wanted. */
+static int threads_left = -1;
+int pthread_create(pthread_t *t, const pthread_attr_t *how, void *(*run)(void *), void *with)
+{
+    static int (*real)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "pthread_create");
+    if (!threads_left)
+        return EAGAIN;
+    threads_left -= threads_left > 0;
+    return real(t, how, run, with);
+}
+
+PERF_BENCH(full)
+{
+    char name[16];
+    int  i;
+
+    for (i = 0; i < 16; i++) {
+        snprintf(name, sizeof name, "c%d", i);
+        perf_bench_counter(&b, name, i ? i * 1e-3 : (double)INFINITY);
+    }
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
 
 PERF_BENCH(one)
 {
@@ -171,6 +201,33 @@ static void files(void)
     text = file_text(in("r.json"));
     CHECK(json_valid(text) && strstr(text, "\"counters\":{\"first\":2,\"second\":2}"), "%.2000s", text);
     free(text);
+    snprintf(words, sizeof words, "--filter full --json %s", in("r.json"));
+    says(0, words, "c1 0.001, ");
+    text = file_text(in("r.json"));
+    CHECK(json_valid(text) && strstr(text, "\"c0\":null,\"c1\":0.001,") && strstr(text, ",\"c15\":0.015}"), "%.2000s", text);
+    free(text);
+    snprintf(words, sizeof words, "--filter full --format google --output %s", in("r.google"));
+    says(0, words, "full ");
+    text = file_text(in("r.google"));
+    CHECK(json_valid(text) && strstr(text, "{\"c1\":0.001,") && strstr(text, "\"c15\":0.015,\"name\":\"full\""), "%.2000s",
+          text);
+    free(text);
+    snprintf(words, sizeof words, "--filter full --format go --output %s", in("r.go"));
+    says(0, words, "full ");
+    text = file_text(in("r.go"));
+    CHECK(strstr(text, " ns/op\t0.001 c1\t") && strstr(text, "\t0.015 c15\n"), "%.2000s", text);
+    free(text);
+    threads_left = 1;
+    says(2, "--filter crew/threads:2", "not measured: no threads to be had");
+    threads_left = 0;
+    says(2, "--filter crew/threads:2", "not measured: no threads to be had");
+    threads_left = -1;
+    {
+        perf_case_ *kept = perf_cases_v1_;
+        perf_cases_v1_ = NULL;
+        says(2, "--repeat 2", "no benchmark in this program");
+        perf_cases_v1_ = kept;
+    }
     broken = 1;
     says(2, "--filter one", "as planned");
     says(2, "--filter crew", "not measured");
@@ -295,7 +352,7 @@ static void growth(void)
 static void late(void)
 {
     perf_bench_opts o = perf_bench_opts_default();
-    perf_bench      b;
+    perf_bench      b, copy;
     perf_ab         ab = perf_ab_begin("no bench", NULL);
     perf_result     r;
     char           *text;
@@ -310,9 +367,12 @@ static void late(void)
     while (perf_bench_next(&b))
         perf_clobber();
     b.left = -1;
+    copy = b;
     r = perf_bench_end(&b);
     perf_bench_fail(&b, "too late");
     perf_bench_counter(&b, "too late", 6);
+    perf_bench_fail(&copy, "too late");
+    perf_bench_counter(&copy, "too late", 6);
     CHECK(r.status == PERF_OK && r.time.count > 0, "%s", perf_status_text(r.status));
     CHECK(perf_ab_end(&ab).status != PERF_EFAILED, "not a bench");
     text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);

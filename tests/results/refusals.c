@@ -50,6 +50,29 @@ static void texts(void)
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
+/* What a name says of the time that is spent in it. */
+static void bounds(void)
+{
+    static const struct {
+        uint32_t      kind;
+        const char   *name;
+        perf_bound_by by;
+    } c[] = {{PERF_KIND_WAIT_, "a lock", PERF_BY_LOCKS},    {PERF_KIND_WAIT_, "spinLock", PERF_BY_LOCKS},
+             {PERF_KIND_WAIT_, "mutex 7", PERF_BY_LOCKS},   {PERF_KIND_WAIT_, "at the barrier", PERF_BY_LOCKS},
+             {PERF_KIND_WAIT_, "read", PERF_BY_DATA},       {PERF_KIND_SCOPE_, "malloc", PERF_BY_MEMORY},
+             {PERF_KIND_SCOPE_, "free(x)", PERF_BY_MEMORY}, {PERF_KIND_SCOPE_, "freedom", PERF_BY_CPU},
+             {PERF_KIND_SCOPE_, "mutex", PERF_BY_CPU},      {PERF_KIND_SYNC_, "malloc", PERF_BY_SYNCS}};
+    perf_name_ n;
+    size_t     i;
+
+    memset(&n, 0, sizeof n);
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        n.kind = c[i].kind;
+        n.site.name = c[i].name;
+        CHECK(perf_kind_bound_(&n) == c[i].by, "'%s': %s", c[i].name, perf_diagnosis_text(perf_kind_bound_(&n)));
+    }
+}
+
 /* The first and the last character of each length, and what is none: too long, half a pair, too high. */
 static void characters(void)
 {
@@ -148,6 +171,130 @@ static void numbers(void)
     CHECK(!perf_accuracy_ok(NULL, NULL) && !perf_accuracy_ok(&a, NULL), "nothing is not enough");
 }
 
+/* The ends of each function's range, and one step beyond. */
+static void ends(void)
+{
+    static const double small[2] = {-1.7e308, 1.7e308}, zero[1] = {0}, some[1] = {1e-3}, x[4] = {1, 2, 3, 4},
+                        bad[4] = {0, -1, NAN, INFINITY}, infinite[3] = {INFINITY, 0.1, 0.2};
+    perf_compare_opts   o;
+    perf_tolerance      limit;
+    perf_accuracy       a;
+    perf_verdict        v;
+    perf_guard          g;
+    perf_seq            seq;
+    size_t              i;
+
+    CHECK(perf_is_nan_(perf_log(NAN)) && perf_log(-0.0) < -1e308 && perf_log(0.0) < -1e308, "log");
+    CHECK(perf_is_nan_(perf_log1p(-2)) && fabs(perf_log1p(1e301) / perf_log(1e301) - 1) < 1e-12, "log1p");
+    CHECK(perf_is_nan_(perf_beta_cdf(-0.1, 2, 2)) && perf_is_nan_(perf_beta_cdf(1.1, 2, 2)) &&
+              perf_is_nan_(perf_beta_cdf(0.5, INFINITY, 2)) && perf_is_nan_(perf_beta_cdf(0.5, 2, 0)),
+          "beta");
+    CHECK(perf_is_nan_(perf_binomial_cdf(1, -1, 0.5)) && perf_is_nan_(perf_binomial_cdf(1, 3, 2)) &&
+              perf_is_nan_(perf_binomial_cdf(1, 3, -1)) && perf_is_nan_(perf_binomial_cdf(1, INFINITY, 0.5)) &&
+              perf_binomial_cdf(1e17, 1e17, 0.5) >= 1 &&
+              perf_binomial_cdf(INFINITY, 7, 0.5) >= 1 && perf_binomial_cdf(6e16, 1e17, 0.5) > 0.999 &&
+              perf_binomial_cdf(4e16, 1e17, 0.5) < 0.001 && perf_binomial_cdf(-INFINITY, 7, 0.5) <= 0,
+          "binomial");
+    CHECK(fabs(perf_quantile(small, 2, 0.5)) < 1e-300 && perf_is_finite_(perf_quantile(small, 2, 0.25)),
+          "a distance that is no number");
+    CHECK(is_nan(perf_quantile_interval(x, 4, 0.5, NAN)) && is_nan(perf_quantile_interval(x, 4, -1, 0)) &&
+              is_nan(perf_quantile_interval_series(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series(x, 4, 0, 0)) &&
+              is_nan(perf_mean_interval(x, 4, NAN)),
+          "intervals");
+    CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || perf_is_finite_(perf_seq_interval(infinite, 3, 0).high),
+          "an infinite ratio tells nothing");
+    CHECK(perf_seq_init(&seq, NULL, NAN, 0) == PERF_EINVAL && perf_seq_init(&seq, NULL, 0, NAN) == PERF_EINVAL &&
+              perf_seq_init(&seq, NULL, 0, -1) == PERF_EINVAL && perf_seq_init(NULL, NULL, 0, 0) == PERF_EINVAL,
+          "bets");
+
+    /* the outputs of two programs */
+    a = perf_accuracy_f64(zero, some, 1);
+    CHECK(a.max_rel > 1e308 && fabs(a.max_abs - 1e-3) < 1e-12, "something for nothing: %g", a.max_rel);
+    a = perf_accuracy_f64(bad, bad + 2, 1);
+    CHECK(perf_is_nan_(a.max_abs), "NaN for a number");
+    a = perf_accuracy_f64(zero, zero, 1);
+    CHECK(a.max_abs <= 0 && a.max_rel <= 0 && a.max_ulp <= 0, "the same");
+    a = perf_accuracy_f64(NULL, x, 4);
+    CHECK(!a.compared, "nothing to compare with");
+    memset(&limit, 0, sizeof limit);
+    a = perf_accuracy_f64(some, x, 1);
+    limit.abs = 1;
+    CHECK(perf_accuracy_ok(&a, &limit), "within 1");
+    limit.abs = 0.5;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not within a half");
+    limit.abs = 0;
+    limit.rel = 1000;
+    CHECK(perf_accuracy_ok(&a, &limit), "within a factor");
+    limit.rel = 1;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not the half of it");
+    limit.rel = 0;
+    limit.ulp = 1e18;
+    CHECK(perf_accuracy_ok(&a, &limit), "within all steps");
+    limit.ulp = 4;
+    CHECK(!perf_accuracy_ok(&a, &limit), "not within four");
+
+    /* a guard stands before what was measured */
+    memset(&g, 0, sizeof g);
+    v = perf_compare_pairs(x, x, 4, NULL);
+    perf_verdict_guard(NULL, &g);
+    perf_verdict_guard(&v, NULL);
+    v.decision = PERF_ACCEPT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_ACCEPT, "none was asked for");
+    g.required = 1;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "asked for, and not made");
+    v.decision = PERF_REJECT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_REJECT, "too slow is too slow");
+    v.decision = PERF_ACCEPT;
+    g.limit.rel = -1;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_INCONCLUSIVE, "a limit that is none");
+    g.limit.rel = 0;
+    g.seen = a;
+    v.decision = PERF_ACCEPT;
+    perf_verdict_guard(&v, &g);
+    CHECK(v.decision == PERF_REJECT && v.warnings & PERF_WARN_OUTPUTS, "other outputs");
+
+    /* options out of range, one by one; values that are none */
+    for (i = 0; i < 7; i++) {
+        memset(&o, 0, sizeof o);
+        if (i == 0)
+            o.rules = 2000;
+        else if (i == 1)
+            o.rules = -1;
+        else if (i == 2)
+            o.design = (perf_design)9;
+        else if (i == 3)
+            o.rule.metric = (perf_metric)99;
+        else if (i == 4)
+            o.confidence = NAN;
+        else if (i == 5)
+            o.tick = NAN;
+        else
+            o.guard.limit.abs = -1;
+        v = perf_compare_pairs(x, x, 4, &o);
+        CHECK(v.status == PERF_EINVAL && v.decision == PERF_INCONCLUSIVE && !v.pairs, "%d: %s", (int)i,
+              perf_status_text(v.status));
+        CHECK(strstr(perf_verdict_text(&v), "not measured: the rule or an option"), "%s", v.text);
+        v.reason = NULL;
+        CHECK(strstr(perf_verdict_text(&v), "not measured: invalid argument"), "%s", v.text);
+    }
+    v = perf_compare(x, 4, x, 0, NULL);
+    CHECK(v.status == PERF_ENODATA, "%s", perf_status_text(v.status));
+    v = perf_compare(x, 0, x, 4, NULL);
+    CHECK(v.status == PERF_ENODATA, "%s", perf_status_text(v.status));
+    v = perf_compare(NULL, 4, x, 4, NULL);
+    CHECK(v.status == PERF_EINVAL, "%s", perf_status_text(v.status));
+    v = perf_compare(x, 4, bad, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+    v = perf_compare(bad, 4, x, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+    v = perf_compare_pairs(x, bad, 4, NULL);
+    CHECK(v.status == PERF_ENODATA && v.excluded == 4, "%s", perf_status_text(v.status));
+}
+
 static void rules(void)
 {
     static const struct {
@@ -167,7 +314,10 @@ static void rules(void)
              {"down >= 100 %", PERF_EFORMAT},
              {"speedup >= 0", PERF_EFORMAT},
              {"down >= nan %", PERF_EFORMAT},
-             {"down >= 3 % really", PERF_EFORMAT}};
+             {"down >= 3 % really", PERF_EFORMAT},
+             {"speedup >= 1.3.2", PERF_EFORMAT},
+             {"speedup\t>=\t1.3", PERF_OK},
+             {"memory down >= 10 % on p42", PERF_EFORMAT}};
     size_t i;
 
     for (i = 0; i < sizeof c / sizeof *c; i++) {
@@ -292,11 +442,40 @@ static void files(void)
               perf_status_text(b.status));
         perf_baseline_free(&b);
     }
+    for (i = 100; i < 102; i++) {
+        static char many[4000];
+        size_t      k;
+        snprintf(many, sizeof many, "{\"perf_results\":1,\"runs\":[");
+        for (k = 0; k < i; k++)
+            snprintf(many + strlen(many), sizeof many - strlen(many), "%s{\"run\":\"r%d\"}", k ? "," : "", (int)k);
+        snprintf(many + strlen(many), sizeof many - strlen(many), "]}");
+        b = checked(many);
+        CHECK(b.status == (i == 100 ? PERF_OK : PERF_ELIMIT), "%d runs: %s", (int)i, perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
+    {
+        static const char *const odd[] = {
+            "{\"perf_results\":1,\"benchmarks\":[{\"run\":\"r\",\"samples\":[1]}]}",
+            "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"samples\":[1],\"baseline\":[1]}]}",
+            "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2],\"candidate\":[1]}]}",
+            "{\"perf_results\":1,\"scopes\":[{\"run\":\"r\",\"calls\":3}]}"};
+        for (i = 0; i < sizeof odd / sizeof *odd; i++) {
+            b = checked(odd[i]);
+            CHECK(b.status == PERF_EFORMAT && b.error_at > 0, "%s: %s", odd[i], perf_status_text(b.status));
+            perf_baseline_free(&b);
+        }
+        b = checked("{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"baseline\":[1,2]}]}");
+        CHECK(b.status == PERF_OK && b.entries == 0, "half a duel is nothing: %s", perf_status_text(b.status));
+        perf_baseline_free(&b);
+    }
     perf_baseline_free(NULL);
     CHECK(perf_baseline_check(NULL, NULL).status == PERF_EINVAL &&
               perf_baseline_check("", NULL).status == PERF_EINVAL,
           "no path");
     CHECK(perf_baseline_check("/no/such/file", NULL).status == PERF_ENODATA, "no file");
+    b = perf_baseline_check(dir, NULL);
+    CHECK(b.status == PERF_EIO, "a folder: %s", perf_status_text(b.status));
+    perf_baseline_free(&b);
     CHECK(perf_results_save(NULL, NULL) == PERF_EINVAL &&
               perf_results_to(NULL, NULL) == PERF_EINVAL &&
               perf_baseline_save("", NULL) == PERF_EINVAL &&
@@ -346,6 +525,14 @@ static void files(void)
               perf_tally_merge(&t, &t) == PERF_EINVAL && perf_tally_imbalance(NULL) <= 0,
           "a sum that is too large changes nothing");
     CHECK(perf_diagnose(NULL) == PERF_EINVAL, "NULL");
+    {
+        static const char seven[2] = {'\x87', '\0'}, ever[11] = "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff";
+        uint64_t          v;
+        CHECK(!perf_varint_read_(NULL, NULL, &v) && !perf_varint_read_(seven, seven, &v) &&
+                  !perf_varint_read_(seven, seven + 1, &v) && perf_varint_read_(seven, seven + 2, &v) == seven + 2 && v == 7,
+              "a number of one byte and its end");
+        CHECK(!perf_varint_read_(ever, ever + sizeof ever, &v), "more than 70 bits");
+    }
 }
 
 /* ---- other tools' formats ---- */
@@ -363,6 +550,7 @@ static void exports(void)
 {
     static const double times[5] = {100, NAN, -1, 120, 0};
     static char         title[300];
+    int                 k;
     perf_result         r = PERF_ZERO, broken = PERF_ZERO;
     perf_results_item   item[5];
     perf_results_opts   o = perf_results_opts_default();
@@ -413,6 +601,36 @@ static void exports(void)
     CHECK(count_of(text, "\t100 ns/op") == 1, "its median alone: %s", text);
     free(text);
 
+    /* bytes beside those of wide blanks are letters */
+    item[0].name = "x\xc2\xa1\xe1\x9b\x8f\xe2\x82\xac\xe3\x81\x82";
+    text = exported(PERF_EXPORT_GO, &o);
+    CHECK(strstr(text, "BenchmarkX\xc2\xa1\xe1\x9b\x8f\xe2\x82\xac\xe3\x81\x82\t") == text, "%s", text);
+    free(text);
+    perf_reset();
+    perf_count("endless", INFINITY);
+    perf_count("two", 2);
+    text = exported(PERF_EXPORT_OPENMETRICS, NULL);
+    CHECK(strstr(text, "perf_value{counter=\"endless\"} 0\n") && strstr(text, "perf_value{counter=\"two\"} 2\n") &&
+              count_of(text, "# TYPE perf_value gauge") == 1,
+          "%s", text);
+    free(text);
+
+    /* more text than the buffer of a file: every line is there */
+    for (k = 0; k < 400; k++) {
+        static char long_name[400][250];
+        perf_scope  s;
+        uint64_t    end;
+        snprintf(long_name[k], sizeof long_name[k], "%0240d", k);
+        s = perf_scope_begin(long_name[k]);
+        end = perf_now() + 2000;
+        while (perf_now() < end)
+            perf_clobber();
+        perf_scope_end(&s);
+    }
+    text = exported(PERF_EXPORT_FOLDED, NULL);
+    CHECK(count_of(text, "\n") == 400 && strlen(text) > 400 * 242, "%d lines", count_of(text, "\n"));
+    free(text);
+
     /* the call tree */
     perf_reset();
     {
@@ -434,11 +652,100 @@ static void exports(void)
               !strstr(text, "\nconst diagnosis=\"\""),
           "%.80s", strstr(text, "const title"));
     free(text);
+    {
+        FILE  *f;
+        size_t n;
+        char   bytes[8000];
+        CHECK(perf_trace_save_perfetto(path) == PERF_OK, "perfetto");
+        f = fopen(path, "rb");
+        n = f ? fread(bytes, 1, sizeof bytes, f) : 0;
+        for (k = 0; k + 6 <= (int)n && memcmp(bytes + k, "a;b\x7f\x01?", 6); k++) {
+        }
+        CHECK(k + 6 <= (int)n, "what is no character is a question mark there");
+        if (f)
+            fclose(f);
+    }
     o.run = "mine";
     text = exported(PERF_EXPORT_FLAME, &o);
     CHECK(strstr(text, "const title=\"mine\""), "%.80s", strstr(text, "const title"));
     free(text);
     perf_reset();
+}
+
+/* Writes the file anew with `from` as `to` wherever it is. */
+static void replace(const char *from, const char *to)
+{
+    char *text = file_text(path), *at = text, *next;
+    FILE *f = fopen(path, "wb");
+
+    if (!f)
+        abort();
+    for (; (next = strstr(at, from)) != NULL; at = next + strlen(from)) {
+        fwrite(at, 1, (size_t)(next - at), f);
+        fputs(to, f);
+    }
+    fputs(at, f);
+    fclose(f);
+    free(text);
+}
+
+/* Runs of another compiler, build or machine are counted and named, and not used. */
+static void other_runs(void)
+{
+    static const double  times[8] = {100, 101, 102, 103, 104, 105, 106, 107};
+    static const char   *const change[][3] = {{"\"compiler\":\"", "\"compiler\":\"other ", "other "},
+                                             {"\"build\":\"", "\"build\":\"strange ", "strange "},
+                                             {"\"machine\":\"", "\"machine\":\"far away ", "far away "}};
+    perf_result         r = PERF_ZERO;
+    perf_results_item   item;
+    perf_baseline_opts  o;
+    perf_baseline       b;
+    char                name[20], to[600];
+    char               *text;
+    FILE               *f;
+    int                 i, k;
+
+    memset(&item, 0, sizeof item);
+    memset(&o, 0, sizeof o);
+    r.time = perf_summarize(times, 8);
+    item.name = "one";
+    item.result = &r;
+    item.samples = times;
+    item.count = 8;
+    o.now.items = &item;
+    o.now.count = 1;
+    snprintf(to, sizeof to, "%s.table", path);
+    for (i = 0; i < 3; i++) {
+        remove(path);
+        for (k = 0; k < 8; k++) {
+            if (k == 1 || k == 2)
+                replace(change[i][0], change[i][1]);
+            snprintf(name, sizeof name, "run %d", k);
+            o.now.run = name;
+            o.now.time_s = 1.7e9 + 1000 * k;
+            CHECK(perf_baseline_add(path, &o.now) == PERF_OK, "run %d", k);
+        }
+        o.now.run = "now";
+        o.now.time_s = 1.7e9 + 9000;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.status == PERF_OK && b.runs == 8 && b.other_runs == 2 && strstr(b.other, change[i][2]), "%d: %d of %d: %s", i,
+              (int)b.other_runs, (int)b.runs, b.other);
+        CHECK(b.entries == 1 && b.entry[0].runs == 6, "%d", (int)b.entries);
+        f = fopen(to, "wb");
+        CHECK(f && perf_baseline_to(f, &b) == PERF_OK, "table");
+        fclose(f);
+        text = file_text(to);
+        CHECK(strstr(text, "2 runs of another") && strstr(text, change[i][2]), "%s", text);
+        free(text);
+        perf_baseline_free(&b);
+        o.any_machine = 1;
+        b = perf_baseline_check(path, &o);
+        CHECK(b.other_runs == 0 && b.entry[0].runs == 8, "all count: %d", (int)b.other_runs);
+        perf_baseline_free(&b);
+        o.any_machine = 0;
+    }
+    remove(to);
+    remove(path);
 }
 
 /* ---- scopes and loops ---- */
@@ -485,6 +792,12 @@ static void names(void)
     {
         perf_registry_ *r = perf_registry_get_();
         CHECK(r->names[r->count - 1]->length == 251, "%u", r->names[r->count - 1]->length);
+    }
+    {
+        perf_fiber fiber = PERF_ZERO, none = PERF_ZERO;
+        perf_fiber_switch(NULL, &fiber);
+        perf_fiber_switch(&fiber, NULL);
+        CHECK(!memcmp(&fiber, &none, sizeof none), "from where, to where?");
     }
     perf_scope_end(NULL);
     perf_async_end(NULL);
@@ -584,7 +897,9 @@ static void loops(void)
              {"x=b2", -7, PERF_EFORMAT},  {"x=", -7, PERF_EFORMAT},
              {"x", -7, PERF_EFORMAT},     {"x, y=1", -7, PERF_EFORMAT},
              {"x=1 2", -7, PERF_EFORMAT}, {"x=0", 0, PERF_OK},
-             {"xy=3", -7, PERF_OK}};
+             {"xy=3", -7, PERF_OK},       {"x={", -7, PERF_EFORMAT},
+             {"x=@", -7, PERF_EFORMAT},   {"x=1=2", -7, PERF_OK},
+             {"z=1,x=z", 25, PERF_OK}};
     perf_ab_opts o = perf_ab_opts_default();
     perf_bench   b = perf_bench_begin(NULL, NULL);
     perf_race    r;
@@ -596,6 +911,10 @@ static void loops(void)
         CHECK(perf_variant("x", -7) == c[i].says && perf_error() == c[i].error, "'%s': %d, %s",
               c[i].text, perf_variant("x", -7), perf_status_text(perf_error()));
     }
+    setenv("PERF_VARIANT", "y=2, x=3", 1);
+    CHECK(perf_variant(" x", -7) == 3, "a name may begin with a blank: %d", perf_variant(" x", -7));
+    setenv("PERF_VARIANT", "x=1=2", 1);
+    CHECK(perf_variant("x=1", -7) == 2, "and hold a sign: %d", perf_variant("x=1", -7));
     unsetenv("PERF_VARIANT");
     CHECK(perf_variant(NULL, 4) == 4, "of no name");
     CHECK(perf_bench_end(&b).status == PERF_ESTATE || perf_bench_end(&b).time.count == 0,
@@ -701,12 +1020,15 @@ int main(int argc, char **argv)
     dir = argc > 1 ? argv[1] : dir;
     snprintf(path, sizeof path, "%s/file", dir);
     texts();
+    bounds();
     characters();
     numbers();
+    ends();
     rules();
     histograms();
     files();
     exports();
+    other_runs();
     names();
     loops();
     odd_marks();
