@@ -92,11 +92,6 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #endif
-#if defined(__linux__)
-#define PERF_O_AT_ONCE_ PERF_O_NONBLOCK_
-#else
-#define PERF_O_AT_ONCE_ 0       /* elsewhere /dev/fd/1 shares its flags with the host's           */
-#endif
 #define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
 
 PERF_BEGIN_DECLS
@@ -285,11 +280,11 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
         return 0;
 #if PERF_POSIX_FILES_
     if (f->direct) {                            /* without O_CREAT: it may be gone meanwhile      */
-        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_AT_ONCE_ | PERF_O_CLOEXEC_);
+        f->fd = perf_open_(path, 1 | PERF_O_TRUNC_ | PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
         if (f->fd >= 0 && !(f->file = perf_fdopen_(f->fd, "wb")))
             (void)perf_close_(f->fd);
-        if (f->file && PERF_O_AT_ONCE_)         /* open waited for no pipe; writes may wait       */
-            (void)perf_fcntl_(f->fd, 4, 0);     /* F_SETFL                                        */
+        if (f->file)                            /* open waited for no pipe; writes may wait       */
+            (void)perf_fcntl_(f->fd, 4, perf_fcntl_(f->fd, 3) & ~PERF_O_NONBLOCK_);    /* F_SETFL */
     }
 #endif
     if (!f->direct)

@@ -302,6 +302,17 @@ static void options(void)
     perf_hist_add(h, 200);
     CHECK(perf_hist_attach(mem, sizeof mem) == h, "attach");
     CHECK(!perf_hist_attach(mem, perf_hist_bytes(&o) - 1), "attach: short");
+    o.bits = 14;                                /* the finest there is                            */
+    o.highest = 1000000;
+    h = perf_hist_init(malloc(perf_hist_bytes(&o)), perf_hist_bytes(&o), &o);
+    CHECK(h && perf_hist_attach(h, perf_hist_bytes(&o)) == h, "attach: 14 bits");
+    free(h);
+    o.bits = 3;
+    o.highest = 1000;
+    CHECK(!perf_hist_attach(NULL, sizeof mem), "attach: no memory");
+    memmove(PERF_PTR_(char *, mem) + 4, mem, perf_hist_bytes(&o));
+    CHECK(!perf_hist_attach(PERF_PTR_(char *, mem) + 4, perf_hist_bytes(&o)), "attach: misaligned");
+    memmove(mem, PERF_PTR_(char *, mem) + 4, perf_hist_bytes(&o));
     for (i = 0; i < 17; i++) {                  /* each wrong word of the head is seen             */
         uint64_t kept = mem[i];
         if (i < 4 || i >= 13) {
