@@ -79,7 +79,7 @@ def names_of(path):
 def page(path):
     text = path.read_text(encoding="utf-8")
     first = re.match(r"\s*/\*.*?\*/", text, re.S).group(0)
-    title = re.search(r"- (.*)", first.splitlines()[0])
+    title = re.search(r"- (.*)", " ".join(comment_text(first).split("\n\n")[0].split()))
     out = [f"# {path.name}\n", comment_text(first) + "\n"]
     shown = ""
     for name, body in sections(text):

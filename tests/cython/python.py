@@ -8,6 +8,7 @@ import inspect
 import io
 import math
 import pathlib
+import sys
 import threading
 
 import perfh
