@@ -90,7 +90,7 @@ PERF_FN perf_status perf_error(void);
  *       written; perf_stream_flush_  writes one ring (lock held)
  *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
  *       perf_sources_collect_  durations from elsewhere
- *   perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_  use of the process
+ *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
@@ -265,32 +265,23 @@ struct perf_usage_ {            /* struct rusage                                
     long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
 };
 extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
-
-PERF_FN uint64_t perf_usage_ns_(const struct perf_usage_ *u)
-{
-    return PERF_CAST_(uint64_t, u->user_s + u->system_s) * 1000000000u +
-           PERF_CAST_(uint64_t, u->user_us + u->system_us) * 1000u;
-}
 #endif
 
-typedef struct perf_spent_ {    /* time, that of processors, and how often one was taken away     */
-    uint64_t ns, cpu_ns, switches;
-} perf_spent_;
-
-/* What the process has used since `from`, NULL: its start; zeros where the system does not say. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 {
     perf_spent_ now = PERF_ZERO;
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
 
-    if (!perf_getrusage_(0, &u)) {
+    if (!perf_getrusage_(who, &u)) {
         now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) - (from ? from->ns : 0);
-        now.cpu_ns = perf_usage_ns_(&u) - (from ? from->cpu_ns : 0);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who) - (from ? from->cpu_ns : 0);
         now.switches = PERF_CAST_(uint64_t, u.nivcsw) - (from ? from->switches : 0);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw) - (from ? from->waits : 0);
     }
 #endif
-    (void)from;
+    (void)from, (void)who;
     return now;
 }
 
@@ -481,7 +472,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_);
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
     PERF_SET_(&r->lock, 0u);
@@ -541,7 +532,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->made = perf_anchor_v1_.clock.first;
-    r->spent = perf_spent_since_(PERF_NULL_);
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
@@ -935,6 +926,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     t->gone = 0;
     (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
     t->ranges = t->strayed = 0;
+    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+    PERF_SET_(&t->away, UINT64_C(0));
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -983,6 +976,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     for (c = t->open; c->parent; c = c->parent)
         c->held = 1;
     PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->away, UINT64_C(0));
     perf_late_clear_(t);
 }
 
@@ -1332,11 +1326,13 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
     return n;
 }
 
+#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
+
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
 PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
 {
     uint64_t low = c->min ? c->min : 1;
-    uint64_t high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
+    uint64_t high = c->max < PERF_LONG_ ? c->max : PERF_LONG_;
 
     if (low <= high && !c->held && !c->again_open) {
         PERF_SET_(&c->low, low);
@@ -1380,6 +1376,25 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
     else
         perf_lose_(t, PERF_LOSS_LOST_, PERF_ENOMEM);
     return d;
+}
+
+/* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
+ * one since the last look is believed to be in this call where that explains why it took eight
+ * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
+PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    perf_spent_ s = perf_spent_since_(&t->looked, 1);
+    double      ns = PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_());
+    double      wall = PERF_CAST_(double, s.ns), away = wall - PERF_CAST_(double, s.cpu_ns);
+
+    t->looked = perf_spent_since_(PERF_NULL_, 1);
+    if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
+        away -= wall > ns ? wall - ns : 0;
+    away = away < ns ? away : ns;
+    if (s.switches && !s.waits && away > PERF_CAST_(double, t->away)) {
+        PERF_SET_(&t->away, PERF_CAST_(uint64_t, away));
+        PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
+    }
 }
 
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
@@ -1518,6 +1533,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     }
     depth = perf_depth_(t) + 1;
     d = perf_cell_close_(t, c, s->start, end);
+    if (ours && d > PERF_LONG_ && !r->custom)
+        perf_away_(t, c, d);
     within = ordered && again ? outer->inside - s->inside : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
@@ -2041,7 +2058,7 @@ PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_read_();
     perf_source_   *source;
-    perf_spent_     spent = perf_spent_since_(PERF_NULL_);      /* the system asks every thread   */
+    perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
 
     if (!r || !perf_lock_(r))
         return;
