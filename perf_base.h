@@ -261,7 +261,6 @@ extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));
 #define PERF_OWN_TIMESPEC_ 1    /* 32-bit Linux: the plain symbol keeps 32-bit times for ever     */
 #define PERF_CLOCK_MONOTONIC_ID_ 1
 #define PERF_CLOCK_PROCESS_ID_   2
-#define PERF_CLOCK_PROCESS_ID_   2
 #define PERF_CLOCK_THREAD_ID_    3
 struct perf_timespec_ {
     long sec, nsec;

@@ -228,7 +228,6 @@ typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     const void   *image;        /* its anchor                                                     */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
-    uint32_t      status;       /* perf_status: why it failed                                     */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
 } perf_stream_;
 #define PERF_STREAM_ON_     1u
@@ -249,7 +248,6 @@ typedef struct perf_label_ {
 
 typedef struct perf_sink_ {
     uint32_t size;
-    int      (*listens)(void);                                  /* is anybody there?              */
     void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
     void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
     int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
@@ -881,7 +879,7 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
     perf_cell_ *c = t->open;
     uint64_t    n = 0;
 
-    for (; c != to; c = c->parent) {
+    for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
         PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
         c->again_open = c->held = 0;
@@ -901,6 +899,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
+    uint64_t         dropped;
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
@@ -924,7 +923,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
+    dropped = perf_open_drop_(t, &t->root);     /* what the thread before left open               */
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped > t->strayed ? dropped - t->strayed : 0);
     t->ranges = t->strayed = 0;
     PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
     PERF_SET_(&t->away, UINT64_C(0));
@@ -1383,15 +1383,17 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
  * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
 PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
 {
-    perf_spent_ s = perf_spent_since_(&t->looked, 1);
+    perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
     double      ns = PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_());
-    double      wall = PERF_CAST_(double, s.ns), away = wall - PERF_CAST_(double, s.cpu_ns);
+    double      wall = PERF_CAST_(double, now.ns - last.ns);
+    double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
 
-    t->looked = perf_spent_since_(PERF_NULL_, 1);
+    t->looked = now;
     if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
         away -= wall > ns ? wall - ns : 0;
     away = away < ns ? away : ns;
-    if (s.switches && !s.waits && away > PERF_CAST_(double, t->away)) {
+    if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
+        PERF_CAST_(uint64_t, away) > t->away) {
         PERF_SET_(&t->away, PERF_CAST_(uint64_t, away));
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
     }
@@ -1842,7 +1844,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Puts away one chain of open scopes and brings back another one. */
+/* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
+ * so each chain has a root and cells of its own; one without an open scope gives its root back.  */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1852,12 +1855,19 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         return;
     now = perf_scope_ticks_(t->home);
     from->rec = t;
-    from->open = t->open;
+    from->open = t->open->parent ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
     from->calls = t->extra_tag;
     from->left = now;
-    if (to->rec != t || to->left < t->made) {   /* new, or of another thread or process           */
+    if (!from->open) {
+        t->open->kin = t->roots;
+        t->roots = t->open;
+    }
+    if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        to->open = &t->root;
+        to->open = t->roots ? t->roots : perf_cell_fresh_(t);
+        t->roots = t->roots ? t->roots->kin : t->roots;
+        if (!to->open)
+            to->open = &t->root;
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));

@@ -861,11 +861,9 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 {
     uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n;
     uint64_t room = r->ring_events * sizeof(perf_event_);
+    perf_events_ none = {PERF_NULL_, 0, t->thread, t->number, t->name, PERF_NULL_};
 
-    memset(e, 0, sizeof *e);
-    e->thread = t->thread;
-    e->number = t->number;
-    e->name = t->name;
+    *e = none;
     if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return 1;
     n = head - lost > room ? room : head - lost;

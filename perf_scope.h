@@ -377,7 +377,7 @@ typedef struct perf_recorder_ {
     uint32_t     away_in;                       /* name                                           */
     char         name[32];
     perf_known_  known[64];
-    perf_cell_   root;                          /* of the call tree                               */
+    perf_cell_   root, *roots;                  /* of the call tree; those of idle fibres, by kin */
     uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;

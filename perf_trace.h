@@ -636,7 +636,6 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     if (f->file)
         (void)fclose(f->file);
     f->file = PERF_NULL_;
-    s->head.status = PERF_CAST_(uint32_t, why);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
 }
@@ -646,7 +645,6 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
 {
     uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n, more;
     uint64_t     room = r->ring_events * sizeof(perf_event_);
-    perf_events_ e;
 
     if (PERF_GET_(&t->ring_lost) > from)
         from = PERF_GET_(&t->ring_lost);
@@ -678,17 +676,13 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
             perf_stream_fail_(s, PERF_EIO);
     }
     while (from < head && s->head.state == PERF_STREAM_ON_) {
+        perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
         if (s->pf.file.written >= PERF_STREAM_BYTES) {
             perf_stream_fail_(s, PERF_ELIMIT);
             break;
         }
         n = s->pf.events * sizeof(perf_event_);
         n = head - from < n ? head - from : n;
-        memset(&e, 0, sizeof e);
-        e.event = s->event;
-        e.thread = t->thread;
-        e.number = t->number;
-        e.name = t->name;
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
@@ -799,7 +793,6 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         perf_image_pin_();                      /* the file is written from any image             */
         s->head.flush = perf_stream_go_;
         s->head.image = &perf_anchor_v1_;
-        s->head.status = PERF_OK;
         PERF_SET_(&s->head.unsent, UINT64_C(0));
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {

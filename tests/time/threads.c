@@ -330,6 +330,29 @@ static void intervals(void)
     perf_reset();
 }
 
+static void *ends_inside(void *arg)
+{
+    (void)perf_scope_begin("left");
+    return arg;
+}
+
+/* Threads that end inside a scope, more than there are recorders for: each scope is told of. */
+static void left_open(void)
+{
+    double    before;
+    pthread_t t;
+    int       i;
+
+    perf_reset();
+    before = number_of("open") + number_of("never_ended");
+    for (i = 0; i < 300; i++) {
+        pthread_create(&t, NULL, ends_inside, NULL);
+        pthread_join(t, NULL);
+    }
+    CHECK(number_of("open") + number_of("never_ended") == before + 300, "%g open, %g never ended", number_of("open"),
+          number_of("never_ended"));
+}
+
 int main(void)
 {
     pthread_t t;
@@ -362,6 +385,7 @@ int main(void)
     pthread_join(t, NULL);
     CHECK(number_of("ended_elsewhere") == 3 && number_of("never_ended") == 2, "two of three: %g, %g",
           number_of("ended_elsewhere"), number_of("never_ended"));
+    left_open();
     remove(scratch_file());
     return check_done();
 }
