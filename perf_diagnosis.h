@@ -156,7 +156,7 @@ PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double to
     if (total - cpu - waits > (x > 0 ? x : 0))
         k->sure[PERF_BY_UNKNOWN] += total - cpu - waits - (x > 0 ? x : 0);
     x = PERF_CAST_(double, stat[11]) * 1e7 - outside;   /* in the kernel, in ticks of 10 ms       */
-    if (x > 0 && PERF_CAST_(double, stat[6]) * 250 >= x / 2)    /* faults explain half of it      */
+    if (x > 0 && PERF_CAST_(double, stat[6]) * 2000 >= x)       /* 0.3 to 2 us a fault explain it */
         k->sure[PERF_BY_MEMORY] += x;
     x = cpu - outside;
     k->sure[PERF_BY_CPU] += x > 0 ? x < total ? x : total : 0;

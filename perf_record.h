@@ -866,7 +866,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 /* Scopes that are open in a thread, with recursive calls. */
 PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
 {
-    uint64_t          extra = PERF_GET_(&t->extra_tag) >> 56;
+    uint64_t          extra = PERF_GET_(&t->extra);
     const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
 
     return open->depth + PERF_CAST_(uint32_t, extra);
@@ -881,7 +881,7 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
 
     for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
-        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
         c->again_open = c->held = 0;
         if (c->inside > c->sum) {
             PERF_ADD_(c->parent->inside, c->inside - c->sum);
@@ -1174,7 +1174,7 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->open = PERF_NULL_;
     s->rec = t;
     c->again_open++;
-    PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
+    PERF_ADD_(t->extra, 1);
     PERF_SET_(&c->low, PERF_NO_LOW_);
     PERF_SET_(&c->span, UINT64_C(0));
 }
@@ -1428,9 +1428,9 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     dropped = perf_open_drop_(t, p);
     if (again && c->again_open) {
         c->again_open--;
-        PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+        PERF_ADD_(t->extra, ~UINT64_C(0));
     } else if (!again) {
-        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
         dropped += c->again_open;
         c->again_open = c->held = 0;
         PERF_REL_(&t->open, outer);
@@ -1454,7 +1454,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
         return 0;
     c->again_open--;
-    PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+    PERF_ADD_(t->extra, ~UINT64_C(0));
     perf_cell_window_(c);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = within < d ? within : d;
@@ -1509,7 +1509,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         return;
     }
     if (ours && s->start <= t->birth)           /* begun before a reset: counts from there        */
-        s->start = t->birth;
+        s->start = t->birth < end ? t->birth : end;
     if (ours) {
         ordered = perf_open_end_(t, c, outer, again);
         sink = PERF_ACQ_(&r->sink);
@@ -1690,7 +1690,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     now = t->home->clock ? perf_scope_ticks_(t->home) : now;
     within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
     if (l->rec == t && l->start <= t->birth) {
-        l->start = t->birth;
+        l->start = t->birth < now ? t->birth : now;         /* it was served after `now` was read */
         within = t->open->inside;
     }
     d = perf_cell_close_(t, c, l->start, now);
@@ -1856,7 +1856,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     now = perf_scope_ticks_(t->home);
     from->rec = t;
     from->open = t->open->parent ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-    from->calls = t->extra_tag;
+    from->calls = t->extra;
     from->left = now;
     if (!from->open) {
         t->open->kin = t->roots;
@@ -1871,7 +1871,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
-    PERF_SET_(&t->extra_tag, to->calls);
+    PERF_SET_(&t->extra, to->calls);
     PERF_REL_(&t->open, to->open);
 }
 

@@ -346,7 +346,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
-    uint64_t     extra_tag;     /* recursive calls that are open, as depth of an event            */
+    uint64_t     extra;         /* recursive calls that are open                                  */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0; cold from here on   */
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
@@ -599,7 +599,7 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
 {
     const perf_core_ *core;
 
-    what += t->extra_tag;
+    what += t->extra << 56;                     /* into the depth                                 */
     if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit))) {
         perf_event_put_(t, start, what);
     } else if (PERF_PEEK_(t->ring_mask)) {
