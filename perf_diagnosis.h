@@ -144,24 +144,19 @@ PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double to
     double    life = PERF_CAST_(double, perf_scope_ticks_(k->registry) - birth) * k->tick;
     double    outside = k->age - total, cpu, x;
     uint64_t  sched[3], stat[13];
-    char      path[64];
-    perf_out_ o = perf_out_open_(path, sizeof path);
 
     k->life += life;
-    perf_putf_(&o, PERF_PROC_ "self/task/%.0f/schedstat", PERF_CAST_(double, t->thread));
-    perf_proc_read_(path, sched, 3);            /* ran, was ready to run; since the thread began  */
-    cpu = PERF_CAST_(double, sched[0]);
+    perf_proc_read_(PERF_PROC_ "self/task/%.0f/schedstat", t->thread, sched, 3);
+    cpu = PERF_CAST_(double, sched[0]);         /* ran; then: was ready to; since it began        */
     if (!(cpu > 0) || outside < life - total)   /* ended, no Linux, or a clock of the user's      */
         return;
-    o = perf_out_open_(path, sizeof path);
-    perf_putf_(&o, PERF_PROC_ "self/task/%.0f/stat", PERF_CAST_(double, t->thread));
-    perf_proc_read_(path, stat, 13);
+    perf_proc_read_(PERF_PROC_ "self/task/%.0f/stat", t->thread, stat, 13);
     x = PERF_CAST_(double, sched[1]) - outside;
     k->sure[PERF_BY_NO_PROCESSOR] += x > 0 ? x : 0;
     if (total - cpu - waits > (x > 0 ? x : 0))
         k->sure[PERF_BY_UNKNOWN] += total - cpu - waits - (x > 0 ? x : 0);
     x = PERF_CAST_(double, stat[11]) * 1e7 - outside;   /* in the kernel, in ticks of 10 ms       */
-    if (x > 0 && PERF_CAST_(double, stat[6]) * 250 >= x / 2)    /* faults explain half of it      */
+    if (x > 0 && PERF_CAST_(double, stat[6]) * 2000 >= x)       /* 0.3 to 2 us a fault explain it */
         k->sure[PERF_BY_MEMORY] += x;
     x = cpu - outside;
     k->sure[PERF_BY_CPU] += x > 0 ? x < total ? x : total : 0;
@@ -405,6 +400,28 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
     return status;
 }
 
+/* Threads that record and still run, eight at most: time on a processor and ready without one since
+ * they began; the most of that which is known to lie in one call.                                */
+PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r)
+{
+    perf_recorder_ *t;
+    uint64_t        sched[2], away;
+    int             n = 0;
+
+    for (t = PERF_ACQ_(&r->recorders); t && n < 8; t = t->next) {
+        perf_proc_read_(PERF_PROC_ "self/task/%.0f/schedstat", t->thread, sched, 2);
+        away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_GET_(&t->away);
+        if (!sched[0] || (!away && PERF_GET_(&r->alive) < 2))
+            continue;
+        if (!n++)
+            perf_putf_(o, "%8s %-19s%10s%10s%10s  in\n", "thread", "", "ran", "no cpu", "at once");
+        perf_putf_(o, "%8.0f %-19s%10g%10g%10g  %.20s\n", PERF_CAST_(double, t->thread), t->name,
+                   PERF_CAST_(double, sched[0]), PERF_CAST_(double, sched[1]),
+                   PERF_CAST_(double, away),
+                   away ? PERF_ACQ_(&r->names)[PERF_GET_(&t->away_in)]->site.name : "");
+    }
+}
+
 /* The five lines, or one JSON object. */
 PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
 {
@@ -453,6 +470,7 @@ PERF_COLD_FN_ void perf_put_diagnosis_(perf_out_ *o, int json)
         perf_putf_(o, "; at best %.2f times as fast if it vanished (%.2f the threads' whole time), "
                       "%.2f if it ran beside the rest", d.best, d.best_run, d.overlapped);
     perf_putf_(o, "\nverify: %s\n", d.verify);
+    perf_put_threads_(o, perf_registry_get_());
 }
 
 #if PERF_DIAGNOSIS && !PERF_DISABLE && defined(__GNUC__)

@@ -33,27 +33,27 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_PROC_ "/proc/"
 #endif
 
-/* Reads the first numbers in a file of /proc, behind a name in (): at most `room`, then zeros. */
-PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t *number, int room)
+/* Reads the first numbers in a file of /proc, behind a name in (): at most `room`, then zeros.  The
+ * path may have a %.0f for the thread.                                                           */
+PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t thread, uint64_t *number, int room)
 {
     char        text[512];
-    FILE       *f = fopen(path, "r");
-    size_t      n = f ? fread(text, 1, sizeof text - 1, f) : 0;
+    perf_out_   o = perf_out_open_(text, sizeof text);
     const char *s;
-    int         at = 0, inside = 0;
+    FILE       *f;
+    int         at = 0;
 
+    perf_putf_(&o, path, PERF_CAST_(double, thread));
+    f = fopen(text, "r");
+    text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
     if (f)
         (void)fclose(f);
-    text[n] = '\0';
     memset(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
     s = strrchr(text, ')');
     for (s = s ? s : text; *s && at < room; s++) {
         if (*s >= '0' && *s <= '9') {
             number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
-            inside = 1;
-        } else if (inside) {
-            at++;
-            inside = 0;
+            at += s[1] < '0' || s[1] > '9';
         }
     }
 }
@@ -73,8 +73,8 @@ PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
     uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
 
-    perf_proc_read_(PERF_PROC_ "self/stat", stat, 19);  /* the last one: the start, in ticks      */
-    perf_proc_read_(PERF_PROC_ "uptime", up, 2);        /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(PERF_PROC_ "self/stat", 0, stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(PERF_PROC_ "uptime", 0, up, 2);     /* "1234.56": seconds, hundredths         */
     began = hz ? stat[18] * (1000000000 / hz) : 0;
     up[0] = up[0] * 1000000000 + up[1] * 10000000;
     return began && up[0] > began ? up[0] - began : 0;
@@ -86,11 +86,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     uint64_t           pages[2];                /* size, resident                                 */
 
     memset(&u, 0, sizeof u);
-    perf_proc_read_(PERF_PROC_ "self/statm", pages, 2);
+    perf_proc_read_(PERF_PROC_ "self/statm", 0, pages, 2);
     m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
-    perf_proc_read_(PERF_PROC_ "self/io", m->io, 4);    /* missing in some containers: zeros      */
+    perf_proc_read_(PERF_PROC_ "self/io", 0, m->io, 4); /* missing in some containers: zeros      */
     m->ns = perf_now();
     m->age_ns = perf_age_ns_();
     m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
@@ -98,7 +98,7 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
         m->peak = m->resident;
     m->minor = PERF_CAST_(uint64_t, u.minflt);
     m->major = PERF_CAST_(uint64_t, u.majflt);
-    m->cpu_ns = perf_usage_ns_(&u);
+    m->cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_);
     m->read_blocks = PERF_CAST_(uint64_t, u.inblock);
     m->written_blocks = PERF_CAST_(uint64_t, u.oublock);
 #if !PERF_TCC_

@@ -360,7 +360,7 @@ PERF_COLD_FN_ void perf_nvtx_thread_(const char *name)
 }
 
 static const perf_sink_ perf_nvtx_sink_ = {
-    sizeof(perf_sink_), perf_nvtx_listens_, perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
+    sizeof(perf_sink_), perf_nvtx_begin_, perf_nvtx_end_, perf_nvtx_open_,
     perf_nvtx_close_, perf_nvtx_point_, perf_nvtx_thread_,
 };
 

@@ -90,7 +90,7 @@ PERF_FN perf_status perf_error(void);
  *       written; perf_stream_flush_  writes one ring (lock held)
  *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
  *       perf_sources_collect_  durations from elsewhere
- *   perf_mark_, perf_spent_, perf_spent_since_, perf_usage_, perf_usage_ns_  use of the process
+ *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
@@ -228,7 +228,6 @@ typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
     const void   *image;        /* its anchor                                                     */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
-    uint32_t      status;       /* perf_status: why it failed                                     */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
 } perf_stream_;
 #define PERF_STREAM_ON_     1u
@@ -249,7 +248,6 @@ typedef struct perf_label_ {
 
 typedef struct perf_sink_ {
     uint32_t size;
-    int      (*listens)(void);                                  /* is anybody there?              */
     void     (*begin)(perf_recorder_ *, const perf_label_ *, uint32_t depth);
     void     (*end)(perf_recorder_ *, uint32_t depth);          /* all that began there or deeper */
     int      (*open)(const perf_label_ *, uint64_t *range);     /* a span of any thread; 0: none  */
@@ -265,32 +263,23 @@ struct perf_usage_ {            /* struct rusage                                
     long msgsnd, msgrcv, nsignals, nvcsw, nivcsw, rest[16];
 };
 extern int perf_getrusage_(int, struct perf_usage_ *) __asm__(PERF_SYM_("getrusage"));
-
-PERF_FN uint64_t perf_usage_ns_(const struct perf_usage_ *u)
-{
-    return PERF_CAST_(uint64_t, u->user_s + u->system_s) * 1000000000u +
-           PERF_CAST_(uint64_t, u->user_us + u->system_us) * 1000u;
-}
 #endif
 
-typedef struct perf_spent_ {    /* time, that of processors, and how often one was taken away     */
-    uint64_t ns, cpu_ns, switches;
-} perf_spent_;
-
-/* What the process has used since `from`, NULL: its start; zeros where the system does not say. */
-PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from)
+/* Use by the process (who 0), or this thread (1), since `from`, NULL: its start; 0: not known. */
+PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 {
     perf_spent_ now = PERF_ZERO;
 #if defined(__linux__) && PERF_LP64_UNIX_
     struct perf_usage_ u;
 
-    if (!perf_getrusage_(0, &u)) {
+    if (!perf_getrusage_(who, &u)) {
         now.ns = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_) - (from ? from->ns : 0);
-        now.cpu_ns = perf_usage_ns_(&u) - (from ? from->cpu_ns : 0);
+        now.cpu_ns = perf_system_ns_(PERF_CLOCK_PROCESS_ID_ + who) - (from ? from->cpu_ns : 0);
         now.switches = PERF_CAST_(uint64_t, u.nivcsw) - (from ? from->switches : 0);
+        now.waits = PERF_CAST_(uint64_t, u.nvcsw) - (from ? from->waits : 0);
     }
 #endif
-    (void)from;
+    (void)from, (void)who;
     return now;
 }
 
@@ -481,7 +470,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
     r->error = PERF_OK;
-    r->spent = perf_spent_since_(PERF_NULL_);
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
     if (r->stream)                              /* the child's next flush opens a file of its own */
         r->stream->unsent = 0;
     PERF_SET_(&r->lock, 0u);
@@ -541,7 +530,7 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
     r->scan_at = 64;
     r->count = 1;                               /* id 0 means "not yet registered"                */
     r->made = perf_anchor_v1_.clock.first;
-    r->spent = perf_spent_since_(PERF_NULL_);
+    r->spent = perf_spent_since_(PERF_NULL_, 0);
 #if defined(PERF_CLOCK_FN) && defined(PERF_TEST_HOT_)
     r->clock = 0;                               /* our tests: that clock through the hot path     */
 #elif defined(PERF_CLOCK_FN)
@@ -876,7 +865,7 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 /* Scopes that are open in a thread, with recursive calls. */
 PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
 {
-    uint64_t          extra = PERF_GET_(&t->extra_tag) >> 56;
+    uint64_t          extra = PERF_GET_(&t->extra);
     const perf_cell_ *open = PERF_ACQ_(&t->open);       /* nvcc 13.0 crashes without the variable */
 
     return open->depth + PERF_CAST_(uint32_t, extra);
@@ -889,9 +878,9 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
     perf_cell_ *c = t->open;
     uint64_t    n = 0;
 
-    for (; c != to; c = c->parent) {
+    for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
-        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
         c->again_open = c->held = 0;
         if (c->inside > c->sum) {
             PERF_ADD_(c->parent->inside, c->inside - c->sum);
@@ -909,6 +898,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
+    uint64_t         dropped;
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
@@ -932,8 +922,11 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    (void)perf_open_drop_(t, &t->root);         /* what the thread before left open               */
+    dropped = perf_open_drop_(t, &t->root);     /* what the thread before left open               */
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped > t->strayed ? dropped - t->strayed : 0);
     t->ranges = t->strayed = 0;
+    PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
+    PERF_SET_(&t->away, UINT64_C(0));
     t->thread = thread;
     t->name[0] = '\0';
     t->number = ++r->threads;
@@ -982,6 +975,7 @@ PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
     for (c = t->open; c->parent; c = c->parent)
         c->held = 1;
     PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->away, UINT64_C(0));
     perf_late_clear_(t);
 }
 
@@ -1179,7 +1173,7 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->open = PERF_NULL_;
     s->rec = t;
     c->again_open++;
-    PERF_ADD_(t->extra_tag, UINT64_C(1) << 56);
+    PERF_ADD_(t->extra, 1);
     PERF_SET_(&c->low, PERF_NO_LOW_);
     PERF_SET_(&c->span, UINT64_C(0));
 }
@@ -1331,11 +1325,13 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
     return n;
 }
 
+#define PERF_LONG_ (UINT64_C(1) << 20)  /* after so many ticks an end may ask the system: 0.5 us  */
+
 /* Lets the hot path count what lies within the durations seen, unless an end has to be cold. */
 PERF_INLINE_FN_ void perf_cell_window_(perf_cell_ *c)
 {
     uint64_t low = c->min ? c->min : 1;
-    uint64_t high = c->max < PERF_EVENT_MORE_ ? c->max : PERF_EVENT_MORE_ - 1;
+    uint64_t high = c->max < PERF_LONG_ ? c->max : PERF_LONG_;
 
     if (low <= high && !c->held && !c->again_open) {
         PERF_SET_(&c->low, low);
@@ -1381,6 +1377,27 @@ PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64
     return d;
 }
 
+/* After a call of d ticks: for how long of it had the thread no processor?  All that it was without
+ * one since the last look is believed to be in this call where that explains why it took eight
+ * times as long as others; else what cannot have been before.  Nothing, if it has waited, too.   */
+PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
+{
+    perf_spent_ now = perf_spent_since_(PERF_NULL_, 1), last = t->looked;
+    double      ns = PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_());
+    double      wall = PERF_CAST_(double, now.ns - last.ns);
+    double      away = wall - PERF_CAST_(double, now.cpu_ns - last.cpu_ns);
+
+    t->looked = now;
+    if (away > 1.25 * ns || d / 8 < (c->sum - d) / c->count)
+        away -= wall > ns ? wall - ns : 0;
+    away = away < ns ? away : ns;
+    if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
+        PERF_CAST_(uint64_t, away) > t->away) {
+        PERF_SET_(&t->away, PERF_CAST_(uint64_t, away));
+        PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
+    }
+}
+
 PERF_COLD_FN_ void perf_event_scope_(perf_recorder_ *t, const perf_cell_ *c, uint64_t start,
                                      uint64_t d, uint32_t depth)
 {
@@ -1410,9 +1427,9 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     dropped = perf_open_drop_(t, p);
     if (again && c->again_open) {
         c->again_open--;
-        PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+        PERF_ADD_(t->extra, ~UINT64_C(0));
     } else if (!again) {
-        PERF_ADD_(t->extra_tag, 0 - (PERF_CAST_(uint64_t, c->again_open) << 56));
+        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
         dropped += c->again_open;
         c->again_open = c->held = 0;
         PERF_REL_(&t->open, outer);
@@ -1436,7 +1453,7 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
         return 0;
     c->again_open--;
-    PERF_ADD_(t->extra_tag, 0 - (UINT64_C(1) << 56));
+    PERF_ADD_(t->extra, ~UINT64_C(0));
     perf_cell_window_(c);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = within < d ? within : d;
@@ -1491,7 +1508,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         return;
     }
     if (ours && s->start <= t->birth)           /* begun before a reset: counts from there        */
-        s->start = t->birth;
+        s->start = t->birth < end ? t->birth : end;
     if (ours) {
         ordered = perf_open_end_(t, c, outer, again);
         sink = PERF_ACQ_(&r->sink);
@@ -1517,6 +1534,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     }
     depth = perf_depth_(t) + 1;
     d = perf_cell_close_(t, c, s->start, end);
+    if (ours && d > PERF_LONG_ && !r->custom)
+        perf_away_(t, c, d);
     within = ordered && again ? outer->inside - s->inside : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
@@ -1670,7 +1689,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
     now = t->home->clock ? perf_scope_ticks_(t->home) : now;
     within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
     if (l->rec == t && l->start <= t->birth) {
-        l->start = t->birth;
+        l->start = t->birth < now ? t->birth : now;         /* it was served after `now` was read */
         within = t->open->inside;
     }
     d = perf_cell_close_(t, c, l->start, now);
@@ -1824,7 +1843,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
-/* Puts away one chain of open scopes and brings back another one. */
+/* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
+ * so each chain has a root and cells of its own; one without an open scope gives its root back.  */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
@@ -1834,16 +1854,23 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         return;
     now = perf_scope_ticks_(t->home);
     from->rec = t;
-    from->open = t->open;
-    from->calls = t->extra_tag;
+    from->open = t->open->parent ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    from->calls = t->extra;
     from->left = now;
-    if (to->rec != t || to->left < t->made) {   /* new, or of another thread or process           */
+    if (!from->open) {
+        t->open->kin = t->roots;
+        t->roots = t->open;
+    }
+    if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        to->open = &t->root;
+        to->open = t->roots ? t->roots : perf_cell_fresh_(t);
+        t->roots = t->roots ? t->roots->kin : t->roots;
+        if (!to->open)
+            to->open = &t->root;
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
-    PERF_SET_(&t->extra_tag, to->calls);
+    PERF_SET_(&t->extra, to->calls);
     PERF_REL_(&t->open, to->open);
 }
 
@@ -2040,7 +2067,7 @@ PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_read_();
     perf_source_   *source;
-    perf_spent_     spent = perf_spent_since_(PERF_NULL_);      /* the system asks every thread   */
+    perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
 
     if (!r || !perf_lock_(r))
         return;

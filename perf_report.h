@@ -515,8 +515,14 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
         {"unsent_events", " trace event is", " trace events are",
          " not in the streamed file: it is full, or cannot be written"},
     };
-    size_t i;
+    perf_recorder_ *t = PERF_ACQ_(&s->registry->recorders);
+    size_t          i;
 
+    for (i = 0; !json && t && i < 4; t = t->next)
+        if (PERF_GET_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
+            perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
+                       PERF_ACQ_(&s->registry->names)[PERF_GET_(&t->away_in)]->site.name,
+                       PERF_CAST_(double, PERF_GET_(&t->away)));
     for (i = 0; i < PERF_LOSS_ALL_; i++) {
         double n = PERF_CAST_(double, s->losses.n[i]);
         if (json)
@@ -853,11 +859,9 @@ PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_rec
 {
     uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n;
     uint64_t room = r->ring_events * sizeof(perf_event_);
+    perf_events_ none = {PERF_NULL_, 0, t->thread, t->number, t->name, PERF_NULL_};
 
-    memset(e, 0, sizeof *e);
-    e->thread = t->thread;
-    e->number = t->number;
-    e->name = t->name;
+    *e = none;
     if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return 1;
     n = head - lost > room ? room : head - lost;
@@ -1491,7 +1495,7 @@ PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
             s.spent = s.registry->spent;
             perf_unlock_(s.registry);
         }
-        s.spent = perf_spent_since_(&s.spent);
+        s.spent = perf_spent_since_(&s.spent, 0);
         s.row = perf_rows_(s.registry, s.opts.sort, &s.rows);
         perf_bound_fill_(&s.bound, s.registry);
         if (s.opts.view == PERF_VIEW_TREE) {

@@ -181,7 +181,7 @@ PERF_FN void perf_thread_name(const char *name);
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   perf_site_, PERF_SITE_  what a mark says, constant but for its id; PERF_KIND_*_  what it is
  *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_opened_  enters its cell
- *   perf_recorder_  a thread; PERF_SELF_  the caller's, NULL: not known; PERF_ASK_*_  any asks it
+ *   perf_recorder_, perf_spent_  a thread; PERF_SELF_  the caller's or NULL; PERF_ASK_*_  asks it
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_BUCKET_INDEX_  durations of a cell; PERF_BUCKET_  the counter of one
  *   perf_bucket_add_  counts one, up to PERF_LATE_ scopes later; PERF_ADD_, PERF_PEEK_  a counter
@@ -307,6 +307,10 @@ typedef struct perf_event_ {
 #define PERF_TEXT_MAX_        63    /* bytes                                                      */
 #define PERF_TAG_NAME_(tag) ((tag) & (UINT64_C(0xffffff) << 32))   /* without the depth           */
 
+typedef struct perf_spent_ {    /* time, that of processors; how often one was taken, given away  */
+    uint64_t ns, cpu_ns, switches, waits;
+} perf_spent_;
+
 struct perf_registry_;
 
 /* Marks that are not in the numbers as they should be; the report has a note of each. */
@@ -342,7 +346,7 @@ typedef struct perf_recorder_ {
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
-    uint64_t     extra_tag;     /* recursive calls that are open, as depth of an event            */
+    uint64_t     extra;         /* recursive calls that are open                                  */
     uint32_t     room;          /* entries of `cell`, also when `cells` is 0; cold from here on   */
     struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
     uint32_t     slots, slots_used;
@@ -368,9 +372,12 @@ typedef struct perf_recorder_ {
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
     uint32_t     strayed;                       /* of `depth`: ended by another thread            */
+    perf_spent_  looked;                        /* at the end of its last long call               */
+    uint64_t     away;                          /* ns in a call without a processor, the most     */
+    uint32_t     away_in;                       /* name                                           */
     char         name[32];
     perf_known_  known[64];
-    perf_cell_   root;                          /* of the call tree                               */
+    perf_cell_   root, *roots;                  /* of the call tree; those of idle fibres, by kin */
     uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
@@ -592,7 +599,7 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
 {
     const perf_core_ *core;
 
-    what += t->extra_tag;
+    what += t->extra << 56;                     /* into the depth                                 */
     if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit))) {
         perf_event_put_(t, start, what);
     } else if (PERF_PEEK_(t->ring_mask)) {

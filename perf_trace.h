@@ -50,7 +50,7 @@ PERF_FN perf_status perf_trace_save_perfetto(const char *path);
 
 /* Starts with what the rings hold, as Perfetto's protobuf.  An existing file is replaced.  A scope
  * that is open at a write may move the first one inside it by a ns, and by one more for each
- * around it.  PERF_EINVAL: no path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
+ * around it.  PERF_EINVAL: bad path; PERF_ESTATE: a stream is open, or PERF_TRACE_EVENTS is 0;
  * PERF_EIO, PERF_ENOMEM.  From then on a write that fails (full disk) ends the stream: the file is
  * cut back to the last whole write, the report counts the events not in it, recording goes on.   */
 PERF_FN perf_status perf_trace_stream(const char *path);
@@ -540,11 +540,9 @@ typedef struct perf_streaming_ {
     uint64_t      whole;        /* bytes of the file after the last good write                    */
     uint64_t      period, all_at;               /* ticks; when all rings were written             */
     uint64_t      began, next_knot;             /* ns                                             */
-    uint64_t      chunk;        /* entries                                                        */
-    perf_event_  *event;        /* room for a chunk: the one block that holds pf.room, buffer and */
-    char         *buffer;       /*   path as well                                                 */
-    char         *path;         /* with room for ".PID"                                           */
+    perf_event_  *event;        /* behind this struct, as are pf.room and the file's buffer       */
     size_t        path_length;
+    char          path[4096 + 16];              /* with room for ".PID"                           */
     perf_epoch_   knot[PERF_STREAM_KNOTS_];
 } perf_streaming_;
 
@@ -614,8 +612,8 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     f->written = s->whole = 0;
     if (!perf_file_open_(f, s->path))
         return 0;
-    f->p = f->begin = s->buffer;
-    f->limit = s->buffer + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
+    f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
+    f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
     (void)setvbuf(f->file, PERF_NULL_, _IONBF, 0);      /* nothing that a fork could copy         */
     s->process = PERF_GET_(&s->pf.registry->process);
     s->pf.process = s->process;
@@ -637,7 +635,6 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     if (f->file)
         (void)fclose(f->file);
     f->file = PERF_NULL_;
-    s->head.status = PERF_CAST_(uint32_t, why);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
 }
@@ -647,7 +644,6 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
 {
     uint64_t     head = PERF_ACQ_(&t->ring_head), from = PERF_GET_(&t->ring_sent), until, n, more;
     uint64_t     room = r->ring_events * sizeof(perf_event_);
-    perf_events_ e;
 
     if (PERF_GET_(&t->ring_lost) > from)
         from = PERF_GET_(&t->ring_lost);
@@ -679,17 +675,13 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
             perf_stream_fail_(s, PERF_EIO);
     }
     while (from < head && s->head.state == PERF_STREAM_ON_) {
+        perf_events_ e = {s->event, 0, t->thread, t->number, t->name, PERF_NULL_};
         if (s->pf.file.written >= PERF_STREAM_BYTES) {
             perf_stream_fail_(s, PERF_ELIMIT);
             break;
         }
-        n = head - from < s->chunk * sizeof(perf_event_) ? head - from
-                                                         : s->chunk * sizeof(perf_event_);
-        memset(&e, 0, sizeof e);
-        e.event = s->event;
-        e.thread = t->thread;
-        e.number = t->number;
-        e.name = t->name;
+        n = s->pf.events * sizeof(perf_event_);
+        n = head - from < n ? head - from : n;
         until = from + n;
         perf_events_read_(&e, r, t, until, n);
         PERF_ADD_(s->head.unsent, n / sizeof(perf_event_) - e.count);
@@ -755,9 +747,10 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     perf_registry_  *r = perf_registry_read_();
     perf_streaming_ *s;
     perf_recorder_  *t;
-    perf_status      status = PERF_OK;
+    perf_status      status = PERF_ENOMEM;
+    uint64_t         chunk;
 
-    if (!path || !*path)
+    if (!path || !*path || strlen(path) > 4095)
         return PERF_EINVAL;
     if (!r)
         return PERF_ENOMEM;
@@ -767,13 +760,13 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         perf_unlock_(r);
         return PERF_ESTATE;
     }
+    chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
     if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
         s = PERF_PTR_(perf_streaming_ *, r->stream);    /* its memory is used again               */
-        PERF_FREE(s->event);                            /* of one that failed                     */
     } else {
-        s = PERF_CAST_(perf_streaming_ *, perf_pool_(&r->pool, &r->pool_end, sizeof *s, 65536, 0));
-        if (s)
-            memset(s, 0, sizeof *s);
+        s = PERF_CAST_(perf_streaming_ *, perf_pages_(sizeof *s + PERF_FILE_BYTES_ +
+            PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_) +
+            2 * PERF_FILE_RECORD_ + 24, 0));
     }
     if (s) {
         perf_pf_ old = s->pf;                   /* as new, but for the head, which a report may   */
@@ -781,28 +774,17 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         s->pf.used = old.used;                  /* be reading, and the room mapped for names      */
         s->pf.names = old.names;
         s->path_length = strlen(path);
-        s->chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
         s->pf.registry = r;
         s->pf.mapped = 1;
         s->pf.ties = &s->ties;
-        s->pf.events = PERF_CAST_(size_t, s->chunk);
-        s->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(
-            s->pf.events * (sizeof *s->event + PERF_PF_ROOM_) + PERF_FILE_BYTES_ +
-            2 * PERF_FILE_RECORD_ + s->path_length + 24));
-    }
-    if (!s || !s->event) {
-        status = PERF_ENOMEM;
-    } else {
+        s->pf.events = PERF_CAST_(size_t, chunk);
+        s->event = PERF_PTR_(perf_event_ *, PERF_PTR_(void *, s + 1));
         s->pf.room = PERF_PTR_(perf_edge_ *, s->event + s->pf.events);
         s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
-        s->buffer = PERF_PTR_(char *, s->pf.value + s->pf.events);
-        s->path = s->buffer + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_;
         memcpy(s->path, path, s->path_length + 1);
-        if (!perf_stream_open_(s)) {
-            status = PERF_EIO;
-            if (s->pf.file.file)
-                (void)fclose(s->pf.file.file);
-        }
+        status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
+        if (status != PERF_OK && s->pf.file.file)
+            (void)fclose(s->pf.file.file);
     }
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
@@ -810,7 +792,6 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         perf_image_pin_();                      /* the file is written from any image             */
         s->head.flush = perf_stream_go_;
         s->head.image = &perf_anchor_v1_;
-        s->head.status = PERF_OK;
         PERF_SET_(&s->head.unsent, UINT64_C(0));
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
@@ -829,9 +810,10 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         }
         PERF_REL_(&r->stream, &s->head);
         perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
-    } else if (s) {
-        PERF_FREE(s->event);
-        s->event = PERF_NULL_;
+    } else if (s && !r->stream) {               /* the next attempt takes its memory              */
+        s->head.image = &perf_anchor_v1_;
+        s->head.state = PERF_STREAM_ENDED_;
+        PERF_REL_(&r->stream, &s->head);
     }
     perf_unlock_(r);
     return status;
@@ -863,9 +845,7 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
         if (status == PERF_OK)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
-            perf_stream_fail_(s, PERF_EIO);     /* nobody writes through what is freed here       */
-        PERF_FREE(s->event);
-        s->event = PERF_NULL_;
+            perf_stream_fail_(s, PERF_EIO);
     }
     perf_unlock_(r);
     return status;

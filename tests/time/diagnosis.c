@@ -299,6 +299,16 @@ static void case_of(int n)
               "'PERF_VARIANT=sum=A' PROGRAM -- env 'PERF_VARIANT=sum=B' PROGRAM"), "%s", d.verify);
         break;
     }
+    case 19:                                    /* page faults in a virtual machine: 1.7 us each  */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 1500, 0, 700000, 1200);
+        diagnosed(PERF_BY_MEMORY, "step", 0.78);
+        break;
+    case 20:                                    /* calls of the system, and a few faults          */
+        steps(0, 0, 0, 0, 10);
+        system_says(me(), 1510, 1500, 0, 100000, 1200);
+        diagnosed(PERF_BY_CPU, "step > compute", 1000 / 1500.0);
+        break;
     default:
         CHECK(perf_diagnose(NULL) == PERF_EINVAL && perf_diagnose(&d) == PERF_ENODATA, "nothing was recorded");
         CHECK(!strcmp(perf_diagnosis_text((perf_bound_by)99), "cannot tell"), "another number");
@@ -313,7 +323,7 @@ int main(void)
 
     if (!mkdtemp(folder) || chdir(folder))
         return 1;
-    for (n = 0; n < 20; n++) {
+    for (n = 0; n < 22; n++) {
         (void)system("rm -rf proc");
         fflush(stdout);
         child = fork();

@@ -163,6 +163,92 @@ static void walk(uint64_t seed)
           r.self, r.total);
 }
 
+/* Four fibres that recurse through the same four names: whose time it is, to the nanosecond. */
+enum { FIBERS = 4, DEEP = 12, NAMES = 4 };
+static perf_fiber fiber_of[FIBERS];
+static perf_scope scope_of[FIBERS][DEEP];
+static uint64_t   began_at[FIBERS][DEEP];
+static int        named[FIBERS][DEEP], depth_of[FIBERS];
+static double     want_self[NAMES], want_total[NAMES];
+
+static void end_of(int f)
+{
+    int d = --depth_of[f], n = named[f][d], k, outermost = 1;
+
+    for (k = 0; k < d; k++)
+        outermost &= named[f][k] != n;
+    perf_scope_end(&scope_of[f][d]);
+    want_total[n] += outermost ? (double)(now_ns - began_at[f][d]) : 0;
+}
+
+static void recursive(uint64_t seed)
+{
+    int           i, k, d, f = 0;
+    uint64_t      x = seed;
+    char          name[2] = "a";
+    perf_losses_  lost;
+
+    perf_reset();
+    memset(fiber_of, 0, sizeof fiber_of);
+    memset(want_self, 0, sizeof want_self);
+    memset(want_total, 0, sizeof want_total);
+    for (i = 0; i < 4000 || depth_of[0] + depth_of[1] + depth_of[2] + depth_of[3]; i++) {
+        int next = (int)(x >> 54 & 3), end = i >= 4000;
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        now_ns += x >> 59;
+        d = depth_of[f];
+        if (d)
+            want_self[named[f][d - 1]] += (double)(x >> 59);
+        if (end && !d)
+            next = (f + 1) % FIBERS;
+        if ((end ? !d : (x >> 50 & 3) == 0) && next != f) {
+            perf_fiber_switch(&fiber_of[f], &fiber_of[next]);
+            f = next;
+        } else if (d && (end || (x >> 45 & 1) || d == DEEP)) {
+            end_of(f);
+        } else if (!end && d < DEEP) {
+            *name = (char)('a' + (x >> 33 & 3));
+            named[f][d] = *name - 'a';
+            began_at[f][d] = now_ns;
+            depth_of[f]++;
+            scope_of[f][d] = perf_scope_begin(name);
+        }
+    }
+    if (f)
+        perf_fiber_switch(&fiber_of[f], &fiber_of[0]);
+    for (k = 0; k < NAMES; k++) {
+        row r;
+        *name = (char)('a' + k);
+        r = row_of(name, "scope");
+        CHECK(r.self == want_self[k] && r.total == want_total[k], "seed %.0f: %s %g of %g, not %g of %g", (double)seed,
+              name, r.self, r.total, want_self[k], want_total[k]);
+    }
+    lost = perf_losses_sum_(perf_registry_get_());
+    CHECK(!lost.n[PERF_LOSS_ABANDONED_] && !lost.n[PERF_LOSS_DISORDERED_] && number_of("open") == 0, "seed %.0f: %g open",
+          (double)seed, number_of("open"));
+}
+
+/* Fibres that come and go take no memory once there were as many at a time. */
+static void short_lived(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    char           *pool = NULL;
+    int             i;
+
+    for (i = 0; i < 10000; i++) {
+        perf_fiber home = PERF_ZERO, one = PERF_ZERO;
+        PERF_SCOPE("home");
+        perf_fiber_switch(&home, &one);
+        {
+            PERF_SCOPE("one");
+            now_ns++;
+        }
+        perf_fiber_switch(&one, &home);
+        pool = i == 10 ? t->pool : pool;
+    }
+    CHECK(pool == t->pool, "%ld bytes", (long)(t->pool - pool));
+}
+
 int main(void)
 {
     uint64_t seed = 1;
@@ -171,5 +257,8 @@ int main(void)
     fibers();
     for (; seed < 200; seed++)
         walk(seed);
+    for (seed = 1; seed < 30; seed++)
+        recursive(seed);
+    short_lived();
     return check_done();
 }

@@ -416,8 +416,18 @@ static void outer_first(void)
 
 /* Scopes that are open while the report is made: counted (golden.c names them). */
 
+static void open_below(int n)
+{
+    PERF_SCOPE("below");
+    if (n)
+        open_below(n - 1);
+    else
+        EQUAL("open", number_of("open"), 1000);
+}
+
 static void still_open(void)
 {
+    open_below(999);
     {
         PERF_SCOPE("compute");
         now_ns += 10;

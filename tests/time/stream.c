@@ -543,9 +543,23 @@ static void lost_after(const char *path)
     perf_reset();
 }
 
+/* The file is whole up to its last write, and no memory is lost: a sanitizer looks when this ends. */
+static void never_ended(const char *path)
+{
+    int crossed;
+
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    round_of(1);
+    CHECK(perf_trace_stream_flush() == PERF_OK && zones(path, all, 1000, &crossed) >= 3, "flush");
+}
+
 static void bad_input(void)
 {
+    static char long_path[5000];
+
+    memset(long_path, 'x', sizeof long_path - 1);
     CHECK(perf_trace_stream(NULL) == PERF_EINVAL && perf_trace_stream("") == PERF_EINVAL, "path");
+    CHECK(perf_trace_stream(long_path) == PERF_EINVAL && perf_trace_stream(long_path + 904) == PERF_EIO, "long path");
     CHECK(perf_trace_stream("no/such/folder/x") == PERF_EIO, "folder");
     CHECK(perf_trace_stream("/dev/full") == PERF_EIO, "full disk");
     CHECK(perf_trace_stream_flush() == PERF_ESTATE && perf_trace_stream_end() == PERF_ESTATE, "no stream");
@@ -566,6 +580,7 @@ int main(void)
     merges();
     lost_after(other_path);
     many();
+    never_ended(first_path);
     remove(first_path);
     remove(other_path);
     remove(merged_path);

@@ -330,6 +330,43 @@ static void intervals(void)
     perf_reset();
 }
 
+/* A reset that somebody asked for is served after the end of a phase has been read: no clock went backwards. */
+static void reset_in_lap(void)
+{
+    perf_recorder_ *t = perf_recorder_get_();
+    perf_lap        lap = perf_lap_begin();
+
+    PERF_LAP(&lap, "phase");
+    perf_word_set_(&t->request, PERF_ASK_RESET_);
+    PERF_SET_(&t->cells, 0u);
+    PERF_LAP(&lap, "phase");
+    CHECK(row_of("phase", "scope").calls == 1, "%g", row_of("phase", "scope").calls);
+    CHECK(!(perf_clock().warnings & PERF_CLOCK_BACKWARDS), "%x", perf_clock().warnings);
+}
+
+static void *ends_inside(void *arg)
+{
+    (void)perf_scope_begin("left");
+    return arg;
+}
+
+/* Threads that end inside a scope, more than there are recorders for: each scope is told of. */
+static void left_open(void)
+{
+    double    before;
+    pthread_t t;
+    int       i;
+
+    perf_reset();
+    before = number_of("open") + number_of("never_ended");
+    for (i = 0; i < 300; i++) {
+        pthread_create(&t, NULL, ends_inside, NULL);
+        pthread_join(t, NULL);
+    }
+    CHECK(number_of("open") + number_of("never_ended") == before + 300, "%g open, %g never ended", number_of("open"),
+          number_of("never_ended"));
+}
+
 int main(void)
 {
     pthread_t t;
@@ -362,6 +399,8 @@ int main(void)
     pthread_join(t, NULL);
     CHECK(number_of("ended_elsewhere") == 3 && number_of("never_ended") == 2, "two of three: %g, %g",
           number_of("ended_elsewhere"), number_of("never_ended"));
+    left_open();
+    reset_in_lap();
     remove(scratch_file());
     return check_done();
 }
