@@ -33,8 +33,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_PROC_ "/proc/"
 #endif
 
-/* Reads the first numbers in a file of /proc, behind a name in (): at most `room`, then zeros.  The
- * path may have a %.0f for the thread.                                                           */
+/* Numbers in a file of /proc, behind a name in (), then zeros.  A %.0f in `path`: the thread. */
 PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t thread, uint64_t *number, int room)
 {
     char        text[512];

@@ -1536,7 +1536,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     d = perf_cell_close_(t, c, s->start, end);
     if (ours && d > PERF_LONG_ && !r->custom)
         perf_away_(t, c, d);
-    within = ordered && again ? outer->inside - s->inside : 0;
+    within = ordered && again ? outer->inside - (s->start == t->birth ? 0 : s->inside) : 0;
     within = within < d ? within : d;           /* what a recursive call called stands in `outer` */
     PERF_ADD_(c->within, within);
     if (ordered)

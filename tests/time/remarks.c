@@ -228,6 +228,45 @@ static void recursive(uint64_t seed)
           (double)seed, number_of("open"));
 }
 
+/* A reset now and then: never is there more self time than has passed since. */
+static void forgotten(uint64_t seed)
+{
+    int      i, f = 0, next, n;
+    uint64_t x = seed, birth;
+    char     name[2] = "a";
+
+    perf_reset();
+    birth = now_ns;
+    memset(fiber_of, 0, sizeof fiber_of);
+    for (i = 0; i < 3000 || depth_of[0] + depth_of[1] + depth_of[2] + depth_of[3]; i++) {
+        x = x * 6364136223846793005u + 1442695040888963407u;
+        now_ns += x >> 59;
+        next = i < 3000 ? (x >> 50 & 3) ? f : (int)(x >> 54 & 3) : depth_of[f] ? f : (f + 1) % FIBERS;
+        if (next != f && (seed & 1)) {
+            perf_fiber_switch(&fiber_of[f], &fiber_of[next]);
+            f = next;
+        } else if ((x >> 40 & 511) == 7) {
+            perf_reset();
+            birth = now_ns;
+        } else if (depth_of[f] && (i >= 3000 || (x >> 45 & 1) || depth_of[f] == DEEP)) {
+            perf_scope_end(&scope_of[f][--depth_of[f]]);
+        } else if (i < 3000 && depth_of[f] < DEEP) {
+            *name = (char)('a' + (x >> 33 & 3));
+            scope_of[f][depth_of[f]++] = perf_scope_begin(name);
+        }
+        if (i % 50 == 49) {
+            double self = 0;
+            for (n = 0; n < NAMES; n++) {
+                *name = (char)('a' + n);
+                self += row_of(name, "scope").self;
+            }
+            CHECK(self <= (double)(now_ns - birth), "seed %.0f: %g of %g", (double)seed, self, (double)(now_ns - birth));
+        }
+    }
+    if (f)
+        perf_fiber_switch(&fiber_of[f], &fiber_of[0]);
+}
+
 /* Fibres that come and go take no memory once there were as many at a time. */
 static void short_lived(void)
 {
@@ -259,6 +298,8 @@ int main(void)
         walk(seed);
     for (seed = 1; seed < 30; seed++)
         recursive(seed);
+    for (seed = 1; seed < 60; seed++)
+        forgotten(seed);
     short_lived();
     return check_done();
 }
