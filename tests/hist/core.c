@@ -224,6 +224,8 @@ static void strange_values(void)
     perf_hist_add_double(h, 0.49999999999999994);
     perf_hist_add_double(h, -0.25);
     CHECK(perf_hist_max(h) == 0.0 && perf_hist_count(h) == 3, "rounds to zero");
+    perf_hist_add_double(h, -0.5);
+    CHECK(perf_hist_lost(h) == 5 && perf_hist_count(h) == 3, "half below zero is lost");
     perf_hist_add_double(h, 0.5);
     CHECK(perf_hist_max(h) == 1.0, "rounds up");
     perf_hist_add_double(h, PERF_INF_);
