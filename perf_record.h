@@ -1201,13 +1201,13 @@ PERF_COLD_FN_ int perf_buckets_room_(perf_recorder_ *t, perf_cell_ *c, uint32_t 
         return 0;
     b->first = first;
     b->room = room;
-    for (i = 0; old && i < old->room; i++) {
-        b->n[old->first - first + i] = old->n[i];
+    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
+    for (i = 0; old && i < old->room; i++) {    /* a signal handler may count late ones meanwhile */
         for (k = 0; k < PERF_LATE_; k++)
             if (t->late[k] == &old->n[i])
                 PERF_SET_(&t->late[k], &b->n[old->first - first + i]);
+        PERF_ADD_(b->n[old->first - first + i], old->n[i]);
     }
-    PERF_SET_(&c->bucket, PERF_PTR_(uintptr_t, b->n) - 8 * PERF_CAST_(uintptr_t, first));
     PERF_REL_(&c->buckets, b);
     return 1;
 }

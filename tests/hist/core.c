@@ -224,6 +224,8 @@ static void strange_values(void)
     perf_hist_add_double(h, 0.49999999999999994);
     perf_hist_add_double(h, -0.25);
     CHECK(perf_hist_max(h) == 0.0 && perf_hist_count(h) == 3, "rounds to zero");
+    perf_hist_add_double(h, -0.5);
+    CHECK(perf_hist_lost(h) == 5 && perf_hist_count(h) == 3, "half below zero is lost");
     perf_hist_add_double(h, 0.5);
     CHECK(perf_hist_max(h) == 1.0, "rounds up");
     perf_hist_add_double(h, PERF_INF_);
@@ -453,6 +455,10 @@ static void other_precisions(void)
     perf_hist_add(wide, 2000000);
     CHECK(perf_hist_merge(direct, wide) == PERF_OK && perf_hist_over(direct) == 1 &&
               perf_hist_max(direct) == 2000000.0, "other range");
+    perf_hist_add_double(wide, -1.0);           /* what was lost there was not lost here          */
+    CHECK(perf_hist_lost(wide) == 1 && perf_hist_subtract(direct, wide) == PERF_ERANGE &&
+              perf_hist_lost(direct) == 0 && perf_hist_count(direct) == perf_hist_count(wide), "more lost");
+    perf_hist_at_(wide)->lost = 0;
     CHECK(perf_hist_subtract(direct, wide) == PERF_OK && perf_hist_count(direct) == 0, "and back");
     CHECK(perf_hist_snapshot(direct, wide) == PERF_EINVAL, "snapshot of another form");
     perf_hist_reset(direct);
