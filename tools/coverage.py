@@ -15,7 +15,7 @@ any program ran it; so does each way of a branch.  Ways that only a C++ exceptio
     --markdown        the table as docs/coverage.md has it
 
 Children that end by check_exit() of tests/check.h leave counts, those that end by a signal do not; scripts that
-build programs are run with a compiler that adds --coverage.  Needs gcc, gcov, meson.  About ten minutes on two cores."""
+build programs are run with a compiler that adds --coverage.  Needs gcc, gcov, meson.  The faults alone take ten minutes."""
 import argparse
 import collections
 import concurrent.futures

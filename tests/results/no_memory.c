@@ -1,6 +1,7 @@
 /* no_memory.c DIR: the system gives memory so many times, and then once or for ever no more: from the very
  * first call on, before there is a registry.  A process for each.  Nothing crashes; whatever was not
  * counted is told by perf_error(), and without a registry every call says that there is no memory.  */
+#undef _FILE_OFFSET_BITS /* with which the name below would be mmap64 */
 #define _GNU_SOURCE 1
 #include <errno.h>
 #include <pthread.h>

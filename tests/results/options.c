@@ -46,6 +46,13 @@ PERF_BENCH(full)
         perf_clobber();
 }
 
+PERF_BENCH_ARGS(tuple, 2, {4, -1}, {INT64_MAX, INT64_MIN})
+{
+    perf_bench_counter(&b, "first", (double)(arg[0] == 4));
+    while (perf_bench_next(&b))
+        perf_clobber();
+}
+
 PERF_BENCH(one)
 {
     bodies++;
@@ -217,6 +224,10 @@ static void files(void)
     text = file_text(in("r.go"));
     CHECK(strstr(text, " ns/op\t0.001 c1\t") && strstr(text, "\t0.015 c15\n"), "%.2000s", text);
     free(text);
+    says(0, "--filter tuple", "tuple/4/-1 ");
+    CHECK(strstr(said, "tuple/9223372036854775807/-") && strstr(said, "first 1\n") &&
+              strstr(said, "first 0\n"),
+          "%s", said);
     threads_left = 1;
     says(2, "--filter crew/threads:2", "not measured: no threads to be had");
     threads_left = 0;
