@@ -341,9 +341,8 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
     s.bytes = s.compact ? d->bytes : 8;
     s.form = !s.compact ? 0 : s.bytes == 8 ? 1 : 2;
     s.unit = d->unit > 0.0 ? d->unit : 1.0;
-    s.first = 0;
-    if (s.compact)
-        s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
+    s.first = !s.compact ? 0 : PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits)
+                                                             << s.bits));
     s.lowest = s.first ? perf_hist_lower_(&s, 0, &width) : 1;
     return s;
 }
@@ -517,14 +516,6 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* ---- histogram: record ---- */
 
-PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
-{
-    uint64_t end = *width && *lo + *width > v ? *lo + *width : v + 1;
-
-    *lo = *width && *lo < v ? *lo : v;
-    *width = end - *lo;
-}
-
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
 PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
@@ -599,24 +590,13 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
     return room;
 }
 
-/* A record that the window of caller-owned 64-bit counters admits. */
-PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
-{
-    uint64_t top = PERF_HIST_TOP_(v) >> d->shift;
-
-    perf_hist_raise_(&d->sums[top & 3], v);
-    top -= d->bias;
-    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
-}
-
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
  * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
 PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
-    uint64_t         place;
+    uint64_t         place, end, *width;
 
     if (v >> 63) {
         perf_hist_lose_(h, n);
@@ -633,8 +613,12 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint6
     if (v > d->max)
         PERF_SET_(&d->max, v);
     (void)perf_hist_bump_(h, &s, place, n, 0);
-    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))    /* exact          */
-        perf_hist_widen_(&d->lo, &d->width[s.form], v);                 /* as a double            */
+    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53)) {  /* exact          */
+        width = &d->width[s.form];                                      /* as a double            */
+        end = *width && d->lo + *width > v ? d->lo + *width : v + 1;
+        d->lo = *width && d->lo < v ? d->lo : v;
+        *width = end - d->lo;
+    }
 }
 
 /* A record of perf_hist_add into another form. */
@@ -667,12 +651,18 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
 PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top;
 
     PERF_HIDE_(d);
-    if (PERF_LIKELY_(value - d->lo < d->width[1]))
-        perf_hist_hit64_(d, value);
-    else
+    if (PERF_UNLIKELY_(value - d->lo >= d->width[1])) {
         perf_hist_put_(h, value, 1, value);
+        return;
+    }
+    top = PERF_HIST_TOP_(value) >> d->shift;
+    perf_hist_raise_(&d->sums[top & 3], value);
+    top -= d->bias;
+    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
+    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
 }
 
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)

@@ -804,11 +804,10 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
     perf_hlog_bits_ *in = &s->in;
     unsigned char    lengths[320];
-    unsigned         i, literals, distances, coded;
+    unsigned         i, literals = perf_inflate_bits_(in, 5) + 257;
+    unsigned         distances = perf_inflate_bits_(in, 5) + 1;
+    unsigned         coded = perf_inflate_bits_(in, 4) + 4;
 
-    literals = perf_inflate_bits_(in, 5) + 257;
-    distances = perf_inflate_bits_(in, 5) + 1;
-    coded = perf_inflate_bits_(in, 4) + 4;
     memset(lengths, 0, sizeof lengths);
     for (i = 0; i < coded; i++)
         lengths[order[i]] = PERF_CAST_(unsigned char, perf_inflate_bits_(in, 3));
@@ -954,8 +953,7 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
 
     while (bytes-- > 0) {
         int byte = perf_hlog_byte_(s);
-        if (byte < 0)
-            s->in.bad = 1;
+        s->in.bad |= byte < 0;
         v = v << 8 | (PERF_CAST_(uint64_t, byte) & 255);
     }
     return v;
