@@ -47,8 +47,7 @@ PERF_BEGIN_DECLS
 
 /* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.  A value in
  * the window [lo, lo + width) is in range and no new extreme, so one compare admits it.  Each form
- * has a width of its own: a record meant for one form finds an empty window in the others and
- * takes the slow way.                                                                            */
+ * has its own width: a record meant for another finds an empty window and takes the slow way.    */
 typedef struct perf_hist_head_ {
     uint64_t lo;
     uint64_t width[3];              /* of the fixed form, of caller-owned 64 and 32-bit counters  */
@@ -111,8 +110,7 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
 /* Inlined for 64-bit counters in caller-owned memory.  Keeps the sum. */
 PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value);
 
-/* Inlined for 32-bit counters in caller-owned memory.  Keeps no sum: mean and sum then come from
- * the buckets (see there).                                                                       */
+/* The same for 32-bit counters.  Keeps no sum: that and the mean then come from the buckets. */
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value);
 
 /* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
@@ -187,8 +185,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from);
  * is not contained in `into`.  The extremes become those of the buckets that remain.             */
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
 
-/* into = from, also to fewer bits (reduces the precision) or another counter size.  Statuses as for
- * perf_hist_merge.                                                                               */
+/* into = from, also to fewer bits (coarser) or other counters.  Statuses as for perf_hist_merge. */
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
@@ -267,11 +264,6 @@ PERF_HD_FN perf_hist_head_ *perf_hist_at_(perf_hist *h)
 PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *h)
 {
     return PERF_PTR_(const perf_hist_head_ *, h);
-}
-
-PERF_HD_FN void *perf_hist_cells_(perf_hist *h)
-{
-    return PERF_PTR_(char *, h) + sizeof(perf_hist_head_);
 }
 
 PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *h)
@@ -553,7 +545,7 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     uint32_t        *c32;
 
     if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
-        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
         sum = minus ? *c32 - n : *c32 + n;
         if ((n | sum) >> 32)
             return 0;
@@ -561,7 +553,7 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
         return 1;
     }
     if (place < PERF_HIST_UNDER_)
-        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place;
+        c = PERF_PTR_(uint64_t *, d + 1) + place;
     sum = minus ? *c - n : *c + n;
     if ((n | sum) >> 63)
         return 0;
@@ -724,7 +716,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     perf_shared_max_(&d->max, ns);
     place = perf_hist_place_(&s, ns);
     if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
-        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
         if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
             (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
             perf_shared_add_(&d->lost, 1);
@@ -732,7 +724,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
         return;
     }
     perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_ ? &d->over
-                     : PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place, 1);
+                     : PERF_PTR_(uint64_t *, d + 1) + place, 1);
 }
 
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
@@ -1232,7 +1224,7 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
     const perf_hist_head_ *f = perf_hist_peek_(from);
     size_t                 i, end = perf_hist_touched_(from, s, &i);
     size_t                 each = sizeof(perf_lanes_) / s->bytes;
-    perf_lanes_           *to = PERF_CAST_(perf_lanes_ *, perf_hist_cells_(into));
+    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, d + 1);
     const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
     for (i /= each; i * each < end; i++)

@@ -54,9 +54,8 @@ typedef struct perf_hlog_interval {
  * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
  * bits first makes a coarser one).  4, 7, 10 or 14 bits are written as HdrHistogram would have
  * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
- * the extremes; the unit is the ratio.
- * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or a number
- * in iv that is not finite or beyond 1e15.                                                       */
+ * the extremes; the unit is the ratio.  Not kept: lost, exact sum and extremes.  Uses about 29 KB
+ * of stack.  0: bad argument, or a number in iv that is not finite or beyond 1e15.               */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
                               const perf_hlog_interval *iv);
 
@@ -348,8 +347,7 @@ PERF_FN void perf_zip_store_(unsigned char *p, uint64_t v)
     p[7] = PERF_CAST_(unsigned char, v >> 56);
 }
 
-/* Bytes in the codes of the table.  The state is in locals, so that no code waits for the store of
- * the one before.                                                                                */
+/* Bytes in the codes of the table.  State in locals: no code waits for the store of the last. */
 PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
 {
     const uint32_t *code = z->code;
@@ -741,8 +739,7 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
     return room == 0 || (h->count[1] == 1 && room == 1 << 14);
 }
 
-/* A code longer than 9 bits, or the last ones of the stream.  Canonical codes: those of one length
- * are consecutive numbers.                                                                       */
+/* A code of over 9 bits, or the stream's last.  Canonical: those of one length are consecutive. */
 PERF_FN unsigned perf_huffman_long_(perf_hlog_bits_ *in, const perf_huffman_ *h)
 {
     unsigned code = 0, first = 0, index = 0, length;

@@ -444,8 +444,7 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
 #endif
 }
 
-/* The id is added above bit 20 of the begin's upper half, in one instruction.  The end's upper
- * half tells the two apart again.                                                                */
+/* The id goes above bit 20 of the begin's upper half, in one addition; the end's tells it apart. */
 PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();

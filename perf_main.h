@@ -270,9 +270,7 @@ PERF_END_DECLS
 #define PERF_MAIN_DONE_ 1
 #if PERF_MAIN
 
-#include "perf_export.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "perf_export.h"        /* and with it <stdio.h>, <stdlib.h> */
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>
 #endif

@@ -69,8 +69,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  *   A/B    the median ratio candidate / baseline of its pairs
  *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
- * random walk: the variance of the saved runs, times 2 + 6 * age / span (10 s at least), until the
- * walk has gone 10 %.                                                                            */
+ * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
 /* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
  * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
@@ -1237,14 +1236,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
     return later + 1 < PERF_KEEP_RUNS_;
 }
 
-/* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const perf_read_ *r, size_t from, size_t to)
-{
-    perf_put_(o, "\n ");
-    perf_put_n_(o, r->text + from, to - from);
-}
-
-/* The entries that are kept, then ours: loops, or scopes. */
+/* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
 PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int scopes)
 {
     size_t i, some = 0;
@@ -1253,8 +1245,8 @@ PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int sc
         const perf_read_entry_ *e = &s->old->entry[i];
         if (e->scope != scopes || !perf_keep_run_(s, e->of_run))
             continue;
-        perf_put_(o, some++ ? "," : "");
-        perf_put_part_(o, s->old, e->from, e->to);
+        perf_put_(o, some++ ? ",\n " : "\n ");
+        perf_put_n_(o, s->old->text + e->from, e->to - e->from);
     }
     for (i = 0; i < (scopes ? s->scopes : s->loops); i++) {
         perf_say_(o, "%s\n {'name':%j,'run':%j", some++ ? "," : "",
@@ -1278,7 +1270,9 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
     perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
     for (i = 0; s->old && i < s->old->runs; i++)
         if (perf_keep_run_(s, PERF_CAST_(int, i))) {
-            perf_put_part_(o, s->old, s->old->run[i].from, s->old->run[i].to);
+            const perf_read_run_ *one = &s->old->run[i];
+            perf_put_(o, "\n ");
+            perf_put_n_(o, s->old->text + one->from, one->to - one->from);
             perf_put_char_(o, ',');
         }
     perf_say_(o, "\n {'run':%j,'date':'", r->id);
