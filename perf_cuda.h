@@ -18,9 +18,6 @@
 #endif
 #include "perf_gpu_driver.h"
 #include "perf_gpu_scope.h"
-#if !defined(PERF_VERSION) || !defined(PERF_H)
-#error "perf_cuda.h: found some other perf.h first; put this library's folder earlier on the path"
-#endif
 
 /* >>config ------------------------------------------------------------------------------------ */
 
@@ -303,9 +300,7 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
     while (!perf_claim_(lock, 0, me)) {
         if (!wait || PERF_GET_(lock) == me)
             return 0;
-#if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
-#endif
     }
     return 1;
 }
@@ -518,9 +513,8 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_make_(perf_gpu_state_ *g, perf_gpu_l
     return ring;
 }
 
-/* The n-th of the thread's rings of a line, made if there are fewer; NULL without memory.  A
- * second one is needed if a collector lost its processor within the first, and its owner had to go
- * on.                                                                                            */
+/* The n-th of the thread's rings of a line, made if there are fewer; NULL without memory.  A second
+ * one is needed if a collector lost its processor within the first, and its owner had to go on.  */
 PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_ring_of_(perf_gpu_state_ *g, perf_gpu_thread_ *t,
                                                 perf_gpu_line_ *l, int n)
 {
@@ -654,9 +648,7 @@ PERF_COLD_FN_ perf_gpu_thread_ *perf_gpu_thread_get_(perf_gpu_state_ *g)
     if (!t)
         t = PERF_CAST_(perf_gpu_thread_ *, perf_pages_(sizeof *t, 1));
     perf_gpu_self_v1_.thread = t;
-    if (!t)
-        return t;
-    if (t->home != g || t->generation != PERF_GET_(&g->generation)) {
+    if (t && (t->home != g || t->generation != PERF_GET_(&g->generation))) {
         memset(t, 0, sizeof *t);                /* new, forked, another table */
         t->home = g;
         t->generation = PERF_GET_(&g->generation);
@@ -1003,8 +995,7 @@ PERF_COLD_FN_ int perf_gpu_distance_(double ms, double *ns)
 /* The start of a scope that lies far from the ring's anchor, or in front of it.  Times come as a
  * float whose last digit grows with the distance, so anchors move along with the scopes, and the
  * sum of the steps stays exact.  All rings of a context meet at the line's anchor, to which each
- * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, somebody else is at
- * the line. */
+ * hands its last one.  1: *start_ns is known; 0: it cannot be; -1: not now, another is at it. */
 PERF_COLD_FN_ int perf_gpu_far_(const perf_gpu_backend *b, perf_gpu_ring_ *ring, perf_gpu_slot_ *s,
                                 double own_ms, double *start_ns, int *code)
 {

@@ -48,7 +48,7 @@ PERF_FN const char *perf_export_format_name(perf_export_format format);
 
 /* >>private: bodies --------------------------------------------------------------------------- */
 
-/* ---- results: both arms of an A/B loop ---- */
+/* ---- results ---- */
 
 /* Both arms of an A/B loop as results of their own, for formats that know no pairs: calls put once
  * for each thing with values, with its name and summary.                                         */
@@ -70,14 +70,13 @@ PERF_COLD_FN_ int perf_arm_of_(const perf_saving_ *s, size_t k, perf_arm_ *a)
     a->name = l->name;
     a->suffix = "";
     a->arm = PERF_CAST_(int, k % 2);
+    a->time = perf_saved_summary_(l, a->arm);
     if (l->ab) {
         a->suffix = a->arm ? "/candidate" : "/baseline";
-        a->time = perf_saved_summary_(l, a->arm);
         a->batch = a->arm ? l->ab->batch_candidate : l->ab->batch_baseline;
     } else if (a->arm) {
         return 0;
     } else {
-        a->time = perf_saved_summary_(l, 0);
         a->batch = l->bench->batch;
         a->bytes = l->bench->opts.bytes;
         a->items = l->bench->opts.items;
@@ -418,7 +417,8 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_  *f = &w->file;
     perf_node_  *node = w->tree->node;
     perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint32_t     i;
+    uint64_t     value[3];
+    uint32_t     i, k;
 
     perf_file_put_(f, "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
                       "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
@@ -444,16 +444,15 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
             perf_file_put_(f, "0");
             continue;
         }
-        perf_file_put_(f, "[");
-        perf_file_number_(f, node[i].parent);
-        perf_file_put_(f, ",");
-        perf_file_putf_(f, "%.0s", names[node[i].name]->site.name);
-        perf_file_put_(f, ",");
-        perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick));
-        perf_file_put_(f, ",");
-        perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].self) * w->tick));
-        perf_file_put_(f, ",");
-        perf_file_number_(f, node[i].calls);
+        perf_file_putf_(f, "[%.0f,%.0s", PERF_CAST_(double, node[i].parent),
+                        names[node[i].name]->site.name);
+        value[0] = PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick);
+        value[1] = PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].self) * w->tick);
+        value[2] = node[i].calls;
+        for (k = 0; k < 3; k++) {
+            perf_file_put_(f, ",");
+            perf_file_number_(f, value[k]);
+        }
         perf_file_put_(f, "]");
     }
     perf_file_put_(f, "];\nconst diagnosis=");
@@ -491,10 +490,9 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
 PERF_COLD_FN_ perf_status perf_tree_save_(const char *path, const char *title, void (*go)(void *))
 {
     perf_registry_ *r = perf_registry_read_();
-    perf_flame_     w;
+    perf_flame_     w = PERF_ZERO;
     perf_status     status;
 
-    memset(&w, 0, sizeof w);
     if (r && PERF_ACQ_(&r->put_diagnosis)) {
         perf_out_ o = perf_out_open_(w.diagnosis, sizeof w.diagnosis);
         r->put_diagnosis(&o, 0);

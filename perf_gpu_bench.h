@@ -688,9 +688,8 @@ PERF_COLD_FN_ int perf_gpu_setup_(perf_gpu_loop_ *s)
 
 /* ---- energy ---- */
 
-/* A round of the body has been enqueued: waits for the one before it, so that the device never runs
- * dry.  The counter of joules moves 10 to 50 times a second: its rate is taken from its first step
- * to its last.  1: enough. */
+/* A round is enqueued: waits for the one before it, so that the device never runs dry.  The counter
+ * of joules moves 10 to 50 times a second: its rate is that from first to last step.  1: enough. */
 PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
 {
     perf_gpu_energy_ *e = &a->energy;

@@ -171,9 +171,8 @@ PERF_FN const char *perf_gpu_error_text(void);
 
 /* ---- table ---- */
 
-/* Field, CUDA's symbol without "cu", HIP's without "hip"; the first nine must be there.  A "_v2"
- * goes where a library has only the older one.  HIP numbers attributes its own way; our kernels
- * are PTX. */
+/* Field, CUDA's name without "cu", HIP's without "hip"; the first nine must be there.  A "_v2" goes
+ * where a library has only the older one.  HIP renumbers the attributes; our kernels are PTX. */
 #define PERF_GPU_LIST_(X)                                                                         \
     X(ctx_get, "CtxGetCurrent", "") X(event_create, "EventCreate", "EventCreateWithFlags")        \
     X(event_destroy, "EventDestroy_v2", "EventDestroy")                                           \
@@ -564,8 +563,7 @@ typedef struct perf_gpu_entered_ {
     int   mode, relaxed;        /* of stream capture, before; it was changed */
 } perf_gpu_entered_;
 
-/* Makes `ctx` current; 0 or the driver's code.  Relaxed: nothing that follows can spoil a capture
- * of another thread. */
+/* Makes `ctx` current; 0 or the driver's code.  Relaxed: what follows spoils no other's capture. */
 PERF_COLD_FN_ int perf_gpu_enter_(const perf_gpu_backend *b, void *ctx, perf_gpu_entered_ *e)
 {
     int code;

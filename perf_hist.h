@@ -47,8 +47,7 @@ PERF_BEGIN_DECLS
 
 /* The front of every histogram.  All zero is an empty fixed form.  Counters follow it.  A value in
  * the window [lo, lo + width) is in range and no new extreme, so one compare admits it.  Each form
- * has a width of its own: a record meant for one form finds an empty window in the others and
- * takes the slow way.                                                                            */
+ * has its own width: a record meant for another finds an empty window and takes the slow way.    */
 typedef struct perf_hist_head_ {
     uint64_t lo;
     uint64_t width[3];              /* of the fixed form, of caller-owned 64 and 32-bit counters  */
@@ -111,8 +110,7 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns);
 /* Inlined for 64-bit counters in caller-owned memory.  Keeps the sum. */
 PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value);
 
-/* Inlined for 32-bit counters in caller-owned memory.  Keeps no sum: mean and sum then come from
- * the buckets (see there).                                                                       */
+/* The same for 32-bit counters.  Keeps no sum: that and the mean then come from the buckets. */
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value);
 
 /* Any number of writers, on the host or on the device; not together with the forms above.  Keeps no
@@ -187,8 +185,7 @@ PERF_FN perf_status perf_hist_merge(perf_hist *into, const perf_hist *from);
  * is not contained in `into`.  The extremes become those of the buckets that remain.             */
 PERF_FN perf_status perf_hist_subtract(perf_hist *into, const perf_hist *from);
 
-/* into = from, also to fewer bits (reduces the precision) or another counter size.  Statuses as for
- * perf_hist_merge.                                                                               */
+/* into = from, also to fewer bits (coarser) or other counters.  Statuses as for perf_hist_merge. */
 PERF_FN perf_status perf_hist_copy(perf_hist *into, const perf_hist *from);
 
 /* Empty again; touches only the memory that was used.  NULL: nothing. */
@@ -269,11 +266,6 @@ PERF_HD_FN const perf_hist_head_ *perf_hist_peek_(const perf_hist *h)
     return PERF_PTR_(const perf_hist_head_ *, h);
 }
 
-PERF_HD_FN void *perf_hist_cells_(perf_hist *h)
-{
-    return PERF_PTR_(char *, h) + sizeof(perf_hist_head_);
-}
-
 PERF_HD_FN const void *perf_hist_peek_cells_(const perf_hist *h)
 {
     return PERF_PTR_(const char *, h) + sizeof(perf_hist_head_);
@@ -341,9 +333,8 @@ PERF_HD_FN perf_hist_shape_ perf_hist_shape_of_(const perf_hist *h)
     s.bytes = s.compact ? d->bytes : 8;
     s.form = !s.compact ? 0 : s.bytes == 8 ? 1 : 2;
     s.unit = d->unit > 0.0 ? d->unit : 1.0;
-    s.first = 0;
-    if (s.compact)
-        s.first = PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits) << s.bits));
+    s.first = !s.compact ? 0 : PERF_CAST_(size_t, d->bias - (PERF_CAST_(uint64_t, 1022 + s.bits)
+                                                             << s.bits));
     s.lowest = s.first ? perf_hist_lower_(&s, 0, &width) : 1;
     return s;
 }
@@ -517,14 +508,6 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
 
 /* ---- histogram: record ---- */
 
-PERF_FN void perf_hist_widen_(uint64_t *lo, uint64_t *width, uint64_t v)
-{
-    uint64_t end = *width && *lo + *width > v ? *lo + *width : v + 1;
-
-    *lo = *width && *lo < v ? *lo : v;
-    *width = end - *lo;
-}
-
 /* One writer's *p += n, which no reader sees half done.  On x86-64 that is the one instruction of a
  * plain +=, of which gcc makes three when asked for a relaxed load and store.                    */
 PERF_FN void perf_hist_raise_(uint64_t *p, uint64_t n)
@@ -562,7 +545,7 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
     uint32_t        *c32;
 
     if (place < PERF_HIST_UNDER_ && s->bytes == 4) {
-        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
         sum = minus ? *c32 - n : *c32 + n;
         if ((n | sum) >> 32)
             return 0;
@@ -570,7 +553,7 @@ PERF_FN int perf_hist_bump_(perf_hist *h, const perf_hist_shape_ *s, uint64_t pl
         return 1;
     }
     if (place < PERF_HIST_UNDER_)
-        c = PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place;
+        c = PERF_PTR_(uint64_t *, d + 1) + place;
     sum = minus ? *c - n : *c + n;
     if ((n | sum) >> 63)
         return 0;
@@ -599,24 +582,13 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
     return room;
 }
 
-/* A record that the window of caller-owned 64-bit counters admits. */
-PERF_FN void perf_hist_hit64_(perf_hist_head_ *d, uint64_t v)
-{
-    uint64_t top = PERF_HIST_TOP_(v) >> d->shift;
-
-    perf_hist_raise_(&d->sums[top & 3], v);
-    top -= d->bias;
-    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
-    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
-}
-
 /* Every record that the inlined compare did not admit: a new extreme, zero, out of range, small
  * values of the compact form, another form.  n values like v whose sum is `sum`.                 */
 PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint64_t sum)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
     perf_hist_shape_ s;
-    uint64_t         place;
+    uint64_t         place, end, *width;
 
     if (v >> 63) {
         perf_hist_lose_(h, n);
@@ -633,8 +605,12 @@ PERF_OUTLINE_FN_ void perf_hist_put_(perf_hist *h, uint64_t v, uint64_t n, uint6
     if (v > d->max)
         PERF_SET_(&d->max, v);
     (void)perf_hist_bump_(h, &s, place, n, 0);
-    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53))    /* exact          */
-        perf_hist_widen_(&d->lo, &d->width[s.form], v);                 /* as a double            */
+    if (place < PERF_HIST_UNDER_ && v >= perf_hist_least_(&s) && !(v >> 53)) {  /* exact          */
+        width = &d->width[s.form];                                      /* as a double            */
+        end = *width && d->lo + *width > v ? d->lo + *width : v + 1;
+        d->lo = *width && d->lo < v ? d->lo : v;
+        *width = end - d->lo;
+    }
 }
 
 /* A record of perf_hist_add into another form. */
@@ -667,12 +643,18 @@ PERF_FN void perf_hist_add(perf_hist *h, uint64_t ns)
 PERF_FN void perf_hist_add64(perf_hist *h, uint64_t value)
 {
     perf_hist_head_ *d = perf_hist_at_(h);
+    uint64_t         top;
 
     PERF_HIDE_(d);
-    if (PERF_LIKELY_(value - d->lo < d->width[1]))
-        perf_hist_hit64_(d, value);
-    else
+    if (PERF_UNLIKELY_(value - d->lo >= d->width[1])) {
         perf_hist_put_(h, value, 1, value);
+        return;
+    }
+    top = PERF_HIST_TOP_(value) >> d->shift;
+    perf_hist_raise_(&d->sums[top & 3], value);
+    top -= d->bias;
+    PERF_HIDE_(top);                /* else gcc subtracts it from the address, in three steps     */
+    perf_hist_raise_(PERF_PTR_(uint64_t *, d + 1) + top, 1);
 }
 
 PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
@@ -734,7 +716,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     perf_shared_max_(&d->max, ns);
     place = perf_hist_place_(&s, ns);
     if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
-        c32 = PERF_CAST_(uint32_t *, perf_hist_cells_(h)) + place;
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
         if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
             (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
             perf_shared_add_(&d->lost, 1);
@@ -742,7 +724,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
         return;
     }
     perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_ ? &d->over
-                     : PERF_CAST_(uint64_t *, perf_hist_cells_(h)) + place, 1);
+                     : PERF_PTR_(uint64_t *, d + 1) + place, 1);
 }
 
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
@@ -1242,7 +1224,7 @@ PERF_FN void perf_hist_merge_equal_(perf_hist *into, const perf_hist *from,
     const perf_hist_head_ *f = perf_hist_peek_(from);
     size_t                 i, end = perf_hist_touched_(from, s, &i);
     size_t                 each = sizeof(perf_lanes_) / s->bytes;
-    perf_lanes_           *to = PERF_CAST_(perf_lanes_ *, perf_hist_cells_(into));
+    perf_lanes_           *to = PERF_PTR_(perf_lanes_ *, d + 1);
     const perf_lanes_     *cells = PERF_CAST_(const perf_lanes_ *, perf_hist_peek_cells_(from));
 
     for (i /= each; i * each < end; i++)

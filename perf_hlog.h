@@ -54,9 +54,8 @@ typedef struct perf_hlog_interval {
  * bits, so that reading it into its own form gives its counters back (perf_hist_copy into fewer
  * bits first makes a coarser one).  4, 7, 10 or 14 bits are written as HdrHistogram would have
  * recorded them, others at the midpoints of their buckets.  Values outside the range are written at
- * the extremes; the unit is the ratio.
- * Not kept: lost, exact sum and extremes.  Uses about 29 KB of stack.  0: bad argument, or a number
- * in iv that is not finite or beyond 1e15.                                                       */
+ * the extremes; the unit is the ratio.  Not kept: lost, exact sum and extremes.  Uses about 29 KB
+ * of stack.  0: bad argument, or a number in iv that is not finite or beyond 1e15.               */
 PERF_FN size_t perf_hlog_text(char *out, size_t cap, const perf_hist *h,
                               const perf_hlog_interval *iv);
 
@@ -348,8 +347,7 @@ PERF_FN void perf_zip_store_(unsigned char *p, uint64_t v)
     p[7] = PERF_CAST_(unsigned char, v >> 56);
 }
 
-/* Bytes in the codes of the table.  The state is in locals, so that no code waits for the store of
- * the one before.                                                                                */
+/* Bytes in the codes of the table.  State in locals: no code waits for the store of the last. */
 PERF_FN void perf_zip_coded_(perf_zip_ *z, const unsigned char *p, size_t n)
 {
     const uint32_t *code = z->code;
@@ -741,8 +739,7 @@ PERF_FN int perf_huffman_make_(perf_huffman_ *h, const unsigned char *lengths, u
     return room == 0 || (h->count[1] == 1 && room == 1 << 14);
 }
 
-/* A code longer than 9 bits, or the last ones of the stream.  Canonical codes: those of one length
- * are consecutive numbers.                                                                       */
+/* A code of over 9 bits, or the stream's last.  Canonical: those of one length are consecutive. */
 PERF_FN unsigned perf_huffman_long_(perf_hlog_bits_ *in, const perf_huffman_ *h)
 {
     unsigned code = 0, first = 0, index = 0, length;
@@ -804,11 +801,10 @@ PERF_FN void perf_inflate_tables_(perf_hlog_source_ *s)
                                             11, 4,  12, 3, 13, 2, 14, 1, 15};
     perf_hlog_bits_ *in = &s->in;
     unsigned char    lengths[320];
-    unsigned         i, literals, distances, coded;
+    unsigned         i, literals = perf_inflate_bits_(in, 5) + 257;
+    unsigned         distances = perf_inflate_bits_(in, 5) + 1;
+    unsigned         coded = perf_inflate_bits_(in, 4) + 4;
 
-    literals = perf_inflate_bits_(in, 5) + 257;
-    distances = perf_inflate_bits_(in, 5) + 1;
-    coded = perf_inflate_bits_(in, 4) + 4;
     memset(lengths, 0, sizeof lengths);
     for (i = 0; i < coded; i++)
         lengths[order[i]] = PERF_CAST_(unsigned char, perf_inflate_bits_(in, 3));
@@ -954,8 +950,7 @@ PERF_FN uint64_t perf_hlog_get_be_(perf_hlog_source_ *s, int bytes)
 
     while (bytes-- > 0) {
         int byte = perf_hlog_byte_(s);
-        if (byte < 0)
-            s->in.bad = 1;
+        s->in.bad |= byte < 0;
         v = v << 8 | (PERF_CAST_(uint64_t, byte) & 255);
     }
     return v;

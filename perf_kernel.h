@@ -444,8 +444,7 @@ PERF_KERNEL_FN_ uint32_t perf_kernel_low_(void)
 #endif
 }
 
-/* The id is added above bit 20 of the begin's upper half, in one instruction.  The end's upper
- * half tells the two apart again.                                                                */
+/* The id goes above bit 20 of the begin's upper half, in one addition; the end's tells it apart. */
 PERF_KERNEL_FN_ void perf_kernel_end(perf_kernel_sink_ *s, uint32_t id, perf_kernel_stamp begin)
 {
     perf_kernel_stamp end = perf_kernel_begin();
@@ -699,10 +698,9 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     const perf_kernel_buffer *b = PERF_CAST_(const perf_kernel_buffer *, image);
     const perf_kernel_ring   *ring;
     uint64_t                  front, i, n, used, slots;
-    perf_kernel_event         e;
+    perf_kernel_event         e = PERF_ZERO;
 
     memset(k, 0, sizeof *k);
-    memset(&e, 0, sizeof e);
     if (!image || PERF_PTR_(uintptr_t, image) % 8)
         return PERF_EINVAL;
     if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1 || b->rings < 1 ||
@@ -1032,14 +1030,12 @@ PERF_FN perf_status perf_kernel_trace_save(const char *path, const void *image, 
                                            int64_t host_ns)
 {
     perf_kernel_reader_ k;
-    perf_kernel_json_   j;
-    perf_status         status;
+    perf_kernel_json_   j = PERF_ZERO;
+    perf_status         status = path && *path ? perf_kernel_read_(&k, image, bytes) : PERF_EINVAL;
 
-    status = path && *path ? perf_kernel_read_(&k, image, bytes) : PERF_EINVAL;
     if (status != PERF_OK)
         return status;
     perf_kernel_scale_(&k);
-    memset(&j, 0, sizeof j);
     j.k = &k;
     j.names = names;
     j.count = names ? count : 0;

@@ -270,9 +270,7 @@ PERF_END_DECLS
 #define PERF_MAIN_DONE_ 1
 #if PERF_MAIN
 
-#include "perf_export.h"
-#include <stdio.h>
-#include <stdlib.h>
+#include "perf_export.h"        /* and with it <stdio.h>, <stdlib.h> */
 #if PERF_LP64_UNIX_ && !PERF_TCC_       /* glibc's <regex.h> does not compile with tcc            */
 #include <regex.h>
 #endif
@@ -711,12 +709,11 @@ PERF_COLD_FN_ size_t perf_crew_run_(perf_crew_ *crew, perf_hand_ *h)
 
     if (!PERF_PTHREAD_THERE_)
         return 0;
-    for (i = 0; i < crew->threads; i++) {
-        h[i].crew = crew;
-        h[i].number = i;
-        if (perf_pthread_create_(&h[i].thread, PERF_NULL_, perf_hand_run_, &h[i]) != 0)
+    for (; made < crew->threads; made++) {
+        h[made].crew = crew;
+        h[made].number = made;
+        if (perf_pthread_create_(&h[made].thread, PERF_NULL_, perf_hand_run_, &h[made]) != 0)
             break;
-        made++;
     }
     while (PERF_ACQ_(&crew->ready) < made)
         (void)perf_sched_yield_();
@@ -733,18 +730,13 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
                                    size_t threads)
 {
     perf_bench_opts o = m->opts;
-    perf_crew_      crew;
+    perf_crew_      crew = {c, &o, name, threads, 0, 0};
     perf_hand_     *h = PERF_CAST_(perf_hand_ *, PERF_MALLOC(threads * sizeof *h));
     perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
     perf_result     r;
     size_t          i;
     char            one[40];
 
-    memset(&crew, 0, sizeof crew);
-    crew.c = c;
-    crew.opts = &o;
-    crew.name = name;
-    crew.threads = threads;
     o.samples = 1000000;                        /* until the budget ends: none stops earlier      */
     o.max_seconds = o.max_seconds > 0.0 ? o.max_seconds : 0.5;
     if (h)
@@ -903,13 +895,12 @@ static void perf_main_exit_(void)
 
 PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
-    perf_main_  m;
+    perf_main_  m = PERF_ZERO;
     perf_case_ *c;
     char        text[512];
     perf_out_   o = perf_out_open_(text, sizeof text);
     int         i, result;
 
-    memset(&m, 0, sizeof m);
     m.program = argc > 0 && argv[0] ? argv[0] : "benchmarks";
     m.repeat = 1;
     m.with.context = m.context;

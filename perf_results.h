@@ -69,8 +69,7 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts);
  *   A/B    the median ratio candidate / baseline of its pairs
  *   scope  the median of its calls (or their p95, p99, mean): good to 3 %
  * A run that comes later than twice the usual distance of the saved ones gets the interval of a
- * random walk: the variance of the saved runs, times 2 + 6 * age / span (10 s at least), until the
- * walk has gone 10 %.                                                                            */
+ * random walk of at most 10 %: the variance of the saved runs, times 2 + 6 age / span (>= 10 s). */
 
 /* Replaces the file by this run, which perf_results_opts describes.  The new file is read back,
  * and on the disk before it replaces the old one.  A file that is no baseline, as a damaged one,
@@ -261,10 +260,8 @@ typedef struct perf_run_ {
 #define PERF_COMPILER_ "clang " __clang_version__
 #elif PERF_TCC_
 #define PERF_COMPILER_ "tcc " PERF_STR_(__TINYC__)
-#elif defined(__GNUC__)
-#define PERF_COMPILER_ "gcc " __VERSION__
 #else
-#define PERF_COMPILER_ "unknown"
+#define PERF_COMPILER_ "gcc " __VERSION__
 #endif
 
 #if defined(__SANITIZE_ADDRESS__) || PERF_TSAN_
@@ -347,12 +344,11 @@ PERF_COLD_FN_ void perf_run_cpu_(perf_run_ *r)
 
 PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
 {
-    perf_run_   r;
+    perf_run_   r = PERF_ZERO;
     perf_out_   o;
     char        line[80], release[80];
     const char *machine = opts->machine ? opts->machine : perf_getenv_("PERF_MACHINE");
 
-    memset(&r, 0, sizeof r);
     r.time_s = opts->time_s > 0.0 && opts->time_s < 2e11 ? opts->time_s
                                                          : PERF_CAST_(double, time(PERF_NULL_));
     perf_run_cpu_(&r);
@@ -535,17 +531,15 @@ PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
 {
     perf_results_opts o = opts ? *opts : perf_results_opts_default();
     perf_registry_   *r;
-    perf_saving_      s;
-    perf_saved_       one;
+    perf_saving_      s = PERF_ZERO;
     size_t            i;
 
-    memset(&s, 0, sizeof s);
     s.run = perf_run_here_(&o);
     s.clock = perf_clock();
     s.context = o.context;
     s.step_ns = o.items ? 0.0 : s.clock.resolution_ns;
     for (i = 0; o.items && i < o.count; i++) {
-        memset(&one, 0, sizeof one);
+        perf_saved_ one = PERF_ZERO;
         one.name = o.items[i].name ? o.items[i].name : "(unnamed)";
         one.bench = o.items[i].result;
         one.x[0] = o.items[i].samples;
@@ -742,14 +736,10 @@ PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
 /* A string, ended by NUL, valid as long as r; "" after a failure. */
 PERF_COLD_FN_ const char *perf_read_string_(perf_read_ *r)
 {
-    char *begin, *to;
+    const int open = perf_read_this_(r, '"');
+    char     *begin = r->decoded + r->at - open, *to = begin;
 
-    if (!perf_read_this_(r, '"')) {
-        (void)perf_read_fail_(r, PERF_EFORMAT);
-        return "";
-    }
-    begin = to = r->decoded + (r->at - 1);
-    while (r->at < r->size) {
+    while (open && r->at < r->size) {
         char c = r->text[r->at];
         if (c == '"') {
             r->at++;
@@ -782,11 +772,9 @@ PERF_COLD_FN_ int perf_read_word_(perf_read_ *r, const char *word)
 PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
 {
     double x = 0.0;
-    int    digits = 0, point = -1, e = 0, power = 0, minus, sign;
-    size_t first;
+    int    digits = 0, point = -1, e = 0, power = 0, minus = perf_read_this_(r, '-'), sign;
+    size_t first = r->at;
 
-    minus = perf_read_this_(r, '-');
-    first = r->at;
     for (; perf_read_digit_(r) || (digits && point < 0 && perf_read_is_(r, '.')); r->at++) {
         if (r->text[r->at] == '.') {
             point = digits;
@@ -937,12 +925,11 @@ PERF_COLD_FN_ void perf_read_entry_of_(perf_read_ *r, int scope)
                                           PERF_NULL_};
     static const char *const of_scope[] = {"name", "run", "calls", "p50", "p95", "p99", "mean",
                                            PERF_NULL_};
-    perf_read_entry_ e;
+    perf_read_entry_ e = PERF_ZERO;
     size_t           n = 0, at[2] = {0, 0}, count[2] = {0, 0};  /* the values; the candidate's    */
     uint32_t         seen = 0;
     int              k, wrong;
 
-    memset(&e, 0, sizeof e);
     e.from = r->at;
     e.scope = scope;
     e.run = "";
@@ -1249,14 +1236,7 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
     return later + 1 < PERF_KEEP_RUNS_;
 }
 
-/* A part of the old file, as it stood there. */
-PERF_COLD_FN_ void perf_put_part_(perf_out_ *o, const perf_read_ *r, size_t from, size_t to)
-{
-    perf_put_(o, "\n ");
-    perf_put_n_(o, r->text + from, to - from);
-}
-
-/* The entries that are kept, then ours: loops, or scopes. */
+/* The entries that are kept, as they stood in the old file, then ours: loops, or scopes. */
 PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int scopes)
 {
     size_t i, some = 0;
@@ -1265,8 +1245,8 @@ PERF_COLD_FN_ void perf_put_entries_(perf_out_ *o, const perf_saving_ *s, int sc
         const perf_read_entry_ *e = &s->old->entry[i];
         if (e->scope != scopes || !perf_keep_run_(s, e->of_run))
             continue;
-        perf_put_(o, some++ ? "," : "");
-        perf_put_part_(o, s->old, e->from, e->to);
+        perf_put_(o, some++ ? ",\n " : "\n ");
+        perf_put_n_(o, s->old->text + e->from, e->to - e->from);
     }
     for (i = 0; i < (scopes ? s->scopes : s->loops); i++) {
         perf_say_(o, "%s\n {'name':%j,'run':%j", some++ ? "," : "",
@@ -1290,7 +1270,9 @@ PERF_COLD_FN_ void perf_put_own_(perf_out_ *o, const void *saving)
     perf_put_(o, "{\"perf_results\":1,\n\"runs\":[");
     for (i = 0; s->old && i < s->old->runs; i++)
         if (perf_keep_run_(s, PERF_CAST_(int, i))) {
-            perf_put_part_(o, s->old, s->old->run[i].from, s->old->run[i].to);
+            const perf_read_run_ *one = &s->old->run[i];
+            perf_put_(o, "\n ");
+            perf_put_n_(o, s->old->text + one->from, one->to - one->from);
             perf_put_char_(o, ',');
         }
     perf_say_(o, "\n {'run':%j,'date':'", r->id);
@@ -1408,13 +1390,12 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
                                             const perf_results_opts *opts, const perf_read_ *old,
                                             int durable)
 {
-    perf_text_file_ w;
+    perf_text_file_ w = PERF_ZERO;
     perf_status     status;
     char           *text;
 
     if (!path || !*path)
         return PERF_EINVAL;
-    memset(&w, 0, sizeof w);
     w.file.durable = durable;
     w.text = text = perf_saving_make_(put, opts, old, &w.len, &status);
     if (text)
@@ -1925,12 +1906,11 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
                                       const perf_baseline_opts *opts)
 {
     perf_baseline_opts o = opts ? *opts : perf_baseline_opts_default();
-    perf_checking_     c;
+    perf_checking_     c = PERF_ZERO;
     perf_status        status;
     char              *now;
     size_t             len, room;
 
-    memset(&c, 0, sizeof c);
     c.b = b;
     if (o.accept.rule.kind == PERF_RULE_SPEEDUP && !(o.accept.rule.amount > 0.0) &&
         !perf_is_nan_(o.accept.rule.amount))
@@ -1977,12 +1957,11 @@ PERF_COLD_FN_ void perf_baseline_run_(perf_baseline *b, const char *text, size_t
 
 PERF_FN perf_baseline perf_baseline_check(const char *path, const perf_baseline_opts *opts)
 {
-    perf_baseline b;
+    perf_baseline b = PERF_ZERO;
     perf_status   status = PERF_EDISABLED;
     size_t        size = 0;
     char         *text = PERF_CAST_(char *, PERF_NULL_);
 
-    memset(&b, 0, sizeof b);
     if (!PERF_DISABLE)
         text = perf_read_file_(path, &size, &status);
     if (text)
