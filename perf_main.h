@@ -262,11 +262,12 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
 
 PERF_END_DECLS
 
+#define PERF_MAIN_READY_ 1      /* not yet where the perf.h above asks for the rest of this file  */
 #endif /* PERF_MAIN_H */
 
 /* >>main: the program itself, in the file that asks for it ------------------------------------ */
 
-#if defined(PERF_MAIN) && !defined(PERF_MAIN_DONE_)
+#if defined(PERF_MAIN) && defined(PERF_MAIN_READY_) && !defined(PERF_MAIN_DONE_)
 #define PERF_MAIN_DONE_ 1
 #if PERF_MAIN
 

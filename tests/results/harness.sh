@@ -114,6 +114,9 @@ run()
 }
 
 build gcc g++ -O2
+# shellcheck disable=SC2086
+try 'perf_main.h before perf.h, in the file with main()' gcc -std=c99 $warn_c -DPERF_MAIN=1 \
+    -I"$root" two.c -o alone
 
 # names, in the order of files and lines
 run 0 '^mul$' --list
