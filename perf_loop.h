@@ -940,7 +940,7 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
 {
     perf_bench_opts   o = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
     size_t            room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_loop_state_ *s = PERF_NULL_;
 
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
@@ -1438,7 +1438,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     int               k = in_range ? variants : 2;
     perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     perf_metric       m = o.accept.rule.metric;
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_loop_state_ *s = PERF_NULL_;
 
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
@@ -1724,7 +1724,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     r = perf_duel_found_(s, left);
     perf_race_rank_(s, &r);
     if (r.status == PERF_EINVAL) {
-        r.entry = PERF_CAST_(const perf_race_entry *, PERF_NULL_);
+        r.entry = PERF_NULL_;
         r.count = 0;
     }
     s->race = r;

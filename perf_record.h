@@ -83,7 +83,7 @@ PERF_FN perf_status perf_error(void);
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_, PERF_NAME_MAX_, perf_name_length_  a name as kept; perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_slot_, perf_event_more_  cells and entries: owner only
+ *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_tick_ns_  time of scopes, length of a tick
  *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
@@ -1154,8 +1154,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell
-                             : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
 
     if (PERF_UNLIKELY_(!c))
         return perf_cell_make_(t, caller, id);
@@ -1270,13 +1269,6 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type
 }
 
 /* ---- what is not the common case of a mark ---- */
-
-/* An entry that belongs to the event after it. */
-PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
-{
-    PERF_ADD_(t->ring_more, 1);
-    perf_event_put_(t, bits, 0);
-}
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
@@ -1797,7 +1789,7 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
 {
     perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
-    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
     const perf_sink_ *sink;
 
     if (!t)
@@ -1854,7 +1846,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         return;
     now = perf_scope_ticks_(t->home);
     from->rec = t;
-    from->open = t->open->parent ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    from->open = t->open->parent ? t->open : PERF_NULL_;
     from->calls = t->extra;
     from->left = now;
     if (!from->open) {

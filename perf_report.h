@@ -184,7 +184,7 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 {
     c = PERF_ACQ_(&c->kin);
-    return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    return c != first ? c : PERF_NULL_;
 }
 
 /* Adds the counters of a cell's durations, with those that are still to be counted. */
@@ -354,7 +354,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
         perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
     if (!sum) {
         PERF_FREE(row);
-        row = PERF_CAST_(perf_row_ *, PERF_NULL_);
+        row = PERF_NULL_;
     }
     PERF_FREE(sum);
     return row;
@@ -598,7 +598,7 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         open += perf_depth_of_(t);
-        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_NULL_;
              c && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
@@ -632,7 +632,7 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
         uint32_t kind = PERF_ACQ_(&r->names)[i]->kind;
         uint64_t self = 0;
-        first = PERF_KIND_HOST_(kind) ? perf_kin_(main, i) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+        first = PERF_KIND_HOST_(kind) ? perf_kin_(main, i) : PERF_NULL_;
         for (c = first; c; c = perf_kin_next_(c, first))
             self += perf_cell_self_(c);
         b->all += self;
@@ -884,7 +884,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
     }
-    e->value = i < e->count ? room : PERF_CAST_(uint32_t *, PERF_NULL_);
+    e->value = i < e->count ? room : PERF_NULL_;
     if (!e->value)
         return;
     memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
@@ -1088,7 +1088,7 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
             out[i].parent = place[out[i].parent];
         PERF_FREE(tree->node);
         tree->node = out;
-        out = PERF_CAST_(perf_node_ *, PERF_NULL_);
+        out = PERF_NULL_;
     }
     PERF_FREE(out);
     PERF_FREE(order);
