@@ -101,7 +101,6 @@ extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
 extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
 extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
-extern int   perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
 PERF_END_DECLS

@@ -88,8 +88,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_stream_flush_  writes one ring (lock held)
- *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
- *       perf_sources_collect_  durations from elsewhere
+ *   perf_sink_, perf_label_  scopes also go there
+ *   perf_source_, perf_source_add_, perf_sources_collect_  durations from elsewhere
  *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
@@ -1232,23 +1232,6 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
     PERF_SET_(&a->off, s->value);
 }
 
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
-PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
-{
-    perf_registry_ *r = perf_registry_get_();
-    int             ours;
-
-    if (!r || !perf_lock_(r))
-        return PERF_ENOMEM;
-    ours = r->sink == old;
-    if (ours) {
-        PERF_REL_(&r->sink, now);
-        perf_ask_(r, PERF_ASK_TRACE_);
-    }
-    perf_unlock_(r);
-    return ours ? PERF_OK : PERF_ESTATE;
-}
-
 PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
 {
     perf_label_ l = {n->site.name, n, n->kind, type, bits};
@@ -2184,13 +2167,11 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
 {
     perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-    size_t          i;
 
     if (!t || !perf_lock_(r))
         return PERF_NULL_;
     perf_recorder_start_(r, t, 0);
-    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
-        t->name[i] = name[i];
+    PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
     perf_unlock_(r);
     return t;
 }

@@ -642,6 +642,9 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     return !f->failed;
 }
 
+#if PERF_POSIX_FILES_
+extern int perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
+#endif
 /* Cuts the file back to the last whole write. */
 PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {
