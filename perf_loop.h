@@ -1673,7 +1673,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
-    size_t           n[2] = {0, 0};             /* none after a failure, or where not run         */
+    size_t           n[2];                      /* none after a failure, or where not run         */
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -1833,21 +1833,19 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip);
-    uint64_t quiet = PERF_CAST_(uint64_t, o->wait), warm = quiet + PERF_CAST_(uint64_t, o->warmup);
-    uint64_t all = warm + PERF_CAST_(uint64_t, o->active);
+    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip, warm = o->wait, all, n;
 
     *cycle = 0;
-    if (step < skip)
+    if (step < 0)
         return PERF_PHASE_WAIT;
-    step -= skip;
-    *cycle = step / all + 1;
-    if (o->repeat && *cycle > PERF_CAST_(uint64_t, o->repeat)) {
-        *cycle = PERF_CAST_(uint64_t, o->repeat);
+    warm += o->warmup;
+    all = warm + o->active;
+    n = o->repeat && step / all >= o->repeat ? o->repeat : step / all + 1;
+    *cycle = PERF_CAST_(uint64_t, n);
+    if (step / all >= n)
         return PERF_PHASE_DONE;
-    }
     step %= all;
-    return step < quiet ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+    return step < o->wait ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
 }
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s)

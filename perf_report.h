@@ -632,9 +632,8 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
         uint32_t kind = PERF_ACQ_(&r->names)[i]->kind;
         uint64_t self = 0;
-        first = PERF_KIND_HOST_(kind) ? perf_kin_(main, i) : PERF_NULL_;
-        for (c = first; c; c = perf_kin_next_(c, first))
-            self += perf_cell_self_(c);
+        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
+            self += PERF_KIND_HOST_(kind) ? perf_cell_self_(c) : 0;
         b->all += self;
         b->sync += kind == PERF_KIND_SYNC_ ? self : 0;
         b->wait += kind == PERF_KIND_WAIT_ ? self : 0;
@@ -1223,11 +1222,10 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
 {
     uint32_t bit;
 
-    for (bit = 1; bit && bit <= warnings; bit <<= 1) {
-        if (!(warnings & bit) || bit == PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED))
-            continue;                               /* an open interval shows itself              */
-        perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
-    }
+    warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED);     /* an open interval shows itself  */
+    for (bit = 1; bit && bit <= warnings; bit <<= 1)
+        if (warnings & bit)
+            perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
 }
 
 #define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
@@ -1248,11 +1246,11 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
         if (rate[i].x > 0.0) {
             double x = rate[i].x;
             perf_put_(o, some++ ? ", " : lead);
-            perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+            perf_put_fixed_(o, x, 1 + (x < 99.95) + (x < 9.995));
             perf_put_(o, rate[i].unit);
             if (rate[i].percent > 0.0) {
                 perf_putf_(o, " (%.1f %% of the peak of ", rate[i].percent);
-                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95 ? 1 : 0);
+                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95);
                 perf_put_char_(o, ')');
             }
         }
