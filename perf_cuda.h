@@ -1361,6 +1361,13 @@ PERF_INLINE_FN_ perf_gpu_aim_ *perf_gpu_aim_of_(perf_gpu_state_ *g, perf_gpu_lin
            perf_gpu_aim_at_(g, l, s, a, events) ? a : PERF_NULL_;
 }
 
+/* An entry that belongs to the event after it. */
+PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
+{
+    PERF_ADD_(t->ring_more, 1);
+    perf_event_put_(t, bits, 0);
+}
+
 /* A length in ticks, and as the histogram and the trace want it. */
 typedef struct perf_gpu_length_ {
     uint64_t ticks, bucket, what;

@@ -101,9 +101,7 @@ extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
 extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
 extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
-extern int   perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
-extern int   perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
 PERF_END_DECLS
 #endif
@@ -112,11 +110,11 @@ PERF_BEGIN_DECLS
 
 /* >>internal: what other headers may use --------------------------------------------------------
  *   perf_file_  a file being written: all zero at first, but for `durable`
- *   perf_file_save_, perf_file_open_  write a file by a callback; open one that is read meanwhile
+ *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
  *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
  *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
  *   perf_file_read_  opens a regular file to read
- *   perf_file_kind_, perf_file_aside_  what stands at a path; keeps that under another name
+ *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_stderr_, perf_fflush_  of <stdio.h>                                                     */
 
@@ -209,7 +207,7 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
 {
 #if PERF_POSIX_FILES_
     struct perf_inode_ s;
-    FILE              *file = PERF_CAST_(FILE *, PERF_NULL_);
+    FILE              *file = PERF_NULL_;
     int                fd = -1;
 
     memset(&s, 0, sizeof s);
@@ -240,7 +238,7 @@ PERF_COLD_FN_ uint64_t perf_file_random_(int turn)
 /* Creates PATH.0123456789.part, a name not taken; a link that stands there is not followed. */
 PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned mode)
 {
-    FILE *file = PERF_CAST_(FILE *, PERF_NULL_);
+    FILE *file = PERF_NULL_;
     int   turn;
 
     for (turn = 0; turn < 16 && !file; turn++) {
@@ -255,7 +253,7 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
         if ((mode && perf_fchmod_(f->fd, mode)) || !(file = perf_fdopen_(f->fd, "w+b"))) {
             (void)perf_close_(f->fd);
             (void)perf_remove_(f->part);
-            return PERF_CAST_(FILE *, PERF_NULL_);
+            return PERF_NULL_;
         }
 #else
         (void)mode;
@@ -273,7 +271,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     f->failed = 1;
     f->fd = -1;
     f->direct = kind == PERF_FILE_DIRECT_;
-    f->file = PERF_CAST_(FILE *, PERF_NULL_);
+    f->file = PERF_NULL_;
     f->part = PERF_CAST_(char *, PERF_MALLOC(strlen(path) + 24));
     f->starved = !f->part;
     if (f->starved)
@@ -292,7 +290,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     f->failed = !f->file;
     if (f->failed) {
         PERF_FREE(f->part);
-        f->part = PERF_CAST_(char *, PERF_NULL_);
+        f->part = PERF_NULL_;
     }
     return !f->failed;
 }
@@ -327,7 +325,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
 #endif
     if (f->file && perf_fclose_(f->file))
         f->failed = 1;
-    f->file = PERF_CAST_(FILE *, PERF_NULL_);
+    f->file = PERF_NULL_;
 #if defined(_WIN32)
     if (keep && !f->failed)
         (void)perf_remove_(path);               /* rename does not replace on Windows             */
@@ -339,26 +337,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     else if (f->durable && !f->direct)
         perf_file_sync_folder_(path, f->part);
     PERF_FREE(f->part);
-    f->part = PERF_CAST_(char *, PERF_NULL_);
-    return !f->failed;
-}
-
-/* Opens a file that stands at `path` at once, to be read while it grows; 0: cannot. */
-PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
-{
-#if PERF_POSIX_FILES_
-    if (!perf_file_begin_(f, path))
-        return 0;
-    if (!f->direct && perf_rename_(f->part, path)) {
-        (void)perf_file_end_(f, path, 0);
-        f->failed = 1;
-    }
-    PERF_FREE(f->part);
-    f->part = PERF_CAST_(char *, PERF_NULL_);
-#else
-    f->file = fopen(path, "wb");                /* Windows cannot rename an open file             */
-    f->failed = !f->file;
-#endif
+    f->part = PERF_NULL_;
     return !f->failed;
 }
 
@@ -382,31 +361,6 @@ PERF_COLD_FN_ perf_status perf_file_save_(const char *path, perf_file_ *f, void 
     }
     PERF_FREE(buffer);
     return !f->failed ? PERF_OK : f->starved ? PERF_ENOMEM : PERF_EIO;
-}
-
-#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
-
-/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
- * kept.  Unlike rename(), link() replaces nothing.                                               */
-PERF_COLD_FN_ int perf_file_aside_(const char *path)
-{
-    size_t room = strlen(path) + 24;
-    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
-    int    i, done = 0;
-
-    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
-        perf_out_ o = perf_out_open_(name, room);
-        perf_putf_(&o, "%s.damaged", path);
-        if (i > 1)
-            perf_putf_(&o, ".%.0f", 1.0 * i);
-#if PERF_POSIX_FILES_
-        done = !perf_link_(path, name);
-#else
-        done = !rename(path, name);             /* fails there when the name is taken             */
-#endif
-    }
-    PERF_FREE(name);
-    return done;
 }
 
 PERF_END_DECLS

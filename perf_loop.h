@@ -940,7 +940,7 @@ PERF_OUTLINE_FN_ perf_loop perf_bench_open_(const char *name, int kind, int vari
 {
     perf_bench_opts   o = perf_bench_resolved_(PERF_CAST_(const perf_bench_opts *, opts));
     size_t            room = o.samples ? PERF_CAST_(size_t, o.samples) : PERF_LOOP_SAMPLES_;
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_loop_state_ *s = PERF_NULL_;
 
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, variants), room, optimised);
@@ -1438,7 +1438,7 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
     int               k = in_range ? variants : 2;
     perf_ab_opts      o = perf_duel_resolved_(PERF_CAST_(const perf_ab_opts *, opts), k);
     perf_metric       m = o.accept.rule.metric;
-    perf_loop_state_ *s = PERF_CAST_(perf_loop_state_ *, PERF_NULL_);
+    perf_loop_state_ *s = PERF_NULL_;
 
     if (perf_not_cold_())
         s = perf_loop_start_(name, kind, PERF_CAST_(size_t, k), PERF_CAST_(size_t, o.max_pairs),
@@ -1673,7 +1673,7 @@ PERF_OUTLINE_FN_ perf_ab_result perf_ab_close_(struct perf_loop_state_ *s, int64
 {
     perf_ab_result   r = PERF_ZERO;
     perf_race_result both;
-    size_t           n[2] = {0, 0};             /* none after a failure, or where not run         */
+    size_t           n[2];                      /* none after a failure, or where not run         */
 
     r.why = "nothing was measured";
     r.status = r.verdict.status = perf_loop_over_(s, 2);
@@ -1724,7 +1724,7 @@ PERF_OUTLINE_FN_ perf_race_result perf_race_close_(struct perf_loop_state_ *s, i
     r = perf_duel_found_(s, left);
     perf_race_rank_(s, &r);
     if (r.status == PERF_EINVAL) {
-        r.entry = PERF_CAST_(const perf_race_entry *, PERF_NULL_);
+        r.entry = PERF_NULL_;
         r.count = 0;
     }
     s->race = r;
@@ -1833,21 +1833,19 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    uint64_t step = s->step - 1, skip = PERF_CAST_(uint64_t, o->skip);
-    uint64_t quiet = PERF_CAST_(uint64_t, o->wait), warm = quiet + PERF_CAST_(uint64_t, o->warmup);
-    uint64_t all = warm + PERF_CAST_(uint64_t, o->active);
+    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip, warm = o->wait, all, n;
 
     *cycle = 0;
-    if (step < skip)
+    if (step < 0)
         return PERF_PHASE_WAIT;
-    step -= skip;
-    *cycle = step / all + 1;
-    if (o->repeat && *cycle > PERF_CAST_(uint64_t, o->repeat)) {
-        *cycle = PERF_CAST_(uint64_t, o->repeat);
+    warm += o->warmup;
+    all = warm + o->active;
+    n = o->repeat && step / all >= o->repeat ? o->repeat : step / all + 1;
+    *cycle = PERF_CAST_(uint64_t, n);
+    if (step / all >= n)
         return PERF_PHASE_DONE;
-    }
     step %= all;
-    return step < quiet ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
+    return step < o->wait ? PERF_PHASE_WAIT : step < warm ? PERF_PHASE_WARMUP : PERF_PHASE_ACTIVE;
 }
 
 PERF_FN perf_phase perf_schedule_step(perf_schedule *s)

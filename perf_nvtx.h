@@ -72,6 +72,23 @@ PERF_FN perf_status perf_nvtx_start(void);
 
 /* >>private: bodies ---------------------------------------------------------------------------- */
 
+/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
+PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
+{
+    perf_registry_ *r = perf_registry_get_();
+    int             ours;
+
+    if (!r || !perf_lock_(r))
+        return PERF_ENOMEM;
+    ours = r->sink == old;
+    if (ours) {
+        PERF_REL_(&r->sink, now);
+        perf_ask_(r, PERF_ASK_TRACE_);
+    }
+    perf_unlock_(r);
+    return ours ? PERF_OK : PERF_ESTATE;
+}
+
 #if !PERF_USE_NVTX_ && !PERF_USE_ROCTX_
 PERF_FN perf_status perf_nvtx_start(void)
 {

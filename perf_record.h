@@ -83,13 +83,13 @@ PERF_FN perf_status perf_error(void);
  *   perf_ask_  asks all threads (lock held); perf_track_make_  a line of the trace without thread
  *   perf_name_, PERF_NAME_MAX_, perf_name_length_  a name as kept; perf_name_intern_ (lock held),
  *       perf_site_find_, perf_site_id_  made on first sight, NULL or 0: no room
- *   perf_cell_get_, perf_cell_extend_, perf_slot_, perf_event_more_  cells and entries: owner only
+ *   perf_cell_get_, perf_cell_extend_, perf_slot_  cells: owner only
  *   perf_depth_  open scopes; perf_scope_ticks_, perf_tick_ns_  time of scopes, length of a tick
  *   perf_retired_  events of an ended thread; perf_ring_dropped_, perf_ring_unsent_  how many gone
  *   perf_stream_, PERF_STREAM_ON_, PERF_STREAM_FAILED_, PERF_STREAM_ENDED_  a trace that is being
  *       written; perf_stream_flush_  writes one ring (lock held)
- *   perf_sink_, perf_label_, perf_sink_set_  scopes also go there; perf_source_, perf_source_add_,
- *       perf_sources_collect_  durations from elsewhere
+ *   perf_sink_, perf_label_  scopes also go there
+ *   perf_source_, perf_source_add_, perf_sources_collect_  durations from elsewhere
  *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
@@ -1154,8 +1154,7 @@ PERF_COLD_FN_ perf_cell_ *perf_cell_make_(perf_recorder_ *t, perf_cell_ *caller,
 /* The cell of `id` when `caller` is open; NULL without memory or for id 0. */
 PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint32_t id)
 {
-    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell
-                             : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
 
     if (PERF_UNLIKELY_(!c))
         return perf_cell_make_(t, caller, id);
@@ -1233,23 +1232,6 @@ PERF_COLD_FN_ void perf_image_switch_(perf_search_ *s, perf_anchor_ *a)
     PERF_SET_(&a->off, s->value);
 }
 
-/* Replaces the sink `old` by `now`; NULL: none.  PERF_ESTATE: somebody has replaced it before. */
-PERF_COLD_FN_ perf_status perf_sink_set_(const perf_sink_ *old, const perf_sink_ *now)
-{
-    perf_registry_ *r = perf_registry_get_();
-    int             ours;
-
-    if (!r || !perf_lock_(r))
-        return PERF_ENOMEM;
-    ours = r->sink == old;
-    if (ours) {
-        PERF_REL_(&r->sink, now);
-        perf_ask_(r, PERF_ASK_TRACE_);
-    }
-    perf_unlock_(r);
-    return ours ? PERF_OK : PERF_ESTATE;
-}
-
 PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t bits)
 {
     perf_label_ l = {n->site.name, n, n->kind, type, bits};
@@ -1270,13 +1252,6 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type
 }
 
 /* ---- what is not the common case of a mark ---- */
-
-/* An entry that belongs to the event after it. */
-PERF_COLD_FN_ void perf_event_more_(perf_recorder_ *t, uint64_t bits)
-{
-    PERF_ADD_(t->ring_more, 1);
-    perf_event_put_(t, bits, 0);
-}
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
@@ -1797,7 +1772,7 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)
 {
     perf_site_       *site = perf_site_find_(name, PERF_KIND_ASYNC_);
-    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_CAST_(perf_recorder_ *, PERF_NULL_);
+    perf_recorder_   *t = site ? perf_recorder_get_() : PERF_NULL_;
     const perf_sink_ *sink;
 
     if (!t)
@@ -1854,7 +1829,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         return;
     now = perf_scope_ticks_(t->home);
     from->rec = t;
-    from->open = t->open->parent ? t->open : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    from->open = t->open->parent ? t->open : PERF_NULL_;
     from->calls = t->extra;
     from->left = now;
     if (!from->open) {
@@ -2192,13 +2167,11 @@ PERF_COLD_FN_ void perf_sources_collect_(perf_registry_ *r)
 PERF_COLD_FN_ perf_recorder_ *perf_track_make_(perf_registry_ *r, const char *name)
 {
     perf_recorder_ *t = PERF_CAST_(perf_recorder_ *, perf_pages_(sizeof *t, 1));
-    size_t          i;
 
     if (!t || !perf_lock_(r))
         return PERF_NULL_;
     perf_recorder_start_(r, t, 0);
-    for (i = 0; name[i] && i + 1 < sizeof t->name; i++)
-        t->name[i] = name[i];
+    PERF_LIBC_(memcpy)(t->name, name, perf_text_length_(name, sizeof t->name - 1));
     perf_unlock_(r);
     return t;
 }

@@ -184,7 +184,7 @@ PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
 {
     c = PERF_ACQ_(&c->kin);
-    return c != first ? c : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+    return c != first ? c : PERF_NULL_;
 }
 
 /* Adds the counters of a cell's durations, with those that are still to be counted. */
@@ -354,7 +354,7 @@ PERF_COLD_FN_ perf_row_ *perf_rows_(perf_registry_ *r, perf_sort by, size_t *n)
         perf_sort_(row, *n, sizeof *row, perf_row_before_, &by);
     if (!sum) {
         PERF_FREE(row);
-        row = PERF_CAST_(perf_row_ *, PERF_NULL_);
+        row = PERF_NULL_;
     }
     PERF_FREE(sum);
     return row;
@@ -598,7 +598,7 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         open += perf_depth_of_(t);
-        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
+        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_NULL_;
              c && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
@@ -632,9 +632,8 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
         uint32_t kind = PERF_ACQ_(&r->names)[i]->kind;
         uint64_t self = 0;
-        first = PERF_KIND_HOST_(kind) ? perf_kin_(main, i) : PERF_CAST_(perf_cell_ *, PERF_NULL_);
-        for (c = first; c; c = perf_kin_next_(c, first))
-            self += perf_cell_self_(c);
+        for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
+            self += PERF_KIND_HOST_(kind) ? perf_cell_self_(c) : 0;
         b->all += self;
         b->sync += kind == PERF_KIND_SYNC_ ? self : 0;
         b->wait += kind == PERF_KIND_WAIT_ ? self : 0;
@@ -884,7 +883,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
 
     for (i = 0; i < e->count && (!e->event[i].what || !PERF_EVENT_PART_(e->event[i].what)); i++) {
     }
-    e->value = i < e->count ? room : PERF_CAST_(uint32_t *, PERF_NULL_);
+    e->value = i < e->count ? room : PERF_NULL_;
     if (!e->value)
         return;
     memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
@@ -1088,7 +1087,7 @@ PERF_COLD_FN_ void perf_tree_sort_(perf_tree_ *tree)
             out[i].parent = place[out[i].parent];
         PERF_FREE(tree->node);
         tree->node = out;
-        out = PERF_CAST_(perf_node_ *, PERF_NULL_);
+        out = PERF_NULL_;
     }
     PERF_FREE(out);
     PERF_FREE(order);
@@ -1223,11 +1222,10 @@ PERF_COLD_FN_ void perf_put_notes_(perf_out_ *o, uint32_t warnings, const char *
 {
     uint32_t bit;
 
-    for (bit = 1; bit && bit <= warnings; bit <<= 1) {
-        if (!(warnings & bit) || bit == PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED))
-            continue;                               /* an open interval shows itself              */
-        perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
-    }
+    warnings &= ~PERF_CAST_(uint32_t, PERF_WARN_UNBOUNDED);     /* an open interval shows itself  */
+    for (bit = 1; bit && bit <= warnings; bit <<= 1)
+        if (warnings & bit)
+            perf_putf_(o, "%s%s%s", lead, perf_warning_text(bit), end);
 }
 
 #define perf_put_warnings_(o, warnings) perf_put_notes_(o, warnings, "    note: ", "\n")
@@ -1248,11 +1246,11 @@ PERF_COLD_FN_ int perf_put_rates_(perf_out_ *o, const perf_result *r, const char
         if (rate[i].x > 0.0) {
             double x = rate[i].x;
             perf_put_(o, some++ ? ", " : lead);
-            perf_put_fixed_(o, x, x < 9.995 ? 3 : x < 99.95 ? 2 : 1);
+            perf_put_fixed_(o, x, 1 + (x < 99.95) + (x < 9.995));
             perf_put_(o, rate[i].unit);
             if (rate[i].percent > 0.0) {
                 perf_putf_(o, " (%.1f %% of the peak of ", rate[i].percent);
-                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95 ? 1 : 0);
+                perf_put_fixed_(o, rate[i].peak, rate[i].peak < 99.95);
                 perf_put_char_(o, ')');
             }
         }

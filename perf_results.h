@@ -1436,6 +1436,34 @@ PERF_FN perf_status perf_results_to(FILE *file, const perf_results_opts *opts)
     return PERF_DISABLE ? PERF_EDISABLED : perf_saving_to_(file, perf_put_own_, opts);
 }
 
+#if PERF_POSIX_FILES_
+extern int perf_link_(const char *, const char *) __asm__(PERF_SYM_("link"));
+#endif
+#define PERF_FILE_ASIDE_ 100    /* damaged files of one name                                      */
+
+/* Keeps the file at `path`, which is to be replaced, as PATH.damaged, or .damaged.2 ...; 0: not
+ * kept.  Unlike rename(), link() replaces nothing.                                               */
+PERF_COLD_FN_ int perf_file_aside_(const char *path)
+{
+    size_t room = strlen(path) + 24;
+    char  *name = PERF_CAST_(char *, PERF_MALLOC(room));
+    int    i, done = 0;
+
+    for (i = 1; name && i <= PERF_FILE_ASIDE_ && !done; i++) {
+        perf_out_ o = perf_out_open_(name, room);
+        perf_putf_(&o, "%s.damaged", path);
+        if (i > 1)
+            perf_putf_(&o, ".%.0f", 1.0 * i);
+#if PERF_POSIX_FILES_
+        done = !perf_link_(path, name);
+#else
+        done = !rename(path, name);             /* fails there when the name is taken             */
+#endif
+    }
+    PERF_FREE(name);
+    return done;
+}
+
 /* Replaces the baseline at `path` by those of its runs that are kept, if any, and this one.  A
  * file that is no baseline may be a damaged one: it is moved aside, unless it is empty.          */
 PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_results_opts *opts,
@@ -1483,6 +1511,13 @@ PERF_FN perf_baseline_opts perf_baseline_opts_default(void)
 {
     perf_baseline_opts o = PERF_ZERO;
     return o;
+}
+
+/* Quantile p of x, which is sorted on the way. */
+PERF_FN double perf_middle_(double *x, size_t n, double p)
+{
+    perf_sort_values(x, n);
+    return perf_quantile(x, n, p);
 }
 
 #define PERF_BASELINE_RUNS_ 6           /* fewer say too little about their spread                */

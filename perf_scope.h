@@ -534,7 +534,7 @@ PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at 
 /* The core for a mark that is no scope; NULL: nothing is to be recorded. */
 PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
 {
-    return PERF_ON_() ? perf_core_get_() : PERF_CAST_(const perf_core_ *, PERF_NULL_);
+    return PERF_ON_() ? perf_core_get_() : PERF_NULL_;
 }
 
 /* ---- one scope ---- */
@@ -656,8 +656,7 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
 
-    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_)
-                : PERF_CAST_(perf_span_ *, PERF_NULL_);
+    return core ? core->begin(s, site, PERF_SELF_AT_, PERF_COUNTER_) : PERF_NULL_;
 }
 
 /* The call of the other path comes last, so this needs no frame: six instructions. */
@@ -709,7 +708,7 @@ PERF_OUTLINE_FN_ perf_site_ *perf_site_named_(const char *name, uint32_t kind)
 {
     const perf_core_ *core = perf_core_on_();
 
-    return core ? core->find(name, kind) : PERF_CAST_(perf_site_ *, PERF_NULL_);
+    return core ? core->find(name, kind) : PERF_NULL_;
 }
 
 PERF_INLINE_FN_ perf_scope perf_named_begin_(const char *name, uint32_t kind)

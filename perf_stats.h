@@ -159,7 +159,6 @@ PERF_FN perf_decision perf_seq_add(perf_seq *s, double baseline, double candidat
 PERF_FN perf_interval perf_seq_interval(const double *log_ratio, size_t n, double confidence);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   perf_middle_           quantile of an array that it sorts
  *   perf_is_duration_      1: finite and above 0
  *   perf_random_           64 random bits (splitmix64) from a state of the caller's
  *   perf_metric_p_         the quantile that a metric is about; 0.5 for those that are none
@@ -598,7 +597,7 @@ PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
     if (n <= local_n)
         return local;
     if (n > PERF_CAST_(size_t, -1) / sizeof(double))
-        return PERF_CAST_(double *, PERF_NULL_);
+        return PERF_NULL_;
     return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
 }
 
@@ -834,7 +833,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
 
     r.confidence = 0.95;
     r.status = !n ? PERF_ENODATA : x ? PERF_ENOMEM : PERF_EINVAL;
-    s = x && n ? perf_scratch_(local, 256, n) : PERF_CAST_(double *, PERF_NULL_);
+    s = x && n ? perf_scratch_(local, 256, n) : PERF_NULL_;
     if (!s)
         return r;
     for (i = 0; i < n; i++)
@@ -1223,7 +1222,7 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
     double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), cov = 0.0, t2, qa, qb,
                   va = ma.std * ma.std / ka, vb = mb.std * mb.std / kb, theta = mb.mean / ma.mean,
-                  df = ka - 1.0, qc, root, var, cubes, *none = PERF_CAST_(double *, PERF_NULL_);
+                  df = ka - 1.0, qc, root, var, cubes, *none = PERF_NULL_;
     size_t        i;
 
     r.estimate = perf_log(theta);
@@ -1361,13 +1360,6 @@ PERF_FN perf_interval perf_widen_(perf_interval x, double by)
     x.low -= by;
     x.high += by;
     return x;
-}
-
-/* Quantile p of x, which is sorted on the way. */
-PERF_FN double perf_middle_(double *x, size_t n, double p)
-{
-    perf_sort_values(x, n);
-    return perf_quantile(x, n, p);
 }
 
 /* 1: one value is so large a part of the sum that the mean says little about the others. */
@@ -1530,7 +1522,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         d[i] = -d[i];
     if (na && nb)                                   /* of rates more is better: arms change sides */
         perf_verdict_arms_(&v, rates ? b : a, rates ? nb : na, rates ? a : b, rates ? na : nb,
-                           paired ? d : PERF_CAST_(double *, PERF_NULL_), &o);
+                           paired ? d : PERF_NULL_, &o);
     v.baseline_values = paired ? 0 : na;
     v.candidate_values = paired ? 0 : nb;
     perf_scratch_free_(a, local);
@@ -1752,7 +1744,7 @@ PERF_FN const char *perf_skip_word_(const char *s, const char *word)
         s++;
     for (; *word; word++, s++)
         if ((*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) != *word)
-            return PERF_CAST_(const char *, PERF_NULL_);
+            return PERF_NULL_;
     return s;
 }
 
@@ -1773,7 +1765,7 @@ PERF_FN const char *perf_skip_number_(const char *s, double *out)
             break;
         }
     *out = unit > 0.0 ? x / unit : x;
-    return digits && digits < 15 ? s : PERF_CAST_(const char *, PERF_NULL_);
+    return digits && digits < 15 ? s : PERF_NULL_;
 }
 
 PERF_FN perf_status perf_rule_parse(const char *text, perf_rule *out)

@@ -605,6 +605,25 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const
     }
 }
 
+/* Opens a file that stands at `path` at once, to be read while it grows; 0: cannot. */
+PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
+{
+#if PERF_POSIX_FILES_
+    if (!perf_file_begin_(f, path))
+        return 0;
+    if (!f->direct && perf_rename_(f->part, path)) {
+        (void)perf_file_end_(f, path, 0);
+        f->failed = 1;
+    }
+    PERF_FREE(f->part);
+    f->part = PERF_NULL_;
+#else
+    f->file = fopen(path, "wb");                /* Windows cannot rename an open file             */
+    f->failed = !f->file;
+#endif
+    return !f->failed;
+}
+
 PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
@@ -623,6 +642,9 @@ PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
     return !f->failed;
 }
 
+#if PERF_POSIX_FILES_
+extern int perf_ftruncate_(int, long) __asm__(PERF_SYM_("ftruncate"));
+#endif
 /* Cuts the file back to the last whole write. */
 PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
 {

@@ -31,6 +31,7 @@ void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
 #include "perf_diagnosis.h"
 #include "perf_export.h"
 #include "perf_memory.h"
+#include "perf_nvtx.h"
 #include "perf_tally.h"
 #include "perf_trace.h"
 #include "time/rows.h"

@@ -10,6 +10,7 @@
 #include "perf_export.h"
 #include "perf_hlog.h"
 #include "perf_memory.h"
+#include "perf_nvtx.h"
 #include "perf_tally.h"
 #include "perf_trace.h"
 
