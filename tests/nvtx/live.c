@@ -1,6 +1,7 @@
 /* A sink comes and goes while four threads open and close scopes: no race (built with
  * -fsanitize=thread), every call of begin has its end, and afterwards the hot path is back.      */
 #include "perf.h"
+#include "perf_nvtx.h"          /* perf_sink_set_ */
 #include "../check.h"
 #include <pthread.h>
 
