@@ -146,11 +146,11 @@ PERF_COLD_FN_ void perf_look_thread_(perf_look_ *k, perf_recorder_ *t, double to
     uint64_t  sched[3], stat[13];
 
     k->life += life;
-    perf_proc_read_(PERF_PROC_ "self/task/%.0f/schedstat", t->thread, sched, 3);
+    perf_proc_read_(t->thread, "schedstat", sched, 3);
     cpu = PERF_CAST_(double, sched[0]);         /* ran; then: was ready to; since it began        */
     if (!(cpu > 0) || outside < life - total)   /* ended, no Linux, or a clock of the user's      */
         return;
-    perf_proc_read_(PERF_PROC_ "self/task/%.0f/stat", t->thread, stat, 13);
+    perf_proc_read_(t->thread, "stat", stat, 13);
     x = PERF_CAST_(double, sched[1]) - outside;
     k->sure[PERF_BY_NO_PROCESSOR] += x > 0 ? x : 0;
     if (total - cpu - waits > (x > 0 ? x : 0))
@@ -409,7 +409,7 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r)
     int             n = 0;
 
     for (t = PERF_ACQ_(&r->recorders); t && n < 8; t = t->next) {
-        perf_proc_read_(PERF_PROC_ "self/task/%.0f/schedstat", t->thread, sched, 2);
+        perf_proc_read_(t->thread, "schedstat", sched, 2);
         away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_GET_(&t->away);
         if (!sched[0] || (!away && PERF_GET_(&r->alive) < 2))
             continue;

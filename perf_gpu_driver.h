@@ -682,7 +682,7 @@ PERF_COLD_FN_ void *perf_gpu_meters_of_(const perf_gpu_backend *t, int device,
 PERF_COLD_FN_ int perf_gpu_clock_(const perf_gpu_backend *t, int device, unsigned *mhz,
                                   uint64_t *why)
 {
-    perf_gpu_meters_  *n;
+    perf_gpu_meters_  *n = PERF_CAST_(perf_gpu_meters_ *, PERF_NULL_);
     void              *handle;
     unsigned long long bits = 0;
 

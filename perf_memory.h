@@ -33,8 +33,8 @@ PERF_FN perf_status perf_memory_mark(const char *phase);
 #define PERF_PROC_ "/proc/"
 #endif
 
-/* Numbers in a file of /proc, behind a name in (), then zeros.  A %.0f in `path`: the thread. */
-PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t thread, uint64_t *number, int room)
+/* Numbers in a file of /proc, behind a name in (), then zeros.  Thread 0: not in its folder. */
+PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *number, int room)
 {
     char        text[512];
     perf_out_   o = perf_out_open_(text, sizeof text);
@@ -42,7 +42,10 @@ PERF_COLD_FN_ void perf_proc_read_(const char *path, uint64_t thread, uint64_t *
     FILE       *f;
     int         at = 0;
 
-    perf_putf_(&o, path, PERF_CAST_(double, thread));
+    perf_put_(&o, PERF_PROC_);
+    if (thread)
+        perf_putf_(&o, "self/task/%.0f/", PERF_CAST_(double, thread));
+    perf_put_(&o, file);
     f = fopen(text, "r");
     text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
     if (f)
@@ -72,8 +75,8 @@ PERF_COLD_FN_ uint64_t perf_age_ns_(void)
 {
     uint64_t stat[19], up[2], hz = PERF_CAST_(uint64_t, perf_sysconf_(2)), began;  /* _SC_CLK_TCK */
 
-    perf_proc_read_(PERF_PROC_ "self/stat", 0, stat, 19);       /* the last: the start, in ticks  */
-    perf_proc_read_(PERF_PROC_ "uptime", 0, up, 2);     /* "1234.56": seconds, hundredths         */
+    perf_proc_read_(0, "self/stat", stat, 19);       /* the last: the start, in ticks  */
+    perf_proc_read_(0, "uptime", up, 2);     /* "1234.56": seconds, hundredths         */
     began = hz ? stat[18] * (1000000000 / hz) : 0;
     up[0] = up[0] * 1000000000 + up[1] * 10000000;
     return began && up[0] > began ? up[0] - began : 0;
@@ -85,11 +88,11 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     uint64_t           pages[2];                /* size, resident                                 */
 
     memset(&u, 0, sizeof u);
-    perf_proc_read_(PERF_PROC_ "self/statm", 0, pages, 2);
+    perf_proc_read_(0, "self/statm", pages, 2);
     m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
     if (perf_getrusage_(0, &u) || !m->resident)
         return PERF_ENODATA;
-    perf_proc_read_(PERF_PROC_ "self/io", 0, m->io, 4); /* missing in some containers: zeros      */
+    perf_proc_read_(0, "self/io", m->io, 4); /* missing in some containers: zeros      */
     m->ns = perf_now();
     m->age_ns = perf_age_ns_();
     m->peak = PERF_CAST_(uint64_t, u.maxrss) * 1024;    /* the kernel adds up late: may be behind */
