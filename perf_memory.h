@@ -25,7 +25,7 @@ PERF_BEGIN_DECLS
 PERF_FN perf_status perf_memory_mark(const char *phase);
 
 /* >>internal: what other headers may use --------------------------------------------------------
- *   PERF_PROC_, perf_proc_read_, perf_age_ns_  /proc: numbers of a file; age of the process      */
+ *   perf_proc_read_, perf_age_ns_  numbers in a file of /proc; age of the process                */
 
 /* >>private: bodies, in the order of the prototypes ------------------------------------------ */
 
