@@ -122,7 +122,7 @@ typedef struct perf_gpu_backend {
 } perf_gpu_backend;
 
 #define PERF_GPU_TABLE_SIMULATED  2u    /* flags: no hardware behind it, results say so */
-#define PERF_GPU_TABLE_AMD        4u    /* meters are ROCm SMI's, nobody has its clock; roctx */
+#define PERF_GPU_TABLE_AMD        4u    /* energy by ROCm SMI, --profile by roctx, no SM clock    */
 
 #define PERF_GPU_POOL_RESERVED  5       /* pool_value: bytes held now */
 #define PERF_GPU_POOL_USED      7       /* bytes handed out now */

@@ -86,12 +86,15 @@ PERF_FN perf_status perf_hlog_next(perf_hlog_reader *r, perf_hlog_interval *iv, 
 
 /* Steps of equal or of growing size, empty ones too, up to the one that holds the maximum: each
  * `upper` is the one before plus `first` when times <= 1, else the one before times `times`.
- * A bucket counts in the step that holds its first value.
+ * In units of the histogram (ns, if it has none).  *b starts as PERF_ZERO.  A bucket counts in the
+ * step that holds its first value.  1: the next step is in *b; 0: there was none left, there is no
+ * value, first is 0, or NULL.
  *     while (perf_hist_next_step(h, &b, 1000, 2.0)) use(b.upper, b.count);  // 1000, 2000, 4000  */
 PERF_FN int perf_hist_next_step(const perf_hist *h, perf_hist_bucket *b, uint64_t first,
                                 double times);
 
-/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1.
+/* Percentile levels: `steps` (0 -> 5) for each halving of the distance to 100 %, the last is 1: the
+ * ticks per half distance of HdrHistogram's percentile iterator.
  *     perf_hist_level l = PERF_ZERO;
  *     while (perf_hist_next_level(h, &l, 5)) use(l.quantile, l.value, l.count);                  */
 typedef struct perf_hist_level {

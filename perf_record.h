@@ -226,7 +226,7 @@ typedef struct perf_mark_ {     /* one perf_memory_mark()                       
  * the rest, and `flush` lies in the image that started the stream.                               */
 typedef struct perf_stream_ {
     void        (*flush)(struct perf_registry_ *, struct perf_stream_ *, perf_recorder_ *);
-    const void   *image;        /* its anchor                                                     */
+    size_t        bytes;        /* of its memory, which the next stream takes over                */
     uint32_t      state;        /* PERF_STREAM_ ...                                               */
     uint64_t      unsent;       /* entries lost to the file, of ended threads or overwritten      */
 } perf_stream_;

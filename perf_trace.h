@@ -771,6 +771,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
     perf_recorder_  *t;
     perf_status      status = PERF_ENOMEM;
     uint64_t         chunk;
+    size_t           bytes;
 
     if (!path || !*path || strlen(path) > 4095)
         return PERF_EINVAL;
@@ -783,13 +784,10 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         return PERF_ESTATE;
     }
     chunk = r->ring_events < PERF_STREAM_CHUNK_ ? r->ring_events : PERF_STREAM_CHUNK_;
-    if (r->stream && r->stream->image == PERF_PTR_(const void *, &perf_anchor_v1_)) {
-        s = PERF_PTR_(perf_streaming_ *, r->stream);    /* its memory is used again               */
-    } else {
-        s = PERF_CAST_(perf_streaming_ *, perf_pages_(sizeof *s + PERF_FILE_BYTES_ +
-            PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_) +
-            2 * PERF_FILE_RECORD_ + 24, 0));
-    }
+    bytes = sizeof *s + PERF_FILE_BYTES_ + 2 * PERF_FILE_RECORD_ + 24 +
+            PERF_CAST_(size_t, chunk) * (sizeof *s->event + PERF_PF_ROOM_);
+    s = r->stream && r->stream->bytes == bytes ? PERF_PTR_(perf_streaming_ *, r->stream)
+        : PERF_CAST_(perf_streaming_ *, perf_pages_(bytes, 0));
     if (s) {
         perf_pf_ old = s->pf;                   /* as new, but for the head, which a report may   */
         memset(PERF_PTR_(char *, s) + sizeof s->head, 0, sizeof *s - sizeof s->head);
@@ -813,7 +811,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         s->period = PERF_CAST_(uint64_t, PERF_STREAM_NS_ / s->pf.epoch.tick_ns);
         perf_image_pin_();                      /* the file is written from any image             */
         s->head.flush = perf_stream_go_;
-        s->head.image = &perf_anchor_v1_;
+        s->head.bytes = bytes;
         PERF_SET_(&s->head.unsent, UINT64_C(0));
         PERF_SET_(&s->head.state, PERF_STREAM_ON_);
         for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
@@ -832,8 +830,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         }
         PERF_REL_(&r->stream, &s->head);
         perf_ask_(r, PERF_ASK_TRACE_);          /* each thread sets its limit                     */
-    } else if (s && !r->stream) {               /* the next attempt takes its memory              */
-        s->head.image = &perf_anchor_v1_;
+    } else if (s && &s->head != r->stream) {    /* the next attempt takes its memory              */
+        s->head.bytes = bytes;
         s->head.state = PERF_STREAM_ENDED_;
         PERF_REL_(&r->stream, &s->head);
     }

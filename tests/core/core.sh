@@ -33,6 +33,9 @@ try 'early.cpp' $cxx -O2 -c "$here/early.cpp" -o early.o
 try 'program.c' $cc -O2 -c "$here/program.c" -o program.o
 try 'C++: links' $cxx early.o mark.o read.o program.o -o cpp
 try 'C++: a constructor before main is recorded' ./cpp 11
+built 'streams: a module' streams.so $cc -O2 -shared -fPIC -DMODULE "$here/streams.c"
+built 'streams' streams $cc -O2 "$here/streams.c" -ldl
+try 'streams of two images in turns: no more memory than two' ./streams ./streams.so
 if $cc -static -O2 -x c - -o static_probe 2>/dev/null <<'C'
 int main(void) { return 0; }
 C
