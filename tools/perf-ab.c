@@ -745,7 +745,8 @@ static int merge(int argc, char **argv)
 /* Can that file be written?  Asked before anything is measured, it is left as it was. */
 static int can_write(const char *path)
 {
-    int was = access(path, F_OK) == 0, f;
+    struct stat s;
+    int         was = lstat(path, &s) == 0, f;      /* a link to nothing is somebody's, too       */
 
     if (!strcmp(path, "-"))
         return 1;

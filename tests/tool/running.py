@@ -293,6 +293,10 @@ def closed(c):
     new = c.work / "new.json"
     c.status(3, "run", "--json", new, "--", "false", "--", "true", has="ended with status 1")
     c.check(not new.exists(), "a report of nothing")
+    link = c.work / "link"                               # to nothing: it stays, and what it names is made
+    link.symlink_to("named.html")
+    c.status(3, "run", "--json", link, "--html", "no/where", "--", "true", "--", "true", has="no/where: cannot be written")
+    c.check(link.is_symlink(), "a link to nothing is gone")
     out = c.status(3, "run", "--save", "/dev/full", *run[1:], has="/dev/full: cannot be written: No space")
     c.check("1 INCONCLUSIVE" in out, f"the report is lost with the file: {out}")
 
