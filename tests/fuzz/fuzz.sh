@@ -1,7 +1,7 @@
 #!/bin/sh
-# fuzz.sh ROOT [INPUTS]: a fixed number of mutated inputs through each fuzz target, under ASan and
-# UBSan.  For a real fuzzer, with the seeds that this leaves in SEEDS=folder:
-#   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. tests/fuzz/hlog.c -o hlog && ./hlog seeds/
+# fuzz.sh ROOT [INPUTS]: a fixed number of mutated inputs through each fuzz target that needs no library,
+# under ASan and UBSan.  libfuzzer.sh runs them by libFuzzer; for AFL++, with the seeds that this leaves in
+# SEEDS=folder:
 #   afl-clang-fast -O1 -I. tests/fuzz/hlog.c tests/fuzz/run.c -o hlog && afl-fuzz -i seeds -o out -- ./hlog @@
 set -eu
 root=$1
@@ -14,16 +14,18 @@ mkdir -p "$seeds"
 "$cc" -std=c99 -O1 -I "$root" "$root/tests/fuzz/seeds.c" -o "$scratch/seeds.exe"
 "$scratch/seeds.exe" "$root/tests/data/hlog" "$seeds"
 passed=0
-for target in hlog ops; do
+printf 'latency p95 down >= 20 %% on memory' >"$seeds/rule"
+for target in hlog kernel ops rule; do
     "$cc" -std=c99 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -I "$root" \
         "$root/tests/fuzz/$target.c" "$root/tests/fuzz/run.c" -o "$scratch/$target"
     n=$inputs
-    if [ "$target" = ops ]; then
-        n=$((inputs / 20))                      # each clears some hundred KB
-        set -- "$seeds"/ops-* "$root/tests/fuzz/ops.pack"
-    else
-        set -- "$seeds"/log-* "$seeds"/V* "$seeds"/ours* "$root/tests/fuzz/hlog.pack"
-    fi
+    case $target in
+    hlog)   set -- "$seeds"/log-* "$seeds"/V* "$seeds"/ours* ;;
+    kernel) set -- "$seeds"/kernel-*; n=$((inputs / 10)) ;;         # each writes a file
+    ops)    set -- "$seeds"/ops-*; n=$((inputs / 20)) ;;            # each clears some hundred KB
+    rule)   set -- "$seeds/rule" ;;
+    esac
+    set -- "$@" "$root/tests/fuzz/$target.pack"
     if "$scratch/$target" -n "$n" "$@" > "$scratch/out" 2>&1; then
         echo "$target: $n inputs, clean"
         passed=$((passed + 1))

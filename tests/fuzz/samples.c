@@ -1,11 +1,13 @@
-/* Fuzz target: every reader of perf-ab.  The input is a file, read by its looks and then as one of
- * the formats that its length chooses.  What is accepted holds positive finite numbers only, and
- * survives being written as perf_results and read again; what is refused says where.
+/* Fuzz target: every reader of perf-ab.  The input is a file, read by its looks, then as one of the
+ * formats that its length chooses, and its scopes as those of two processes.  What is accepted holds
+ * positive finite numbers only, and survives being written as perf_results and read again; what is
+ * refused says where.
  *   clang -g -O1 -fsanitize=fuzzer,address,undefined -I. -Itools tests/fuzz/samples.c -ljansson
  * tests/tool/meson.build runs it with run.c.                                                     */
 #define _POSIX_C_SOURCE 200809L
 
 #include "../../tools/page.h"
+#include "../../tools/ranks.h"
 #include "../../tools/read.h"
 #include "../../tools/write.h"
 
@@ -94,13 +96,54 @@ static void read_as(const char *text, size_t size, const ab_read_opts *o)
     fclose(f);
     memset(&all, 0, sizeof all);
     all.every = 1;
-    must(ab_read(&again, "again", written, length, &all, &e) == 0, "cannot read what it wrote", &e);
-    must(count(&again) == count(&set), "lost a value on the way", &e);
+    /* Names that are not UTF-8 may be the same once they are written: two units in one, then. */
+    if (ab_read(&again, "again", written, length, &all, &e) == 0)
+        must(count(&again) == count(&set), "lost a value on the way", &e);
+    else
+        must(strstr(written, "\\ufffd") || strstr(written, "\xef\xbf\xbd"), "cannot read what it wrote", &e);
     if (set.s[0].runs)
         report(&set);
     free(written);
     ab_set_free(&again);
     ab_set_free(&set);
+}
+
+/* The scopes of two such files, as perf-ab merge does it. */
+static void merge(const char *text, size_t size)
+{
+    ab_set    set;
+    ab_scopes both, again;
+    ab_error  e = {""};
+    char     *written = NULL;
+    size_t    length = 0;
+    int       measured, found = 1, i;
+    FILE     *f;
+
+    memset(&set, 0, sizeof set);
+    memset(&both, 0, sizeof both);
+    memset(&again, 0, sizeof again);
+    for (i = 0; i < 2 && found > 0; i++)
+        found = ab_read_scopes(&both, "input", text, size, (size_t)i + 1, size % 3 ? NULL : i ? "8" : "7",
+                               &measured, &e);
+    must(found >= 0 || !strncmp(e.text, "input:", 6), "a message without its place", &e);
+    if (found > 0) {
+        f = open_memstream(&written, &length);
+        ab_print_results_begin(f, &set);
+        ab_print_scopes_json(f, &both);
+        fputs("\n}\n", f);
+        fclose(f);
+        must(ab_read_scopes(&again, "again", written, length, 1, NULL, &measured, &e) == 2 * found,
+             "lost a scope on the way", &e);
+        must(ab_scope_runs_(&again) == ab_scope_runs_(&both), "lost a run on the way", &e);
+        free(written);
+        f = fopen("/dev/null", "w");
+        if (f) {
+            ab_print_scopes(f, &both);
+            fclose(f);
+        }
+        ab_scopes_free(&again);
+    }
+    ab_scopes_free(&both);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -119,6 +162,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     o.every = size / 24 % 2 != 0;
     o.value = size / 48 % 4 ? NULL : "b";
     read_as(text, size, &o);
+    merge(text, size);
     free(text);
     return 0;
 }

@@ -1,4 +1,5 @@
 /* Writes the seeds of the fuzz targets: seeds FOLDER-OF-LOGS OUT-FOLDER. */
+#include "../kernel/machine.h"
 #include "perf_hlog.h"
 #include "../hist/samples.h"
 
@@ -50,6 +51,40 @@ static void line(const char *folder, const char *name, const char *p, size_t n)
     put(folder, path, strstr(name, "V0") ? 64 : 1, bytes + 8, len - 8);
 }
 
+/* What three warps on two SMs leave behind, one of them still open, and an MI300's two chips. */
+static void kernels(const char *folder)
+{
+    memory   x;
+    uint32_t warp, i, which;
+
+    for (which = 0; which < 3; which++) {
+        char name[32];
+        m = machine_new();
+        m.cycle_ns = 0.6;
+        m.ahead[1] = UINT64_C(0xfffff0000);
+        m.claim = 100;
+        x = memory_new(3, 3, which == 1 ? 100000000 : 0);
+        for (warp = 0; warp < 4; warp++) {
+            perf_kernel_sink_ s;
+            m.sm = which == 2 ? warp << 16 : warp % 2;
+            m.block[0] = warp;
+            perf_kernel_open(&s, (perf_kernel_buffer *)x.device);
+            for (i = 0; i < 2 * warp; i++) {
+                perf_kernel_stamp t = perf_kernel_begin();
+                machine_run(30000);
+                perf_kernel_end(&s, i, t);
+                perf_kernel_instant(&s, i, i);
+            }
+            if (warp != which)
+                perf_kernel_close(&s);
+        }
+        memory_back(&x);
+        snprintf(name, sizeof name, "kernel-%u", which);
+        put(folder, name, which ? 3 : 1, x.image, x.bytes);
+        memory_free(&x);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static const char *const logs[] = {"jHiccup-2.0.1.logV0.hlog", "jHiccup-2.0.7S.logV2.hlog"};
@@ -90,5 +125,6 @@ int main(int argc, char **argv)
         snprintf(name, sizeof name, "ops-%d", k);
         put(argv[2], name, k, program, sizeof program);
     }
+    kernels(argv[2]);
     return failed;
 }
