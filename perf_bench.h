@@ -71,8 +71,7 @@ typedef struct perf_result {
     perf_decides    decides;            /* which of the two is the answer                         */
     const char     *why;                /* one static sentence about that, never NULL             */
     double          gb_per_s;           /* from the median that decides; 0: not asked for         */
-    double          items_per_s;
-    double          gflop_per_s;
+    double          items_per_s, gflop_per_s;
     double          percent_of_peak_gb; /* 0: no ceiling given                                    */
     double          percent_of_peak_gflop;
     char            text[1400];         /* filled by perf_result_text                             */

@@ -1175,7 +1175,7 @@ PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
  * is none, half a round.                                                                         */
 PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
 {
-    size_t    n = s->arm[s->order[0]].count;
+    size_t    n = s->arm[s->order[0]].count, least = PERF_CAST_(size_t, s->ask.min_pairs);
     perf_seq *q;
     double    ahead;
     int       i, open = 0, by = perf_loop_by_(s);
@@ -1191,19 +1191,19 @@ PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
     if (n >= PERF_CAST_(size_t, s->ask.max_pairs))
         return 1;
     if (perf_timer_late_(&s->timer, now, s->opts.max_seconds, ahead)) {
-        if (n < PERF_CAST_(size_t, s->ask.min_pairs))
+        if (n < least)
             s->ended = "opts.max_seconds ended it, too few pairs for an answer";
         return 1;
     }
     if (s->running == 1)
-        return n >= PERF_CAST_(size_t, s->ask.min_pairs);
+        return n >= least;
     if (!s->typical)
         return 0;
     for (i = 1; i < s->variants; i++)
         open += s->arm[i].seq[by].decision == PERF_INCONCLUSIVE;
     for (i = 1; i < s->variants && s->variants > 2; i++)    /* Holm: one question fewer is open   */
         s->arm[i].seq[by].level = perf_duel_level_(s, open ? open : 1);
-    if (!open && n >= PERF_CAST_(size_t, s->ask.min_pairs) && n >= s->kept_at + s->kept_at / 8) {
+    if (!open && n >= least && n >= s->kept_at + s->kept_at / 8) {
         perf_duel_keep_(s);
         for (i = 1; i < s->variants; i++) {         /* the interval may be a pair behind          */
             q = &s->arm[i].seq[by];
@@ -1267,8 +1267,7 @@ PERF_COLD_FN_ void perf_duel_lead_(perf_loop_state_ *s)
     slices *= 0.25 + 0.5 * PERF_CAST_(double, perf_random_(&s->coin) >> 32) / 4294967296.0;
     s->lead = slices < 4.0 ? 4 : PERF_CAST_(size_t, slices);
     s->control_pairs = m < 1.0       ? PERF_CONTROL_PAIRS_ / 2
-                       : s->restarts ? 2 * PERF_CONTROL_PAIRS_
-                                     : PERF_CONTROL_PAIRS_;
+                       : s->restarts ? 2 * PERF_CONTROL_PAIRS_ : PERF_CONTROL_PAIRS_;
     s->lead = m < 1.0 ? 2 : s->lead;
     s->lead_left = s->lead;
     s->control_at = -1;                             /* the first pair only warms up               */
@@ -1337,8 +1336,7 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
         over &= confirmed || (2.0 * all.error <= far_off &&
                               (gap <= 0.5 * far_off || gap <= PERF_CONTROL_SMALL_));
         s->arm[i].sides |= !confirmed ? 4 : turns.at < t ? 1 : 2;
-        aside = (all.at < t) != (turns.at < t)
-                    ? s->restarts || s->leads >= PERF_CONTROL_LEADS_
+        aside = (all.at < t) != (turns.at < t) ? s->restarts || s->leads >= PERF_CONTROL_LEADS_
                     : s->restarts && s->leads >= PERF_CONTROL_LEADS_ && !confirmed &&
                           gap > 0.5 * far_off;
         s->arm[i].against = (differ || aside) && s->arm[i].sides > 2;
@@ -1532,8 +1530,7 @@ PERF_COLD_FN_ double perf_duel_alone_(const perf_loop_state_ *s)
 {
     size_t n = s->alone_count < PERF_ALONE_ ? s->alone_count : PERF_ALONE_;
 
-    return !n ? 0.0
-              : perf_summarize(s->alone, n).p50 /
+    return !n ? 0.0 : perf_summarize(s->alone, n).p50 /
                     perf_summarize(perf_loop_times_(s, s->fastest), s->arm[s->fastest].count).p50;
 }
 

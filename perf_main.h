@@ -76,10 +76,13 @@ typedef struct perf_complexity {
     double      factor;         /* ns = constant + factor * f(n); log is to the base 2            */
     double      constant;       /* 0 .. half of the fastest time                                  */
     double      error;          /* root mean square of the relative errors of `closest`           */
+    double      from;           /* the smallest size that it was fitted to; 0: too few sizes      */
 } perf_complexity;
 
 /* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
- * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.               */
+ * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
+ * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
+ * law within 5 %, the smallest are left out while half of them, and 5, remain.                   */
 PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count);
 
 /* >>private ----------------------------------------------------------------------------------- */
@@ -190,15 +193,18 @@ PERF_FN double perf_growth_(int k, double n)
                                                                                   : n * n * n;
 }
 
-/* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2;
- * returns the root of its mean.  The constant, of a call, is at most half of the least time.     */
+/* Factor and constant >= 0 with the smallest sum of (1 - (constant + factor * f(n)) / ns)^2 over
+ * sizes from r->from; returns the root of its mean.  The constant: at most half of the least.    */
 PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t count,
-                                double *factor, double *constant)
+                                perf_complexity *r)
 {
     double u, v, uu = 0.0, uv = 0.0, vv = 0.0, su = 0.0, sv = 0.0, most = PERF_INF_, sum = 0.0;
+    double used = 0.0;
     size_t i;
 
     for (i = 0; i < count; i++) {
+        if (n[i] < r->from)
+            continue;
         u = 1.0 / ns[i];
         v = perf_growth_(k, n[i]) / ns[i];
         uu += u * u;
@@ -206,57 +212,75 @@ PERF_FN double perf_growth_fit_(int k, const double *n, const double *ns, size_t
         vv += v * v;
         su += u;
         sv += v;
+        used += 1.0;
         most = 0.5 * ns[i] < most ? 0.5 * ns[i] : most;
     }
     u = uu * vv - uv * uv;
-    *constant = k && u > 1e-12 * uu * vv ? (su * vv - sv * uv) / u : 0.0;
-    *constant = !(*constant > 0.0) ? 0.0 : *constant > most ? most : *constant;
-    *factor = vv > 0.0 ? (sv - *constant * uv) / vv : 0.0;
+    v = k && u > 1e-12 * uu * vv ? (su * vv - sv * uv) / u : 0.0;
+    r->constant = !(v > 0.0) ? 0.0 : v > most ? most : v;
+    r->factor = vv > 0.0 ? (sv - r->constant * uv) / vv : 0.0;
     for (i = 0; i < count; i++) {
-        v = 1.0 - (*constant + *factor * perf_growth_(k, n[i])) / ns[i];
-        sum += v * v / PERF_CAST_(double, count);
+        v = 1.0 - (r->constant + r->factor * perf_growth_(k, n[i])) / ns[i];
+        sum += n[i] < r->from ? 0.0 : v * v / used;
     }
     return perf_sqrt(sum);
 }
 
-PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count)
+/* The best law for the sizes from `from` on. */
+PERF_FN perf_complexity perf_growth_best_(const double *n, const double *ns, size_t count,
+                                          double from)
 {
     static const char *const name[] = {"O(1)",       "O(log n)", "O(n)",
                                        "O(n log n)", "O(n^2)",   "O(n^3)"};
-    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0};
-    double          error[6], factor, constant, low, high;
-    size_t          i;
-    int             k, best = 0, second = -1;
+    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, PERF_INF_, 0.0}, fit = r;
+    const char     *second = PERF_NULL_;
+    double          error = PERF_INF_;          /* of the second                                  */
+    int             k;
 
-    if (!n || !ns || count < 5)
+    fit.from = from;
+    for (k = 0; k < 6; k++) {
+        fit.error = perf_growth_fit_(k, n, ns, count, &fit);
+        if (fit.error < r.error) {
+            second = k ? r.closest : second;
+            error = r.error;
+            r = fit;
+            r.closest = name[k];
+        } else if (fit.error < error) {
+            second = name[k];
+            error = fit.error;
+        }
+    }
+    r.name = r.error <= 0.15 ? r.closest : r.name;
+    r.rival = error < 1.5 * r.error && error <= 0.15 ? second : PERF_NULL_;
+    return r;
+}
+
+PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count)
+{
+    perf_complexity r = {"no fit", "no fit", PERF_NULL_, 0.0, 0.0, 1.0, 0.0}, fit = r;
+    double          next = 0.0, low, high = 0.0;
+    size_t          i, left;
+
+    if (!n || !ns)
         return r;
-    low = high = n[0];
     for (i = 0; i < count; i++) {
         if (!perf_is_duration_(n[i]) || !perf_is_duration_(ns[i]))
             return r;
-        low = n[i] < low ? n[i] : low;
         high = n[i] > high ? n[i] : high;
     }
-    if (high < 8.0 * low)
-        return r;
-    for (k = 0; k < 6; k++) {
-        error[k] = perf_growth_fit_(k, n, ns, count, &factor, &constant);
-        if (k == 0 || error[k] < error[best]) {
-            best = k;
-            r.factor = factor;
-            r.constant = constant;
-        }
-    }
-    for (k = 0; k < 6; k++)
-        if (k != best && (second < 0 || error[k] < error[second]))
-            second = k;
-    r.closest = name[best];
-    r.error = error[best];
-    if (r.error <= 0.15) {
-        r.name = r.closest;
-        if (error[second] < 1.5 * r.error && error[second] <= 0.15)
-            r.rival = name[second];
-    }
+    do {
+        low = next;                             /* less than all sizes that are still in it       */
+        for (next = high, left = i = 0; i < count; i++)
+            if (n[i] > low) {
+                next = n[i] < next ? n[i] : next;
+                left++;
+            }
+        if (left < 5 || 2 * left < count || high < 8.0 * next)
+            return r;
+        fit = perf_growth_best_(n, ns, count, next);
+        if (low <= 0.0 || fit.error <= 0.05)
+            r = fit;
+    } while (r.error > 0.05);
     return r;
 }
 
@@ -606,6 +630,8 @@ PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const doub
     perf_put_(&o, "  ");
     perf_put_cut_(&o, name, 60);
     perf_say_(&o, ": %s", fit.name);
+    if (fit.from > n[0])
+        perf_putf_(&o, " from %.0f on", fit.from);
     if (fit.rival)
         perf_say_(&o, " or %s: these sizes cannot tell", fit.rival);
     else if (fit.error >= 1.0)

@@ -324,7 +324,7 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
         top->depth = depth;
         top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
         top->around = perf_nvtx_count_(t, top->name);
-        told.bits += told.type == 1 ? top->around : 0;
+        told.bits += top->around;               /* those that are open, too                       */
         t->ranges++;
         PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
                       (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),

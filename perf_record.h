@@ -236,8 +236,8 @@ typedef struct perf_stream_ {
 
 /* Another place where scopes go while they run: a profiler's ranges (perf_nvtx.h).  One file of
  * the program installs it with perf_sink_set_; from then on every scope of every file takes the
- * cold path and calls it.  The hot path does not ask for a sink: `cells` 0 of a recorder leads the
- * begin to the cold path, `open` NULL of a span the end.                                         */
+ * cold path and calls it.  The hot path does not ask for a sink: `seen` NULL of a recorder leads
+ * the begin to the cold path, `open` NULL of a span the end.                                     */
 typedef struct perf_label_ {
     const char        *text;
     struct perf_name_ *name;
@@ -289,8 +289,7 @@ struct perf_out_;
 typedef struct perf_registry_ {
     uint32_t        size, abi;
     uint32_t        lock;       /* id of the thread inside; 0: free                               */
-    uint32_t        process;
-    uint32_t        off;
+    uint32_t        process, off;
     uint32_t        clock;      /* 0: scopes are timed by the counter; 1: by perf_now()           */
     uint32_t        error;      /* first perf_status that was not PERF_OK                         */
     uint32_t        warnings;   /* PERF_CLOCK_ bits                                               */
@@ -707,9 +706,9 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     n->kind = kind;
     n->site.id = r->count;
     n->next_same = r->by_hash[hash & (r->hash_room - 1)];
-    r->by_hash[hash & (r->hash_room - 1)] = n;
     r->names[r->count] = n;
-    PERF_REL_(&r->count, r->count + 1);
+    PERF_REL_(&r->count, r->count + 1);         /* before a fork elsewhere can find the name      */
+    r->by_hash[hash & (r->hash_room - 1)] = n;
     return n;
 }
 
@@ -871,6 +870,13 @@ PERF_FN uint32_t perf_depth_(const perf_recorder_ *t)
     return open->depth + PERF_CAST_(uint32_t, extra);
 }
 
+/* So many more recursive calls are open. */
+PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
+{
+    PERF_ADD_(t->extra, calls);
+    PERF_ADD_(t->deeper, calls << 56);
+}
+
 /* Takes all cells off the chain of open ones down to `to`, which stays; returns how many scopes
  * those were, with recursive calls.  What ran inside one that never ends counts for its caller.  */
 PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
@@ -880,7 +886,7 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
 
     for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
-        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
         c->again_open = c->held = 0;
         if (c->inside > c->sum) {
             PERF_ADD_(c->parent->inside, c->inside - c->sum);
@@ -910,7 +916,7 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
             }
         r->scan_at = 2 * r->alive + 64;
     }
-    if (r->alive == r->threads)                 /* none has ever gone                             */
+    if (r->alive == r->threads || r->reading)   /* none has ever gone; or a trace has it twice    */
         return PERF_NULL_;
     for (t = r->recorders; t && !t->gone; t = t->next) {
     }
@@ -1001,7 +1007,7 @@ PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)
         }
         if (ask & PERF_ASK_TRACE_)
             perf_ring_set_(r, t);
-        PERF_SET_(&t->cells, r->clock || PERF_ACQ_(&r->sink) ? 0 : t->room);
+        PERF_SET_(&t->seen, r->clock || PERF_ACQ_(&r->sink) ? PERF_NULL_ : t->table);
     } while (!perf_claim_(&t->request, 0, 0));  /* asked meanwhile: again                         */
 }
 
@@ -1078,8 +1084,7 @@ typedef struct perf_slot_ {
 PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_cell_ *caller,
                                           uint32_t id)
 {
-    uint64_t h = (PERF_PTR_(uintptr_t, caller) >> 6) * UINT64_C(0x9e3779b97f4a7c15);
-    uint32_t at = PERF_CAST_(uint32_t, h >> 40) ^ id * UINT32_C(0x9e3779b1) >> 8;
+    uint32_t at = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, caller) >> 6) ^ id * 0x9e3779b1u;
 
     for (;; at++) {
         perf_slot_ *s = &t->slot[at & (t->slots - 1)];
@@ -1088,19 +1093,28 @@ PERF_INLINE_FN_ perf_slot_ *perf_slot_at_(const perf_recorder_ *t, const perf_ce
     }
 }
 
-/* The table is at most half full; the old one is not needed any more, but stays in the pool. */
+/* The table is at most half full; the old one is not needed any more, but stays in the pool.  With
+ * it grows `seen`, which perf_recorder_serve_ gives to the hot path; as that may be a handler's in
+ * between, the mask grows last.                                                                  */
 PERF_COLD_FN_ int perf_slots_room_(perf_recorder_ *t)
 {
-    perf_slot_ *old = t->slot, *fresh;
-    uint32_t    n = t->slots, i;
+    perf_slot_  *old = t->slot, *fresh;
+    perf_cell_ **table;
+    uint32_t     n = t->slots, i, room = n ? 2 * n : 128;
 
     if (2 * (t->slots_used + 1) <= n)
         return 1;
-    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, (n ? 2 * n : 128) * sizeof *old));
+    fresh = PERF_CAST_(perf_slot_ *, perf_room_(t, room * (sizeof *old + sizeof *table)));
     if (!fresh)
         return 0;
+    table = PERF_PTR_(perf_cell_ **, fresh + room);
+    for (i = 0; i < room; i++)
+        table[i] = &t->root;
+    PERF_REL_(&t->table, table);
+    PERF_REL_(&t->seen, PERF_NULL_);
+    PERF_REL_(&t->seen_mask, PERF_CAST_(uint32_t, (room - 1) * sizeof *table));
     t->slot = fresh;
-    t->slots = n ? 2 * n : 128;
+    t->slots = room;
     for (i = 0; i < n; i++)
         if (old[i].cell)
             *perf_slot_at_(t, old[i].caller, PERF_CELL_ID_(old[i].cell)) = old[i];
@@ -1159,7 +1173,7 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
     if (PERF_UNLIKELY_(!c))
         return perf_cell_make_(t, caller, id);
     if (PERF_LIKELY_(c->parent == caller))
-        PERF_SET_(&t->cell[id], c);
+        *perf_seen_at_(t, t->table, caller, id) = c;
     return c;
 }
 
@@ -1172,7 +1186,7 @@ PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
     s->open = PERF_NULL_;
     s->rec = t;
     c->again_open++;
-    PERF_ADD_(t->extra, 1);
+    perf_deeper_(t, 1);
     PERF_SET_(&c->low, PERF_NO_LOW_);
     PERF_SET_(&c->span, UINT64_C(0));
 }
@@ -1220,7 +1234,7 @@ PERF_COLD_FN_ void perf_ask_(perf_registry_ *r, uint32_t what)
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_word_set_(&t->request, what);
-        PERF_SET_(&t->cells, 0u);
+        PERF_SET_(&t->seen, PERF_NULL_);
     }
     if (mine && mine->home)
         perf_recorder_serve_(mine);
@@ -1402,9 +1416,9 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
     dropped = perf_open_drop_(t, p);
     if (again && c->again_open) {
         c->again_open--;
-        PERF_ADD_(t->extra, ~UINT64_C(0));
+        perf_deeper_(t, ~UINT64_C(0));
     } else if (!again) {
-        PERF_ADD_(t->extra, 0 - PERF_CAST_(uint64_t, c->again_open));
+        perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
         dropped += c->again_open;
         c->again_open = c->held = 0;
         PERF_REL_(&t->open, outer);
@@ -1424,11 +1438,11 @@ PERF_INLINE_FN_ int perf_end_again_(perf_span_ *s, uint64_t end)
     perf_cell_     *c = s->cell, *outer = s->outer;
     uint64_t        d = end - s->start, within;
 
-    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->cells) ||
+    if (!c->again_open || outer != t->open || outer == c->parent || !PERF_PEEK_(t->seen) ||
         s->start <= t->birth || d - 1 >= PERF_EVENT_MORE_ - 1 || d < c->min || d > c->max)
         return 0;
     c->again_open--;
-    PERF_ADD_(t->extra, ~UINT64_C(0));
+    perf_deeper_(t, ~UINT64_C(0));
     perf_cell_window_(c);
     within = outer->inside - s->inside;         /* what it called stands in `outer`               */
     within = within < d ? within : d;
@@ -1517,9 +1531,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     if (ordered)
         PERF_ADD_(outer->inside, d - within);
     own = ordered && !again ? d : again || !ours ? 0 : perf_after_(t, s->start, end);
-    if (ours)                                   /* the rest is in the outermost call, or `after`  */
-        PERF_ADD_(c->again, d - own);
-    if (ours && !ordered) {
+    PERF_ADD_(c->again, d - own);               /* the rest is in the outermost call, or `after`  */
+    if (!ordered) {
         PERF_ADD_(c->inside, d - own);
         PERF_ADD_(t->open->inside, own);
     }
@@ -1819,10 +1832,12 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
 }
 
 /* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
- * so each chain has a root and cells of its own; one without an open scope gives its root back.  */
+ * so each chain has a root and cells of its own; one without an open scope gives its root back.
+ * One that is open in another thread goes back there; its scopes end here.                       */
 PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
 {
     perf_recorder_ *t = perf_recorder_get_();
+    perf_cell_     *root;
     uint64_t        now;
 
     if (!t)
@@ -1837,6 +1852,21 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
         t->roots = t->open;
     }
     if (!to->open || to->rec != t || to->left < t->made) {  /* or of another thread or process    */
+        if (to->open && to->rec != t && perf_lock_(t->home)) {
+            for (root = to->open; root->parent; root = root->parent) {
+                root->again_open = root->held = 0;
+                if (root->inside > root->sum)
+                    PERF_SET_(&root->inside, root->sum);
+            }
+            root->kin = to->rec->parted;
+            PERF_SET_(&to->rec->parted, root);
+            perf_unlock_(t->home);
+        }
+        if (!t->roots && PERF_GET_(&t->parted) && perf_lock_(t->home)) {
+            t->roots = t->parted;
+            PERF_SET_(&t->parted, PERF_CAST_(perf_cell_ *, PERF_NULL_));
+            perf_unlock_(t->home);
+        }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
         to->open = t->roots ? t->roots : perf_cell_fresh_(t);
         t->roots = t->roots ? t->roots->kin : t->roots;
@@ -1845,7 +1875,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     }
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
-    PERF_SET_(&t->extra, to->calls);
+    perf_deeper_(t, to->calls - t->extra);
     PERF_REL_(&t->open, to->open);
 }
 
@@ -1855,9 +1885,10 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
     const perf_sink_ *sink = t ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
     uint32_t          n = t && name ? perf_text_length_(name, sizeof t->name - 1) : 0;
 
-    if (t) {
+    if (t && perf_lock_(t->home)) {             /* others read it                                 */
         PERF_LIBC_(memcpy)(t->name, name ? name : "", n);
         t->name[n] = '\0';
+        perf_unlock_(t->home);
     }
     if (sink && !t->sinking)
         sink->thread(t->name);
@@ -1867,12 +1898,13 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
 PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *t = l->rec;
-    perf_cell_     *open = t->open, *c;
-    uint32_t        id = PERF_GET_(&site->id);
+    perf_cell_     *open = t->open, **seen = PERF_PEEK_(t->seen), *c = PERF_NULL_;
+    uintptr_t       id = PERF_GET_(&site->id);
     uint64_t        start = l->start, d = now - start, within;
 
-    c = id < PERF_PEEK_(t->cells) && l->open == open ? t->cell[id] : PERF_NULL_;
-    if (PERF_UNLIKELY_(!c || c->parent != open || d - c->low > c->span)) {
+    if (PERF_LIKELY_(seen && l->open == open))
+        c = *perf_seen_at_(t, seen, open, id);
+    if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id || d - c->low > c->span)) {
         perf_lap_slow_(l, site, now);
         return;
     }
@@ -1890,7 +1922,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
 /* ---- the core for files that only mark ---- */
 
 /* Begins a scope of the thread *self, a variable of the image; NULL: not known yet.  Returns s, or
- * NULL: it is not recorded.  Quick, recursion included, where `cells` says that neither a clock
+ * NULL: it is not recorded.  Quick, recursion included, where `seen` says that neither a clock
  * nor a sink is to be asked, and that there are slots.                                           */
 PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_recorder_ **self,
                                           int counter)
@@ -1899,15 +1931,15 @@ PERF_HOT_FN_ perf_span_ *perf_core_begin_(perf_span_ *s, perf_site_ *site, perf_
     perf_recorder_ *t = PERF_TCC_ ? PERF_NULL_ : *self;
     perf_cell_     *c = PERF_NULL_;
 
-    if (PERF_LIKELY_(t && id < PERF_PEEK_(t->cells))) {
-        c = t->cell[id];
-        if (c != t->open)                       /* else it calls itself                           */
-            c = perf_slot_at_(t, t->open, id)->cell;
+    if (PERF_LIKELY_(t && id && PERF_PEEK_(t->seen))) {
+        c = t->open;
+        if (PERF_CELL_ID_(c) != id)             /* else it calls itself                           */
+            c = perf_slot_at_(t, c, id)->cell;
     }
     if (PERF_UNLIKELY_(!c))
         return perf_begin_slow_(s, site, self, counter);
     if (PERF_LIKELY_(c->parent == t->open)) {
-        PERF_SET_(&t->cell[id], c);
+        *perf_seen_at_(t, t->table, t->open, id) = c;
         perf_opened_(s, t, c);
     } else {
         perf_cell_again_(s, t, c);

@@ -29,10 +29,7 @@ PERF_BEGIN_DECLS
 
 typedef enum perf_sort {
     PERF_SORT_SELF,             /* by time spent in the scope itself, largest first               */
-    PERF_SORT_TOTAL,
-    PERF_SORT_CALLS,
-    PERF_SORT_MEAN,
-    PERF_SORT_MAX,
+    PERF_SORT_TOTAL, PERF_SORT_CALLS, PERF_SORT_MEAN, PERF_SORT_MAX,
     PERF_SORT_NAME              /* by name, a to z                                                */
 } perf_sort;
 
@@ -87,7 +84,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_bucket_value_, perf_scope_tick_ns_  middle of a bucket in ticks; nanoseconds of a tick
  *   perf_kind_text_, perf_fit_, perf_sort_  a kind in words; columns that fit; a sort
  *   perf_kin_, perf_kin_next_, perf_cell_total_, perf_cell_self_  a name's cells; their ticks
- *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_  how long a thread waits; too long from there
+ *   perf_bound_, perf_bound_fill_, PERF_DATA_BOUND_, perf_of_lock_  what a thread waits for
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
  *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
@@ -146,8 +143,7 @@ PERF_FN double perf_sum_quantile_(const perf_sum_ *c, const perf_row_ *row, uint
             break;
     }
     value = perf_bucket_value_(i);
-    if (value > PERF_CAST_(double, row->max))
-        value = PERF_CAST_(double, row->max);
+    value = value > PERF_CAST_(double, row->max) ? PERF_CAST_(double, row->max) : value;
     return value < PERF_CAST_(double, row->min) ? PERF_CAST_(double, row->min) : value;
 }
 
@@ -173,12 +169,9 @@ PERF_FN uint64_t perf_cell_self_(perf_cell_ *c)
  * A thread that has yet to carry out a reset shows nothing.                                      */
 PERF_FN perf_cell_ *perf_kin_(perf_recorder_ *t, uint32_t id)
 {
-    perf_cell_ **table;
-
     if (id >= PERF_ACQ_(&t->room) || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return PERF_NULL_;
-    table = PERF_ACQ_(&t->cell);
-    return PERF_ACQ_(&table[id]);
+    return PERF_ACQ_(&PERF_ACQ_(&t->cell)[id]);
 }
 
 PERF_FN perf_cell_ *perf_kin_next_(perf_cell_ *c, const perf_cell_ *first)
@@ -193,9 +186,7 @@ PERF_COLD_FN_ void perf_sum_buckets_(perf_sum_ *sum, perf_recorder_ *t, perf_cel
     perf_buckets_ *b = PERF_ACQ_(&c->buckets);
     uint32_t       i, k, at;
 
-    if (!b)
-        return;
-    for (i = 0; i < b->room; i++) {
+    for (i = 0; b && i < b->room; i++) {
         at = b->first + i - PERF_CELL_BIAS_;    /* slack may reach below the first                */
         if (at >= PERF_CELL_BUCKETS_)
             continue;
@@ -302,8 +293,7 @@ PERF_COLD_FN_ perf_losses_ perf_losses_sum_(perf_registry_ *r)
 PERF_FN double perf_row_key_(const perf_row_ *r, perf_sort by)
 {
     uint64_t x = by == PERF_SORT_TOTAL ? r->total : by == PERF_SORT_CALLS ? r->count
-                 : by == PERF_SORT_MAX ? r->max   : by == PERF_SORT_MEAN  ? r->sum
-                                                                          : r->self;
+                 : by == PERF_SORT_MAX ? r->max   : by == PERF_SORT_MEAN  ? r->sum : r->self;
 
     return PERF_CAST_(double, x) / (by == PERF_SORT_MEAN ? PERF_CAST_(double, r->count) : 1.0);
 }
@@ -502,7 +492,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
          " scopes were never ended (longjmp?): the scope around them has their time", ""},
         {"ended_late", " scope", " scopes",
          " ended after the scope around it: in totals from then on"},
-        {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: no self time"},
+        {"ended_elsewhere", " scope was", " scopes were", " ended by another thread: in no total"},
         {"begun_before_fork", " scope was", " scopes were",
          " begun before a fork and not counted in the child"},
         {"misused", " end without a begin or NaN count was",
@@ -612,10 +602,18 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
 
     if (!open)
         return;
-    perf_putf_(o, "note: %.0f %s still open, %s time so far not in the numbers",
-               PERF_CAST_(double, open), open == 1 ? "scope is" : "scopes are",
-               open == 1 ? "its" : "their");
+    perf_putf_(o, "note: %.0f scope%s time so far not in the numbers", PERF_CAST_(double, open),
+               open == 1 ? " is still open, its" : "s are still open, their");
     perf_put_few_(o, &few, open);
+}
+
+/* Does the name of a wait speak of a lock, not of a block or a clock? */
+PERF_COLD_FN_ int perf_of_lock_(const char *name)
+{
+    const char *s = strstr(name, "lock");
+
+    return (s && (s == name || !strchr("bcBC", s[-1]))) || strstr(name, "Lock") ||
+           strstr(name, "utex") || strstr(name, "arrier");
 }
 
 /* How long a thread waits for data: the main one, or the first that recorded. */
@@ -630,16 +628,19 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
         if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
             main = t;
     for (i = 1; main && i < PERF_ACQ_(&r->count); i++) {
-        uint32_t kind = PERF_ACQ_(&r->names)[i]->kind;
-        uint64_t self = 0;
+        perf_name_ *n = PERF_ACQ_(&r->names)[i];
+        uint32_t    kind = n->kind;
+        uint64_t    self = 0;
         for (c = first = perf_kin_(main, i); c; c = perf_kin_next_(c, first))
             self += PERF_KIND_HOST_(kind) ? perf_cell_self_(c) : 0;
         b->all += self;
         b->sync += kind == PERF_KIND_SYNC_ ? self : 0;
-        b->wait += kind == PERF_KIND_WAIT_ ? self : 0;
-        if (kind == PERF_KIND_WAIT_ && self > b->most) {
+        if (kind != PERF_KIND_WAIT_ || perf_of_lock_(n->site.name))
+            continue;
+        b->wait += self;
+        if (self > b->most) {
             b->most = self;
-            b->where = r->names[i]->site.name;
+            b->where = n->site.name;
         }
     }
 }
@@ -680,12 +681,13 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 {
     int    name = perf_fit_(o, "28 10 10 10 9 10e* 10c 10b 10d 10a 10f");
     size_t i, shown = 0, left = 0;
-    double wait[2] = {0, 0};    /* for data, for a device                                         */
+    double wait[3] = {0, 0, 0};                 /* for data, a device, a lock                     */
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
         if (row->kind == PERF_KIND_WAIT_ || row->kind == PERF_KIND_SYNC_)
-            wait[row->kind == PERF_KIND_SYNC_] += PERF_CAST_(double, row->self);
+            wait[row->kind == PERF_KIND_SYNC_ ? 1 : perf_of_lock_(row->name) ? 2 : 0] +=
+                PERF_CAST_(double, row->self);
         if (PERF_KIND_POINT_(row->kind))
             continue;
         if (s->opts.rows >= 0 && shown >= PERF_CAST_(size_t, s->opts.rows)) {
@@ -700,10 +702,10 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     o->skip = 0;
     if (left)
         perf_putf_(o, "... and %.0f more\n", PERF_CAST_(double, left));
-    for (i = 0; i < 2; i++)
+    for (i = 0; i < 3; i++)
         if (wait[i] > 0)
             perf_putf_(o, "waiting for %s: %.1f %% of the time in scopes\n",
-                       i ? "a device" : "data", wait[i] / s->self * 100);
+                       i == 0 ? "data" : i == 1 ? "a device" : "a lock", wait[i] / s->self * 100);
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     if (PERF_ACQ_(&s->registry->put_marks))
@@ -715,6 +717,7 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
 typedef struct perf_node_ {     /* one path of names; indexes into perf_tree_, 0 none             */
     uint32_t name, parent, depth;
     uint64_t calls, total, self;        /* ticks                                                  */
+    uint64_t size;                      /* self of it and of all below; not of [0]                */
 } perf_node_;
 
 typedef struct perf_tree_ {
@@ -853,24 +856,6 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
     e->count = n / sizeof(perf_event_);
 }
 
-/* Copies all that the ring of a thread holds, which may go on writing.  PERF_FREE e->event. */
-PERF_COLD_FN_ int perf_events_copy_(perf_events_ *e, perf_registry_ *r, perf_recorder_ *t)
-{
-    uint64_t head = PERF_ACQ_(&t->ring_head), lost = PERF_GET_(&t->ring_lost), n;
-    uint64_t room = r->ring_events * sizeof(perf_event_);
-    perf_events_ none = {PERF_NULL_, 0, t->thread, t->number, t->name, PERF_NULL_};
-
-    *e = none;
-    if (!t->ring || head == lost || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
-        return 1;
-    n = head - lost > room ? room : head - lost;
-    e->event = PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n)));
-    if (!e->event)
-        return 0;
-    perf_events_read_(e, r, t, head, n);
-    return 1;
-}
-
 /* Gives numbers and texts to the scopes that they stand in.  value[i] is the index of the first
  * one of the scope at entry i, value[that] of the next; 0: no more.  Of an instant, 1: it is
  * given.  It stays one if its scope is not here, or has a newer one of that name, or 16 others.
@@ -910,40 +895,43 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     }
 }
 
-/* Hands the events of every thread there is or was to `use`; 0 without memory. */
+/* Hands a copy of the events of every thread there is or was to `use`; 0 without memory. */
 PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const perf_events_ *),
                                     void *with)
 {
     perf_recorder_ *t;
-    perf_retired_  *old;
-    perf_events_    e;
-    char           *at, *end;
-    int             whole = 1, got;
+    char           *at, *end, name[sizeof t->name];
+    uint64_t        head, n, room = r->ring_events * sizeof(perf_event_);
+    int             whole = 1;
 
     if (!perf_lock_(r))
         return 0;
     r->reading++;                               /* a reset keeps off `retired`                    */
     perf_unlock_(r);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        (void)perf_lock_(r);                    /* keeps it from being retired meanwhile; we had  */
-        got = perf_events_copy_(&e, r, t);      /* it above: this thread is not inside            */
+        perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
+        (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
+        memcpy(name, t->name, sizeof name);
+        head = PERF_ACQ_(&t->ring_head);
+        n = head - PERF_GET_(&t->ring_lost);
+        n = !t->ring || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n > room ? room : n;
+        e.event = n ? PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n))) : e.event;
+        if (e.event)
+            perf_events_read_(&e, r, t, head, n);
         perf_unlock_(r);
-        if (got)
-            use(with, &e);
+        use(with, &e);
+        whole &= e.event || !n;
         PERF_FREE(e.event);
-        whole &= got;
     }
     (void)perf_lock_(r);
     at = r->retired;
     end = at ? at + r->retired_bytes : at;
     perf_unlock_(r);
-    for (; at != end; at = PERF_PTR_(char *, e.event + e.count)) {
-        old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
-        e.event = PERF_PTR_(perf_event_ *, old + 1);
-        e.count = old->count;
-        e.thread = old->thread;
-        e.number = old->number;
-        e.name = old->name;
+    while (at != end) {
+        perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
+        perf_events_   e = {PERF_PTR_(perf_event_ *, old + 1), old->count, old->thread,
+                            old->number, old->name, PERF_NULL_};
+        at = PERF_PTR_(char *, e.event + e.count);
         use(with, &e);
     }
     (void)perf_lock_(r);
@@ -978,8 +966,6 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
     if (c->depth > PERF_TREE_DEPTH_)            /* its time is in the total of the node already   */
         return;
     tree->node[node].total += total;
-    if (!tree->node[node].parent)
-        tree->node[0].total += total;
 }
 
 /* The tree of all that was recorded since the start or the last reset; NULL without memory. */
@@ -988,6 +974,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
     perf_cell_     *c, *first;
+    perf_node_     *n;
     uint32_t        id;
 
     if (!tree)
@@ -1005,6 +992,12 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
             if (PERF_KIND_HOST_(PERF_ACQ_(&r->names)[id]->kind))
                 for (c = first = perf_kin_(t, id); c; c = perf_kin_next_(c, first))
                     perf_tree_cell_(tree, c);
+    for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
+        n->size += n->self;
+        if (n->total < n->size)                 /* it is still open                               */
+            n->total = n->size;
+        tree->node[n->parent].size += n->size;
+    }
     return tree;
 }
 
@@ -1033,7 +1026,6 @@ PERF_COLD_FN_ void perf_put_tree_(perf_out_ *o, const perf_snapshot_ *s)
         const perf_node_ *n = &s->tree->node[i];
         double            total = PERF_CAST_(double, n->total);
         double            around = PERF_CAST_(double, s->tree->node[n->parent].total);
-        around = around < total ? total : around;               /* the caller is still open       */
         if (s->opts.rows >= 0 && rows++ >= s->opts.rows)
             break;
         indent = PERF_CAST_(int, 2 * n->depth - 2);
@@ -1182,10 +1174,8 @@ PERF_FN void perf_put_estimate_(perf_out_ *o, const perf_summary *s, size_t widt
     char      text[96];
     perf_out_ t = perf_out_open_(text, sizeof text);
 
-    if (perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high))
-        perf_putf_(&t, "%g [%g, %g]", s->p50, s->p50_low, s->p50_high);
-    else
-        perf_putf_(&t, "%g [no interval]", s->p50);
+    perf_putf_(&t, perf_is_finite_(s->p50_low) && perf_is_finite_(s->p50_high)
+                       ? "%g [%g, %g]" : "%g [no interval]", s->p50, s->p50_low, s->p50_high);
     perf_put_cell_(o, text, width);
 }
 
@@ -1777,17 +1767,15 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
     perf_json_  *j = PERF_CAST_(perf_json_ *, with);
     perf_file_  *f = &j->file;
     perf_events_ copy = *events, *e = &copy;
-    char         where[64], *w = where;
+    char         where[64];
+    perf_out_    w = perf_out_open_(where, sizeof where);
     perf_zone_   z;
     uint64_t     i = 0, at, start;
     uint32_t    *room = PERF_CAST_(uint32_t *, PERF_MALLOC(
                     PERF_CAST_(size_t, e->count) * sizeof *room + 1));
 
-    memcpy(w, ",\"pid\":", 7);
-    w = perf_digits_(w + 7, PERF_GET_(&j->registry->process));
-    memcpy(w, ",\"tid\":", 7);
-    w = perf_digits_(w + 7, e->thread);
-    memcpy(w, "}", 2);
+    perf_putf_(&w, ",\"pid\":%.0f,\"tid\":%.0f}",
+               PERF_CAST_(double, PERF_GET_(&j->registry->process)), PERF_CAST_(double, e->thread));
     if (e->name[0])
         perf_file_putf_(f, ",\n{\"ph\":\"M\",\"name\":\"thread_name\",\"args\":{\"name\":%.0s}%s",
                         e->name, where);
@@ -1816,7 +1804,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         memcpy(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         memcpy(f->p, where, sizeof where);
-        f->p += w - where + 1;
+        f->p += w.len;
     }
     PERF_FREE(room);
 }
@@ -1880,8 +1868,7 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
         o.view = !strcmp(report, "tree")   ? PERF_VIEW_TREE
                  : !strcmp(report, "csv")  ? PERF_VIEW_CSV
                  : !strcmp(report, "json") ? PERF_VIEW_JSON
-                 : !strcmp(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS
-                                                : PERF_VIEW_TABLE;
+                 : !strcmp(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS : PERF_VIEW_TABLE;
         (void)perf_report_to(stderr, &o);
     }
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)

@@ -116,7 +116,8 @@ PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to);
 PERF_FN void perf_thread_name(const char *name);
 
 /*     PERF_WAIT("read")              a scope that waits for data: its share is in the report, which
- *                                    calls the main thread data-bound from 30 % on
+ *                                    calls the main thread data-bound from 30 % on; for a lock,
+ *                                    mutex or barrier where its name speaks of one
  *     PERF_COUNT("queue", n)  PERF_INSTANT("flush")  PERF_LAP(&lap, "parse")
  *     PERF_SCOPE_VALUE("rows", n)  PERF_SCOPE_TEXT("file", path)                                 */
 #define PERF_NOTHING_ PERF_CAST_(void, 0)
@@ -180,7 +181,7 @@ PERF_FN void perf_thread_name(const char *name);
  * A thread's recorder, cells and ring are written by that thread alone, and its signal handlers;
  * others read them with PERF_GET_ and PERF_ACQ_.  Any thread may call what names none.
  *   perf_site_, PERF_SITE_  what a mark says, constant but for its id; PERF_KIND_*_  what it is
- *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_opened_  enters its cell
+ *   PERF_SCOPE_, perf_span_  a scope of some kind; perf_seen_at_  its cell; perf_opened_  enters it
  *   perf_recorder_, perf_spent_  a thread; PERF_SELF_  the caller's or NULL; PERF_ASK_*_  asks it
  *   perf_cell_, PERF_CELL_*_, PERF_CELLS_, PERF_NO_LOW_  node of its call tree; perf_gauge_
  *   perf_buckets_, PERF_BUCKET_INDEX_  durations of a cell; PERF_BUCKET_  the counter of one
@@ -333,12 +334,12 @@ typedef struct perf_known_ {
 #define PERF_LATE_ 4
 
 /* One thread.  The first fields are the hot path's, in two cache lines.  After a fork the child
- * finds all of it zero (MADV_WIPEONFORK), and `cells` 0 sends it to the cold path.               */
+ * finds all of it zero (MADV_WIPEONFORK), and `seen` NULL sends it to the cold path.             */
 typedef struct perf_recorder_ {
     uint64_t    *late[PERF_LATE_];      /* buckets of the last durations: counted some scopes     */
                                 /* later, when the processor has them at hand (1.00, not 1.31)    */
-    perf_cell_ **cell;          /* by name id: the cell it last ran in; NULL for [0] and unseen   */
-    uint32_t     cells;         /* entries of it; 0: go to the cold path                          */
+    perf_cell_ **seen;          /* cells by caller and name, see perf_seen_at_; NULL: cold path  */
+    uint32_t     seen_mask;     /* bytes                                                          */
     uint32_t     late_next;     /* where in `late`                                                */
     perf_cell_  *open;          /* innermost open scope, or the root                              */
     perf_event_ *ring;
@@ -346,10 +347,13 @@ typedef struct perf_recorder_ {
     uint64_t     ring_mask;     /* bytes; 0: no trace                                             */
     uint64_t     ring_head;     /* bytes written so far                                           */
     uint64_t     ring_limit;    /* where ring_head takes the cold path; 0: no trace               */
-    uint64_t     extra;         /* recursive calls that are open                                  */
-    uint32_t     room;          /* entries of `cell`, also when `cells` is 0; cold from here on   */
-    struct perf_slot_ *slot;    /* cells by caller and name: perf_cell_under_                     */
+    uint64_t     deeper;        /* `extra` where an event has its depth                           */
+    uint64_t     extra;         /* recursive calls that are open; cold from here on               */
+    uint32_t     room;          /* entries of `cell`                                              */
     uint32_t     slots, slots_used;
+    struct perf_slot_ *slot;    /* all cells by caller and name: perf_cell_under_; NULL: none yet */
+    perf_cell_ **table;         /* `seen`, also when that is NULL                                 */
+    perf_cell_ **cell;          /* by name id: the first in its ring; NULL for [0] and unseen     */
     uint32_t     request;       /* PERF_ASK_ bits set by other threads                            */
     uint64_t     made, birth;   /* ticks: when made; that, or the last reset                      */
     uint64_t     thread;        /* id of the owner                                                */
@@ -378,6 +382,7 @@ typedef struct perf_recorder_ {
     char         name[32];
     perf_known_  known[64];
     perf_cell_   root, *roots;                  /* of the call tree; those of idle fibres, by kin */
+    perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
     uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
@@ -599,7 +604,7 @@ PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t
 {
     const perf_core_ *core;
 
-    what += t->extra << 56;                     /* into the depth                                 */
+    what += t->deeper;
     if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit))) {
         perf_event_put_(t, start, what);
     } else if (PERF_PEEK_(t->ring_mask)) {
@@ -644,6 +649,15 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_event_hot_(t, s->start, d | c->tag);
 }
 
+/* The entry of `table` for name `id` under `open`: the cell of both, another one, or the root.
+ * Eight names have entries of their own before they meet those of the next cell.                 */
+PERF_INLINE_FN_ perf_cell_ **perf_seen_at_(const perf_recorder_ *t, perf_cell_ **table,
+                                           const perf_cell_ *open, uintptr_t id)
+{
+    return PERF_PTR_(perf_cell_ **, PERF_PTR_(uintptr_t, table) +
+                     ((PERF_PTR_(uintptr_t, open) + sizeof *table * id) & t->seen_mask));
+}
+
 PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
     PERF_SET_(&s->open, c);
@@ -651,7 +665,7 @@ PERF_INLINE_FN_ void perf_opened_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *
     PERF_REL_(&t->open, c);
 }
 
-/* Begins a name that was last called from elsewhere, or is new, or open already: recursion. */
+/* Begins a name that is new here, or open already: recursion. */
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 {
     const perf_core_ *core = perf_core_get_();
@@ -663,13 +677,13 @@ PERF_OUTLINE_FN_ perf_span_ *perf_begin_other_(perf_span_ *s, perf_site_ *site)
 PERF_OUTLINE_FN_ perf_span_ *perf_begin_(perf_span_ *s, perf_site_ *site)
 {
     perf_recorder_ *t = PERF_SELF_;
-    uint32_t        id = PERF_GET_(&site->id);
-    perf_cell_     *c;
+    uintptr_t       id = PERF_GET_(&site->id);
+    perf_cell_    **seen = t ? PERF_PEEK_(t->seen) : PERF_NULL_, *c;
 
-    if (PERF_UNLIKELY_(!t || id >= PERF_PEEK_(t->cells)))
+    if (PERF_UNLIKELY_(!seen))
         return perf_begin_other_(s, site);
-    c = t->cell[id];
-    if (PERF_UNLIKELY_(!c || c->parent != t->open))
+    c = *perf_seen_at_(t, seen, t->open, id);
+    if (PERF_UNLIKELY_(c->parent != t->open || PERF_CELL_ID_(c) != id))
         return perf_begin_other_(s, site);
     perf_opened_(s, t, c);
     s->start = perf_ticks();

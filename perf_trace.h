@@ -254,13 +254,12 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
                                   uint64_t at)
 {
     const perf_site_ *site = name ? &PERF_ACQ_(&w->registry->names)[name]->site : PERF_NULL_;
-    char              text[PERF_NAME_MAX_ + 1], *p = w->file.p, *packet, *event, *inner;
+    char              text[PERF_NAME_MAX_ + 1], *p, *packet, *event, *inner;
     perf_seen_        m;
 
-    if (p > w->file.limit) {
+    if (w->file.p > w->file.limit)
         perf_file_flush_(&w->file);
-        p = w->file.p;
-    }
+    p = w->file.p;
     *p++ = 0x0a;
     packet = p += 2;
     p = perf_field_(p, 8, time);
@@ -377,8 +376,7 @@ PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
             used[z.name] = 1;
             continue;
         }
-        while (top && (z.start < stack[top - 1].ticks ||
-                       (z.start == stack[top - 1].ticks &&
+        while (top && (z.start < stack[top - 1].ticks || (z.start == stack[top - 1].ticks &&
                         PERF_CAST_(uint8_t, z.depth - stack[top - 1].depth - 1) > 127)))
             *--out = stack[--top];
         --out;
@@ -751,7 +749,7 @@ PERF_COLD_FN_ void perf_stream_go_(perf_registry_ *r, perf_stream_ *stream, perf
         else
             step *= 4;
         step = step < 16 ? 16 : step > half ? half : step;
-        t->ring_step = (step ? step : 1) * sizeof(perf_event_);
+        t->ring_step = step * sizeof(perf_event_);
         t->ring_at = now;
         if (PERF_GET_(&t->ring_limit))
             PERF_SET_(&t->ring_limit, t->ring_head + t->ring_step);
@@ -952,6 +950,10 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
     uint32_t    is = PERF_CAST_(uint32_t, pid);
     size_t      i;
 
+    if (pid >> 32) {
+        m->status = PERF_EFORMAT;
+        return 0;
+    }
     if (k->last >= k->part && k->last < k->count && k->from[k->last] == is)
         return k->to[k->last];
     for (i = k->part; i < k->count; i++)
@@ -959,8 +961,8 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
             k->last = i;
             return k->to[i];
         }
-    if (k->count >= PERF_MERGE_PIDS_ || pid >> 32) {
-        m->status = pid >> 32 ? PERF_EFORMAT : PERF_ELIMIT;
+    if (k->count >= PERF_MERGE_PIDS_) {
+        m->status = PERF_ELIMIT;
         return 0;
     }
     k->from[k->count] = is;
@@ -1103,7 +1105,7 @@ PERF_COLD_FN_ char *perf_merge_message_(perf_merge_ *m, int kind, const char *p,
             to += v;
         } else {
             char *body = to + 3, *body_end = perf_merge_message_(m, inner, p - v, p, body);
-            if (!body_end || body_end - body > 0x1fffff)
+            if (!body_end)                      /* else less than the 2^21 bytes of m->text       */
                 return PERF_NULL_;
             v = PERF_CAST_(uint64_t, body_end - body);
             to[0] = PERF_CAST_(char, (v & 127) - 128);      /* three bytes, whatever it is        */

@@ -23,7 +23,7 @@ built()
 for flags in -O0 -O2 '-O2 -fPIE -pie' '-O2 -flto' '-O2 -ffunction-sections -Wl,--gc-sections -s'; do
     built "one program: $flags" one $cc $flags -DMARK=mark "$here/mark.c" "$here/read.c" "$here/program.c"
     try "one program: $flags: every call" ./one 10
-    built "nobody reads: $flags" none $cc $flags -DMARK=mark "$here/mark.c" "$here/none.c"
+    built "nobody reads: $flags" none $cc $flags -DMARK=mark "$here/none.c" "$here/mark.c"
     try "nobody reads: $flags: nothing is kept" ./none
 done
 for file in mark.c read.c; do

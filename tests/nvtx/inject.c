@@ -2,9 +2,12 @@
  * one line of tabs to the file $NVTX_LOG:
  *     thread  call  domain  text  category  color  payload
  * text: "r:name" for a registered string, "a:name" for a plain one.  NVTX_TOOL=bare takes ranges
- * only, as a tool that knows neither domains nor registered strings; NVTX_TOOL=deaf takes nothing. */
+ * only, as a tool that knows neither domains nor registered strings; NVTX_TOOL=marks takes marks only;
+ * NVTX_TOOL=deaf takes nothing.  Calls in_the_tool() of the program, if it has one: it is instrumented itself. */
+#define _GNU_SOURCE 1                           /* RTLD_DEFAULT */
 #define NVTX_NO_IMPL
 #include <nvtx3/nvToolsExt.h>
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,6 +31,17 @@ static void say(const char *format, ...)
     vfprintf(out, format, a);
     fputc('\n', out);
     va_end(a);
+}
+
+static void work(void)
+{
+    static void (*in_the_tool)(void);
+    static int    asked;
+
+    if (!asked++)
+        *(void **)&in_the_tool = dlsym(RTLD_DEFAULT, "in_the_tool");
+    if (in_the_tool)
+        in_the_tool();
 }
 
 static const char *name_of(nvtxDomainHandle_t d)
@@ -61,6 +75,7 @@ static void event(const char *call, nvtxDomainHandle_t d, const nvtxEventAttribu
 static int NVTX_API push(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
 {
     event("push", d, a, 0);
+    work();
     return 0;
 }
 
@@ -158,12 +173,17 @@ int NVTX_API InitializeInjectionNvtx2(NvtxGetExportTableFunc_t get)
     if (!out)
         out = fopen(log ? log : "/dev/null", "w");
     say("attach");
+    work();
     if (!cb || !out)
         return 0;
     if (tool && !strcmp(tool, "deaf"))
         return 1;
 #define TAKE(id, f) (*t[id] = (NvtxFunctionPointer)(f))
     cb->GetModuleFunctionTable(NVTX_CB_MODULE_CORE2, &t, &n);
+    if (tool && !strcmp(tool, "marks")) {
+        TAKE(NVTX_CBID_CORE2_DomainMarkEx, mark);
+        return 1;
+    }
     TAKE(NVTX_CBID_CORE2_DomainRangePushEx, push);
     TAKE(NVTX_CBID_CORE2_DomainRangePop, pop);
     if (tool && !strcmp(tool, "bare"))

@@ -70,6 +70,44 @@ heard late late ./plain ./late.so
 heard bare bare env NVTX_TOOL=bare ./prog ./module.so
 heard roctx roctx env LD_LIBRARY_PATH=. ./rocprog ./module.so
 
+# A tool that is instrumented itself: none of its own marks is heard, and the program's all are, whatever comes first.
+lines() { awk -F '\t' -v c="$2" -v t="$3" '$2 == c && $4 == t { n++ } END { print n + 0 }' "$1"; }
+odd="$c -std=gnu11 -O1 -g -I$root -I$root/tests"
+# shellcheck disable=SC2086
+{
+    try "odd.c" $odd -isystem "$nvtx" -DPERF_NVTX=1 -rdynamic "$here/odd.c" -o odd -lpthread -ldl
+    try "odd.c, roctx" $odd -DPERF_ROCTX=1 -rdynamic "$here/odd.c" -o rococo -lpthread -ldl
+}
+for first in scope mark async name; do
+    for tool in odd rococo; do
+        p=r: log=$tool-$first
+        [ $tool = odd ] || p=a:
+        try "$tool $first" env NVTX_LOG="$log" LD_LIBRARY_PATH=. ./$tool $first
+        more=$([ $first = scope ] && echo 1 || echo 0)
+        try "$tool $first: scopes" [ "$(lines "$log" push ${p}scope)" = $((1 + more)) ]
+        more=$([ $first = mark ] && echo 1 || echo 0)
+        try "$tool $first: marks" [ "$(lines "$log" mark ${p}mark)" = $((1 + more)) ]
+        more=$([ $first = async ] && echo 1 || echo 0)
+        try "$tool $first: spans" [ "$(lines "$log" start ${p}span)" = $((1 + more)) ]
+        try "$tool $first: the second thread" [ "$(lines "$log" push "${p}second thread")" = 1 ]
+        try "$tool $first: none of its own scopes" [ "$(lines "$log" push "${p}in the tool")" = 0 ]
+        try "$tool $first: up to where the memory ends" [ "$(lines "$log" push ${p}deep)" = 32768 ]
+        try "$tool $first: the last" [ "$(lines "$log" push ${p}last)" = 1 ]
+        try "$tool $first: as many ends" [ "$(cut -f 2 "$log" | grep -c push)" = "$(cut -f 2 "$log" | grep -c pop)" ]
+    done
+    try "odd $first, deaf" env NVTX_LOG=deaf-$first NVTX_TOOL=deaf ./odd $first
+    try "only its arrival" [ "$(cut -f 2 deaf-$first)" = attach ]
+done
+try "no numbers" [ "$(lines rococo-scope mark a:none)$(lines rococo-scope mark 'a:two = 2.000')" = 21 ]
+try "marks alone" env NVTX_LOG=marks-alone NVTX_TOOL=marks ./odd scope
+try "heard" [ "$(lines marks-alone mark a:mark)$(lines marks-alone push a:scope)" = 10 ]
+for f in roctxRangePushA roctxRangePop roctxMarkA roctxRangeStartA roctxRangeStop; do
+    mkdir "no-$f"
+    try "roctx without $f" $c -O1 -shared -fPIC "-D$f=not_$f" "$here/roctx.c" -o "no-$f/libroctx64.so"
+    try "is none" env NVTX_LOG="no-$f/log" NVTX_TOOL=deaf LD_LIBRARY_PATH="no-$f" ./rococo scope
+    try "and nothing is heard" [ ! -e "no-$f/log" ]
+done
+
 # Programs that only mark.
 pushes() { awk -F '\t' '$2 == "push" { sub("r:", "", $4); printf "%s ", $4 }' "$1"; }
 try "marks" env NVTX_LOG=marks.log ./marks

@@ -1,4 +1,6 @@
 /* Stands in for AMD's libroctx64.so: writes its calls to $NVTX_LOG in the format of inject.c. */
+#define _GNU_SOURCE 1                           /* RTLD_DEFAULT */
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -33,9 +35,25 @@ static void say(const char *call, const char *text, uint64_t id)
     pthread_mutex_unlock(&lock);
 }
 
+static void work(void)
+{
+    void (*in_the_tool)(void);
+
+    *(void **)&in_the_tool = dlsym(RTLD_DEFAULT, "in_the_tool");
+    if (in_the_tool)
+        in_the_tool();
+}
+
+/* A tool may be instrumented itself, and at work while it is loaded. */
+__attribute__((constructor)) static void begin(void)
+{
+    work();
+}
+
 int roctxRangePushA(const char *name)
 {
     say("push", name, 0);
+    work();
     return 0;
 }
 

@@ -30,6 +30,7 @@ static void *mark(void *arg)
         PERF_SCOPE("outer");
         snprintf(name, sizeof name, "name %d", (i * 7 + n) % 200);
         PERF_SCOPE_VALUE("round", i);
+        perf_thread_name(i % 3 ? name : NULL);
         {
             PERF_SCOPE("inner");
             perf_scope s = perf_scope_begin(name);

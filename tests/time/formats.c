@@ -147,8 +147,8 @@ int main(void)
     free(text);
     CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
     text = file_text(scratch_file());
-    CHECK(strstr(text, "[[0,\"all\",310,0,1],\n[0,\"run\",310,10,1],\n[1,\"load \\u003c/script>;x\",300,200,2],"
-                       "\n[2,\"decode\",100,100,2]]"), "%s", text);
+    CHECK(strstr(text, "[[0,\"all\",310,0,310,1],\n[0,\"run\",310,10,310,1],\n[1,\"load \\u003c/script>;x\",300,200,300,2],"
+                       "\n[2,\"decode\",100,100,100,2]]"), "%s", text);
     CHECK(count_of(text, "</script>") == 1, "one end of the script");
     free(text);
     CHECK(perf_trace_save_perfetto(scratch_file()) == PERF_OK, "perfetto");

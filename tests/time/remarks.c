@@ -1,4 +1,5 @@
 /* Values and texts, as the trace shows them, and fibres: depth, self time. */
+#define _GNU_SOURCE 1
 #include <stdint.h>
 static uint64_t now_ns = 1000;
 static uint64_t fake_clock(void)
@@ -8,6 +9,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #define PERF_TRACE_EVENTS 64
 #include "rows.h"
+#include <pthread.h>
 
 #define EQUAL(what, x, to) CHECK((x) > (to) - 0.01 && (x) < (to) + 0.01, "%s: %.3f", what, x)
 
@@ -288,6 +290,59 @@ static void short_lived(void)
     CHECK(pool == t->pool, "%ld bytes", (long)(t->pool - pool));
 }
 
+/* Fibres that go to and fro between two threads with a scope open: what they leave behind serves
+ * the next one, and each end is counted.                                                         */
+enum { MOVERS = 16, MOVES = 3000 };
+static perf_fiber        mover[MOVERS];
+static perf_scope        held[MOVERS], inner[MOVERS];
+static pthread_barrier_t both;
+static long              grown[2];
+
+static void *carry(void *second)
+{
+    perf_fiber      own = PERF_ZERO;
+    perf_recorder_ *t = perf_recorder_get_();
+    char           *pool = NULL;
+    int             i, k;
+
+    for (i = 0; i < MOVES; i++) {
+        for (k = second != NULL; k < MOVERS; k += 2) {
+            perf_fiber *f = &mover[(k + i) % MOVERS];
+            perf_fiber_switch(&own, f);
+            if (i) {
+                perf_scope_end(&inner[(k + i) % MOVERS]);
+                perf_scope_end(&held[(k + i) % MOVERS]);
+            }
+            held[(k + i) % MOVERS] = perf_scope_begin("held");
+            inner[(k + i) % MOVERS] = perf_scope_begin("held");     /* a recursive call           */
+            perf_fiber_switch(f, &own);
+        }
+        pthread_barrier_wait(&both);
+        pool = i == 10 ? t->pool : pool;
+    }
+    grown[second != NULL] = (long)(t->pool - pool);
+    return NULL;
+}
+
+static void moved(void)
+{
+    pthread_t    t;
+    perf_losses_ lost;
+    row          r;
+
+    perf_reset();
+    pthread_barrier_init(&both, NULL, 2);
+    pthread_create(&t, NULL, carry, &both);
+    carry(NULL);
+    pthread_join(t, NULL);
+    CHECK(labs(grown[0]) < 65536 && labs(grown[1]) < 65536, "%ld and %ld bytes", grown[0], grown[1]);
+    lost = perf_losses_sum_(perf_registry_get_());
+    r = row_of("held", "scope");
+    CHECK(lost.n[PERF_LOSS_FOREIGN_] == 2 * MOVERS * (MOVES - 1) && r.calls == 2 * MOVERS * (MOVES - 1),
+          "%g of %g calls", (double)lost.n[PERF_LOSS_FOREIGN_], r.calls);
+    CHECK(!lost.n[PERF_LOSS_ABANDONED_] && r.total <= 0 && r.self <= 0, "%g in totals, %g", r.total, r.self);
+}
+
 int main(void)
 {
     uint64_t seed = 1;
@@ -301,5 +356,6 @@ int main(void)
     for (seed = 1; seed < 60; seed++)
         forgotten(seed);
     short_lived();
+    moved();
     return check_done();
 }

@@ -721,6 +721,43 @@ static void lap_of_another(void)
     LOST(FOREIGN, 1);
 }
 
+/* A scope that another thread ends is in no total, also where a duration like that is nothing new. */
+static perf_scope lent;
+static void      *end_lent(void *unused)
+{
+    perf_scope_end(&lent);
+    return unused;
+}
+
+static void scope_of_another(void)
+{
+    pthread_t   t;
+    perf_scope  outer;
+    perf_cell_ *here;
+    uint64_t    inside;
+    int         i;
+
+    perf_reset();
+    outer = perf_scope_begin("lender");
+    here = perf_self_v1_->open;
+    for (i = 0; i < 2; i++) {
+        lent = perf_scope_begin("lent");
+        now_ns += 11;
+        perf_scope_end(&lent);
+    }
+    lent = perf_scope_begin("lent");
+    now_ns += 11;
+    inside = here->inside;
+    pthread_create(&t, NULL, end_lent, NULL);
+    pthread_join(t, NULL);
+    EQUAL("lent, here and there", row_of("lent", "scope").calls, 3);
+    EQUAL("lent, here", row_of("lent", "scope").total, 22);
+    CHECK(here->inside == inside, "the time of this thread");
+    perf_scope_end(&outer);                     /* leaves the lent one, too                       */
+    LOST(FOREIGN, 1);
+    LOST(ABANDONED, 0);
+}
+
 /* Without a trace everything is counted as before, and the file knows of nothing. */
 static void no_trace(void)
 {
@@ -1002,6 +1039,7 @@ int main(void)
     same_hash();
     id_comes_again();
     lap_of_another();
+    scope_of_another();
     no_trace();
     odd_clocks();
     sorts();

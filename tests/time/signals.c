@@ -53,6 +53,7 @@ static void count(void *with, const perf_events_ *e)
 
 int main(void)
 {
+#ifdef PERF_ADD_ASM_
     struct sigaction act;
     struct itimerval often, never;
     uint64_t         calls = 0, done = 0, main_calls, handler_calls, b1, b2;
@@ -89,4 +90,11 @@ int main(void)
     CHECK(calls == done, "%lu events of %lu calls, %d in handlers", (unsigned long)calls,
           (unsigned long)done, (int)handled);
     return check_done();
+#else
+    (void)handler;
+    (void)calls_of;
+    (void)count;
+    printf("skipped: a counter takes several instructions here; a signal between them can cost a call\n");
+    return 77;
+#endif
 }

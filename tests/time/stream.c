@@ -13,9 +13,11 @@ static uint64_t fake_clock(void)
 static uint64_t limit = UINT64_C(1) << 30;
 #include "rows.h"
 #include "perf_trace.h"
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -543,6 +545,206 @@ static void lost_after(const char *path)
     perf_reset();
 }
 
+/* Writes one file of packets: n bytes of each, given as field numbers of a hand-made trace. */
+static size_t put_field(char *to, size_t at, uint64_t tag, uint64_t v)
+{
+    return (size_t)(perf_varint_(perf_varint_(to + at, tag), v) - to);
+}
+
+static perf_status merged(const char *bytes, size_t n, const char *name, size_t *bad)
+{
+    perf_trace_part part = PERF_ZERO;
+    FILE           *f = fopen(scratch_file(), "wb");
+
+    CHECK(f && fwrite(bytes, 1, n, f) == n && !fclose(f), "hand-made");
+    part.path = scratch_file();
+    part.name = name;
+    return perf_trace_merge(merged_path, &part, 1, bad);
+}
+
+/* A trace begins with a packet that has a track (field 60). */
+static const char front[] = "\x0a\x07\xe2\x03\x04\x1a\x02\x08\x05";
+#define FRONT (sizeof front - 1)
+
+/* Traces made by hand: numbers that are none, packets that are too long, messages of messages. */
+static void hand_made(void)
+{
+    static const struct {
+        const char *bytes;
+        size_t      n;
+        perf_status status;
+    } c[] = {{"\x0a\x00", 2, PERF_EFORMAT},                             /* an empty packet              */
+             {"\x0a\x02\x00\x05", 4, PERF_EFORMAT},                     /* field 0                      */
+             {"\x0a\x02\x0b\x05", 4, PERF_EFORMAT},                     /* a group                      */
+             {"\x0a\x02\x08\x85", 4, PERF_EFORMAT},                     /* a number without an end      */
+             {"\x0a\x03\x12\x05x", 5, PERF_EFORMAT},                    /* 5 bytes, one there           */
+             {"\x0a\x04\x15" "abc", 6, PERF_EFORMAT},                   /* 4 bytes, 3 there             */
+             {"\x0a\x05\x15" "abcd", 7, PERF_OK},
+             {"\x0a\x09\x11" "abcdefgh", 11, PERF_OK},
+             {"\x0a\x08\x11" "abcdefg", 10, PERF_EFORMAT},              /* 8 bytes, 7 there             */
+             {"\x0a\x0b\x58\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 13, PERF_OK},
+             {"\x0a\x0c\x58\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", 14, PERF_EFORMAT},  /* 77 bits */
+             {"\x0a\x06\x80\x80\x80\x80\x80\x08", 8, PERF_EFORMAT},     /* a tag of 2^38                */
+             {"\x12\x02\x08\x05", 4, PERF_EFORMAT},                     /* no packet                    */
+             {"\x0a\xf1", 2, PERF_OK},                                  /* cut off, as by a kill        */
+             {"\x0a\xf1\xff\x03\x08\x05 and eleven bytes more", 28, PERF_EFORMAT},      /* 65521 bytes  */
+             {"\x0a\x0d\xe2\x03\x0a\x1a\x08\x08\x85\x80\x80\x80\x80\x80\x01", 15, PERF_EFORMAT},  /* process 2^42 + 5 */
+             {"\x0a\x08\xe2\x03\x05\x1a\x03\x32\x05x", 10, PERF_EFORMAT}};
+    static char     big[80000];
+    perf_trace_part part[2];
+    perf_status     status;
+    size_t          i, n, bad, at;
+    char            name[300];
+
+    for (i = 0; i < sizeof c / sizeof *c; i++) {
+        memcpy(big, front, FRONT);
+        memcpy(big + FRONT, c[i].bytes, c[i].n);
+        status = merged(big, FRONT + c[i].n, NULL, &bad);
+        CHECK(status == c[i].status && bad == (status == PERF_OK), "%lu: %s", (unsigned long)i, perf_status_text(status));
+        status = merged(c[i].bytes, c[i].n, NULL, &bad);
+        CHECK(status == PERF_EFORMAT || c[i].bytes[2] == '\xe2', "%lu without its front: %s", (unsigned long)i, perf_status_text(status));
+    }
+
+    /* the longest packet that is read and written, and one byte more */
+    for (i = 0; i < 2; i++) {
+        memcpy(big, front, FRONT);
+        at = put_field(big, FRONT, 0x0a, 65520 + i);
+        n = at + 65520 + i;
+        at = put_field(big, at, 0x12, 65520 + i - 4);
+        memset(big + at, 'x', n - at);
+        status = merged(big, n, NULL, &bad);
+        CHECK(status == (i ? PERF_EFORMAT : PERF_OK), "%lu bytes: %s", (unsigned long)(65520 + i), perf_status_text(status));
+    }
+    /* a packet that would be too long with the name that it gets */
+    memcpy(big, front, FRONT);
+    at = put_field(big, FRONT, 0x0a, 65500);
+    n = at + 65500;
+    at = put_field(big, at, 0x1e2, 65500 - 5);
+    at = put_field(big, at, 0x1a, n - at - 4);
+    at = put_field(big, at, 0x0a, n - at - 4);
+    memset(big + at, 'x', n - at);
+    CHECK(merged(big, n, NULL, &bad) == PERF_OK, "without a name");
+    memset(name, 'n', sizeof name);
+    name[250] = '\0';
+    CHECK(merged(big, n, name, &bad) == PERF_EFORMAT && bad == 0, "it could not be read again");
+
+    /* a name takes the place of the one before; messages of 128 bytes and more */
+    perf_reset();
+    round_of(1);
+    CHECK(perf_trace_save_perfetto(first_path) == PERF_OK, "save");
+    memset(part, 0, sizeof part);
+    part[0].path = first_path;
+    part[0].name = name;
+    CHECK(perf_trace_merge(merged_path, part, 1, &bad) == PERF_OK && holds(merged_path, name), "a name of 250 bytes");
+    part[0].path = merged_path;
+    part[0].name = "short";
+    CHECK(perf_trace_merge(other_path, part, 1, &bad) == PERF_OK && !holds(other_path, name) && holds(other_path, "short"),
+          "the other name");
+    part[0].name = NULL;
+    CHECK(perf_trace_merge(other_path, part, 1, &bad) == PERF_OK && holds(other_path, name), "kept");
+    part[0].path = "/";
+    CHECK(perf_trace_merge(other_path, part, 1, &bad) == PERF_EIO && bad == 0, "a folder");
+}
+
+/* Seventy minutes: the clock's pieces are used again, and all scopes stay where they were. */
+static void long_stream(void)
+{
+    int      i, crossed;
+    size_t   n;
+    uint64_t began;
+
+    perf_reset();
+    CHECK(perf_trace_stream(first_path) == PERF_OK, "start");
+    began = now_ns;
+    for (i = 0; i < 140; i++) {
+        PERF_SCOPE("round");
+        now_ns += UINT64_C(30000000000);
+        CHECK(perf_trace_stream_flush() == PERF_OK, "flush");
+    }
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    n = zones(first_path, all, 200000, &crossed);
+    CHECK(n == 140 && crossed == 0, "%lu scopes, %d cross", (unsigned long)n, crossed);
+    for (i = 0; i < (int)n; i++)
+        CHECK(all[i].start == began + (uint64_t)i * UINT64_C(30000000000) && all[i].end == all[i].start + UINT64_C(30000000000),
+              "%d: %llu to %llu", i, (unsigned long long)(all[i].start - began), (unsigned long long)(all[i].end - began));
+    perf_reset();
+    /* events that come ever slower, then all at once: each period is written */
+    CHECK(perf_trace_stream(first_path) == PERF_OK, "start");
+    for (i = 0; i < 3000; i++) {
+        PERF_SCOPE("round");
+        now_ns += i < 1000 ? 10 : i < 2000 ? 900000000 : 1;
+    }
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    n = zones(first_path, all, 200000, &crossed);
+    CHECK(count_named(all, n, "round") == 3000 && crossed == 0, "%d, %d cross", count_named(all, n, "round"), crossed);
+    CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
+}
+
+static void *untraced(void *unused)
+{
+    int i;
+
+    for (i = 0; i < 20; i++) {
+        PERF_SCOPE("untraced");
+        if (i == 10) {                          /* from here on this thread has a ring, and its limit */
+            perf_trace_enable(1);
+            CHECK(perf_trace_stream_flush() == PERF_OK, "flush");
+        }
+    }
+    return unused;
+}
+
+/* Threads that record while the trace is off; what stands in the file's place; a child without a folder. */
+static void odd_streams(const char *path)
+{
+    char      folder[128], inner[140];
+    pthread_t t;
+    pid_t     child;
+    size_t    n;
+    int       crossed, status = -1, fd, i;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    perf_trace_enable(0);
+    perf_registry_read_()->scan_at = 1000000;   /* a recorder of its own, without a ring */
+    pthread_create(&t, NULL, untraced, NULL);
+    pthread_join(t, NULL);
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    n = zones(path, all, 200000, &crossed);
+    CHECK(count_named(all, n, "untraced") >= 9 && count_named(all, n, "untraced") <= 11 && crossed == 0, "%d", count_named(all, n, "untraced"));
+    CHECK(row_of("untraced", "scope").calls == 20, "%g", row_of("untraced", "scope").calls);
+
+    snprintf(folder, sizeof folder, "%s.d", path);
+    snprintf(inner, sizeof inner, "%s/x", folder);
+    CHECK(mkdir(folder, 0700) == 0, "mkdir");
+    CHECK(perf_trace_stream(folder) == PERF_EIO, "a folder in its place");
+    CHECK(perf_trace_stream(inner) == PERF_OK, "start");
+    round_of(1);
+    fflush(stdout);
+    CHECK(remove(inner) == 0 && rmdir(folder) == 0, "the folder is gone");
+    child = fork();
+    if (child == 0) {
+        round_of(2);
+        i = perf_trace_stream_flush() == PERF_EIO && perf_error() == PERF_EIO && perf_trace_stream_end() == PERF_EIO;
+        check_exit(i ? 0 : 3);
+    }
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "a child that cannot open its file: %x", status);
+    CHECK(perf_trace_stream_end() == PERF_OK, "the parent's goes on, without a name");
+
+    CHECK(mkfifo(folder, 0600) == 0, "mkfifo");
+    CHECK(perf_trace_stream(folder) == PERF_EIO, "nobody reads it");
+    fd = open(folder, O_RDONLY | O_NONBLOCK);
+    signal(SIGPIPE, SIG_IGN);
+    CHECK(fd >= 0 && perf_trace_stream(folder) == PERF_OK, "a pipe");
+    round_of(3);
+    CHECK(perf_trace_stream_flush() == PERF_OK && read(fd, room_, sizeof room_) > 50, "read");
+    close(fd);
+    round_of(4);
+    CHECK(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream_end() == PERF_EIO, "its reader is gone");
+    remove(folder);
+    perf_reset();
+}
+
 /* The file is whole up to its last write, and no memory is lost: a sanitizer looks when this ends. */
 static void never_ended(const char *path)
 {
@@ -580,6 +782,9 @@ int main(void)
     merges();
     lost_after(other_path);
     many();
+    hand_made();
+    long_stream();
+    odd_streams(first_path);
     never_ended(first_path);
     remove(first_path);
     remove(other_path);

@@ -15,6 +15,11 @@
 
 static int stop;
 
+static double fabs_(double x)
+{
+    return x < 0 ? -x : x;
+}
+
 static void *brief(void *arg)
 {
     {
@@ -338,7 +343,7 @@ static void reset_in_lap(void)
 
     PERF_LAP(&lap, "phase");
     perf_word_set_(&t->request, PERF_ASK_RESET_);
-    PERF_SET_(&t->cells, 0u);
+    PERF_SET_(&t->seen, NULL);
     PERF_LAP(&lap, "phase");
     CHECK(row_of("phase", "scope").calls == 1, "%g", row_of("phase", "scope").calls);
     CHECK(!(perf_clock().warnings & PERF_CLOCK_BACKWARDS), "%x", perf_clock().warnings);
@@ -365,6 +370,108 @@ static void left_open(void)
     }
     CHECK(number_of("open") + number_of("never_ended") == before + 300, "%g open, %g never ended", number_of("open"),
           number_of("never_ended"));
+}
+
+/* A trace that is read while threads come and go has each event once. */
+static int seen;
+
+static void *once(void *arg)
+{
+    PERF_SCOPE("once");
+    return arg;
+}
+
+static void see(void *with, const perf_events_ *e)
+{
+    perf_registry_ *r = (perf_registry_ *)with;
+    perf_zone_      z;
+    pthread_t       t;
+    uint64_t        i = 0;
+
+    while (i < e->count)
+        seen += perf_zone_at_(e, &i, r, &z) && !strcmp(r->names[z.name]->site.name, "once");
+    for (i = 0; i < 3; i++) {                   /* each would take over what was just read        */
+        pthread_create(&t, NULL, brief, NULL);
+        pthread_join(t, NULL);
+    }
+}
+
+static void each_once(void)
+{
+    pthread_t t;
+    int       i;
+
+    perf_reset();
+    for (i = 0; i < 150; i++) {
+        pthread_create(&t, NULL, once, NULL);
+        pthread_join(t, NULL);
+    }
+    CHECK(perf_events_each_(perf_registry_get_(), see, perf_registry_get_()) && seen == 150, "%d events of 150", seen);
+}
+
+static void recurse(int depth)
+{
+    PERF_SCOPE("recurse");
+    if (depth)
+        recurse(depth - 1);
+    {
+        PERF_SCOPE("leaf");
+    }
+}
+
+/* By the counter: calls of what is open already end on a way of their own. */
+static void recursion(void)
+{
+    row    a, b;
+    double open;
+    int    i;
+
+    perf_reset();
+    open = number_of("open");                   /* in threads that have ended */
+    for (i = 0; i < 500; i++)
+        recurse(7);
+    a = row_of("recurse", "scope");
+    b = row_of("leaf", "scope");
+    CHECK(a.calls == 4000 && b.calls == 4000, "%g and %g calls", a.calls, b.calls);
+    CHECK(a.self > 0 && a.total < a.max * 500 + 1, "%g ns, %g of its own, %g inside", a.total, a.self, b.total);
+    CHECK(fabs_(a.total - a.self - b.total) <= 1e-6 * a.total, "what is not in the leaf is its own: %g, %g, %g", a.total, a.self, b.total);
+    CHECK(number_of("open") == open && number_of("never_ended") == 0 && number_of("ended_late") == 0, "nothing is left open");
+}
+
+static void *untold(void *arg)
+{
+    { PERF_SCOPE("untold"); }
+    (void)perf_scope_begin("left");
+    return arg;
+}
+
+/* Threads that come and go while the trace is off leave nothing behind in it; then it is on again. */
+static void untraced(void)
+{
+    pthread_t t;
+    char     *text;
+    double    before;
+    int       i;
+
+    before = number_of("open") + number_of("never_ended");      /* no reset: it forgets those that it finds */
+    perf_trace_enable(0);
+    for (i = 0; i < 10; i++) {
+        perf_registry_read_()->scan_at = i % 2 ? 0 : 1000000;
+        pthread_create(&t, NULL, untold, NULL);
+        pthread_join(t, NULL);
+    }
+    perf_trace_enable(1);
+    perf_registry_read_()->scan_at = 0;
+    pthread_create(&t, NULL, untold, NULL);
+    pthread_join(t, NULL);
+    { PERF_SCOPE("traced"); }
+    CHECK(number_of("never_ended") + number_of("open") == before + 11, "%g, not %g", number_of("never_ended") + number_of("open"),
+          before + 11);
+    CHECK(number_of("overwritten_events") == 0, "%g", number_of("overwritten_events"));
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
+    CHECK(count_of(text, "\"name\":\"traced\"") == 1 && count_of(text, "\"name\":\"untold\"") == 1, "%s", text);
+    free(text);
 }
 
 int main(void)
@@ -399,8 +506,12 @@ int main(void)
     pthread_join(t, NULL);
     CHECK(number_of("ended_elsewhere") == 3 && number_of("never_ended") == 2, "two of three: %g, %g",
           number_of("ended_elsewhere"), number_of("never_ended"));
+    CHECK(row_of("crossing", "scope").total <= 0 && row_of("crossing", "scope").mean > 0, "in no total, but with a length");
     left_open();
+    untraced();
+    recursion();
     reset_in_lap();
+    each_once();
     remove(scratch_file());
     return check_done();
 }

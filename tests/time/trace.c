@@ -9,6 +9,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #define PERF_TRACE_EVENTS 300000
 #include "rows.h"
+#include "perf_trace.h"
 
 #define PATH scratch_file()
 #if defined(__SANITIZE_ADDRESS__)       /* whose strstr looks at the whole text each time */
@@ -212,6 +213,112 @@ static void many(void)
     free(z);
 }
 
+/* Events of Perfetto's form: how many begin, end and count; `whole`: nothing is left over at the end. */
+static void packets(const char *text, size_t size, uint64_t kinds[5], int *whole)
+{
+    const char *p = text, *end = text + size;
+    uint64_t    tag = 0, v = 0;
+
+    memset(kinds, 0, 5 * sizeof *kinds);
+    while (p && p < end) {
+        const char *q;
+        p = perf_field_read_(p, end, &tag, &v);
+        for (q = p ? p - v : NULL; q && q < p;) {
+            uint64_t t = 0, n = 0, kind = 0;
+            q = perf_field_read_(q, p, &t, &n);
+            if (q && t == (11 << 3 | 2))
+                kind = perf_merge_find_(q - n, q, 9);
+            kinds[kind < 5 ? kind : 0] += kind != 0;
+        }
+    }
+    *whole = p == end;
+}
+
+static char *bytes_of(const char *path, size_t *size)
+{
+    static char *text;
+    FILE        *f = fopen(path, "rb");
+
+    text = (char *)realloc(text, 1 << 25);
+    *size = f ? fread(text, 1, 1 << 25, f) : 0;
+    if (f)
+        fclose(f);
+    return text;
+}
+
+/* More of each kind than the buffer of the file holds. */
+static void perfetto(void)
+{
+    static char name[1000][260];
+    uint64_t    kinds[5];
+    size_t      size;
+    char       *text;
+    int         i, whole;
+
+    perf_reset();
+    for (i = 0; i < 1000; i++) {
+        perf_scope s;
+        snprintf(name[i], sizeof name[i], "%d %0240d", i, i);
+        s = perf_scope_begin(name[i]);
+        now_ns += 5;
+        perf_scope_value("size", i);
+        perf_scope_text("what", "a text of more than eight bytes");
+        perf_scope_end(&s);
+    }
+    for (i = 0; i < 20000; i++) {
+        PERF_SCOPE("caf\xc3\xa9 \xe2\x82\xac");
+        now_ns += 5;
+        perf_count("queue", i);
+        perf_instant("now");
+    }
+    CHECK(perf_trace_save_perfetto(PATH) == PERF_OK, "save");
+    text = bytes_of(PATH, &size);
+    packets(text, size, kinds, &whole);
+    CHECK(whole && kinds[1] == 21000 && kinds[2] == 21000 && kinds[3] == 20000 && kinds[4] == 20000, "%d: %d begin, %d end, %d instants, %d counts",
+          whole, (int)kinds[1], (int)kinds[2], (int)kinds[3], (int)kinds[4]);
+}
+
+/* Marks whose names are known by their place: no lock is asked for, which the test below holds. */
+static void queue(int n)
+{
+    PERF_COUNT("queue", n);
+}
+
+static void odd_one(void)
+{
+    PERF_INSTANT("odd");
+}
+
+/* A stream that could not be written for as long as the lock was ours: entries of several parts lie across
+ * the ends of what is written at a time.                                                          */
+static void behind(void)
+{
+    perf_registry_ *r = perf_registry_read_();
+    uint64_t        kinds[5];
+    size_t          size;
+    char           *text;
+    int             i, odd, whole;
+
+    for (odd = 0; odd < 2; odd++) {
+        perf_reset();
+        queue(1);
+        odd_one();
+        CHECK(perf_trace_stream(PATH) == PERF_OK && perf_lock_(r), "start");
+        for (i = 0; i < 100000; i++) {          /* two entries each: 65536 are written at a time */
+            if (odd && i == 7)
+                odd_one();
+            now_ns++;
+            queue(i);
+        }
+        perf_unlock_(r);
+        CHECK(perf_trace_stream_end() == PERF_OK, "end");
+        text = bytes_of(PATH, &size);
+        packets(text, size, kinds, &whole);
+        CHECK(whole && kinds[4] == 100001 && kinds[3] == (uint64_t)odd + 1, "%d: %d counts, %d instants", whole, (int)kinds[4], (int)kinds[3]);
+        CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
+    }
+}
+
 static void failures(void)
 {
     FILE *f;
@@ -234,6 +341,8 @@ int main(void)
     kinds();
     names();
     many();
+    perfetto();
+    behind();
     failures();
     remove(PATH);
     return check_done();

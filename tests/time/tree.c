@@ -8,6 +8,7 @@ static uint64_t fake_clock(void)
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
+#include "perf_export.h"
 #include "rows.h"
 
 #define NAMES 6
@@ -136,6 +137,44 @@ static void whole_run(void)
     free(text);
 }
 
+/* A report from inside of a scope, as in main(): what is open is as large as what it called.  A lap
+ * stands beside the scopes of its phase, and takes no room of theirs on the flame page.           */
+static void from_inside(void)
+{
+    char    *text;
+    perf_lap lap;
+    int      i;
+
+    perf_reset();
+    {
+        PERF_SCOPE("main");
+        now_ns += 7;
+        lap = perf_lap_begin();
+        for (i = 0; i < 4; i++) {
+            {
+                PERF_SCOPE("draw");
+                now_ns += 90;
+            }
+            now_ns += 10;
+            PERF_LAP(&lap, "frame");
+        }
+        text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+        CHECK(count_of(text, "\n 100.0 %     100.0 %     400 ns    0.00 ns         0  main\n") == 1 &&
+                  count_of(text, "\n 100.0 %     100.0 %     400 ns    40.0 ns         4    frame\n") == 1 &&
+                  count_of(text, "\n  90.0 %      90.0 %     360 ns     360 ns         4    draw\n") == 1, "%s", text);
+        free(text);
+        CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
+        text = file_text(scratch_file());
+        CHECK(strstr(text, "node=[[0,\"all\",400,0,400,1],\n[0,\"main\",400,0,400,0],\n[1,\"frame\",400,40,40,4],\n"
+                           "[1,\"draw\",360,360,360,4]];"), "%.400s", text ? strstr(text, "node=") : "");
+        free(text);
+        remove(scratch_file());
+    }
+    text = report_text(PERF_VIEW_TREE, PERF_SORT_SELF);
+    CHECK(count_of(text, "\n 100.0 %     100.0 %     407 ns    7.00 ns         1  main\n") == 1, "%s", text);
+    free(text);
+}
+
 /* Crossing ends: nothing is negative, nothing exceeds what is around it. */
 static void crossing(void)
 {
@@ -191,6 +230,7 @@ int main(int argc, char **argv)
     printf("seed %llu\n", (unsigned long long)seed);
     random_programs();
     whole_run();
+    from_inside();
     crossing();
     many_names();
     return check_done();
