@@ -25,7 +25,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>             /* qsort                                                          */
-#include <time.h>               /* time                                                           */
+#include <time.h>               /* time, on Windows                                               */
 
 PERF_BEGIN_DECLS
 
@@ -83,9 +83,7 @@ PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts 
 
 /* What was measured under a name. */
 typedef enum perf_baseline_kind {
-    PERF_BASELINE_BENCH = 1,
-    PERF_BASELINE_AB,
-    PERF_BASELINE_SCOPE
+    PERF_BASELINE_BENCH = 1, PERF_BASELINE_AB, PERF_BASELINE_SCOPE
 } perf_baseline_kind;
 
 typedef struct perf_baseline_opts { /* zero = default                                             */
@@ -349,8 +347,13 @@ PERF_COLD_FN_ perf_run_ perf_run_here_(const perf_results_opts *opts)
     char        line[80], release[80];
     const char *machine = opts->machine ? opts->machine : perf_getenv_("PERF_MACHINE");
 
-    r.time_s = opts->time_s > 0.0 && opts->time_s < 2e11 ? opts->time_s
-                                                         : PERF_CAST_(double, time(PERF_NULL_));
+    r.time_s = opts->time_s;
+    if (!(r.time_s > 0.0 && r.time_s < 2e11))   /* finer than seconds: many runs fit into one     */
+#if defined(_WIN32)
+        r.time_s = PERF_CAST_(double, time(PERF_NULL_));
+#else
+        r.time_s = 1e-9 * PERF_CAST_(double, perf_system_ns_(0));       /* of CLOCK_REALTIME      */
+#endif
     perf_run_cpu_(&r);
     perf_copy_text_(r.os, sizeof r.os, "unknown");
     if (perf_first_line_("/proc/sys/kernel/ostype", line, sizeof line) &&
@@ -424,9 +427,7 @@ PERF_COLD_FN_ int perf_more_(void *list_, size_t *room, size_t used, size_t size
     if (used < *room)
         return 1;
     memcpy(&list, list_, sizeof list);
-    if (next > PERF_CAST_(size_t, -1) / 4 / size)
-        return 0;
-    more = PERF_MALLOC(next * size);
+    more = next > PERF_CAST_(size_t, -1) / 4 / size ? PERF_NULL_ : PERF_MALLOC(next * size);
     if (!more)
         return 0;
     if (used)
@@ -652,45 +653,43 @@ PERF_COLD_FN_ int perf_read_need_(perf_read_ *r, int ok, size_t at, perf_status 
     return r->status == PERF_OK;
 }
 
+PERF_FN char perf_read_char_(const perf_read_ *r)   /* 0: the end, or a failure                   */
+{
+    return r->at < r->size ? r->text[r->at] : '\0';
+}
+
 /* The next character that is no blank; 0 at the end or after a failure. */
 PERF_FN char perf_read_peek_(perf_read_ *r)
 {
-    while (r->at < r->size && (r->text[r->at] == ' ' || r->text[r->at] == '\n' ||
-                               r->text[r->at] == '\t' || r->text[r->at] == '\r'))
+    while (perf_read_char_(r) && strchr(" \n\t\r", perf_read_char_(r)))
         r->at++;
-    return r->at < r->size ? r->text[r->at] : '\0';
+    return perf_read_char_(r);
 }
 
 PERF_FN int perf_read_this_(perf_read_ *r, char c)
 {
-    if (perf_read_peek_(r) != c || !c)
+    if (perf_read_peek_(r) != c)
         return 0;
     r->at++;
     return 1;
 }
 
-PERF_FN int perf_read_is_(const perf_read_ *r, char c)
-{
-    return r->at < r->size && r->text[r->at] == c;
-}
-
 PERF_FN int perf_read_digit_(const perf_read_ *r)
 {
-    return r->at < r->size && r->text[r->at] >= '0' && r->text[r->at] <= '9';
+    return perf_read_char_(r) >= '0' && perf_read_char_(r) <= '9';
 }
 
 PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
 {
+    static const char digit[] = "0123456789abcdef0123456789ABCDEF";
     int i;
 
     *out = 0;
     for (i = 0; i < 4; i++, r->at++) {
-        char c = r->at < r->size ? r->text[r->at] : '\0';
-        int  v = c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10
-               : c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
-        if (v < 0)
+        const char *p = perf_read_char_(r) ? strchr(digit, perf_read_char_(r)) : PERF_NULL_;
+        if (!p)
             return perf_read_fail_(r, PERF_EFORMAT);
-        *out = *out << 4 | PERF_CAST_(uint32_t, v);
+        *out = *out << 4 | PERF_CAST_(uint32_t, (p - digit) & 15);
     }
     return 1;
 }
@@ -699,7 +698,7 @@ PERF_COLD_FN_ int perf_read_hex_(perf_read_ *r, uint32_t *out)
 PERF_COLD_FN_ char *perf_read_escape_(perf_read_ *r, char *to)
 {
     static const char from[] = "\"\\/bfnrt", into[] = "\"\\/\b\f\n\r\t";
-    char        c = r->at < r->size ? r->text[r->at] : '\0';
+    char        c = perf_read_char_(r);
     const char *p = c ? strchr(from, c) : PERF_CAST_(const char *, PERF_NULL_);
     uint32_t    code, low;
     int         more;
@@ -775,7 +774,7 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
     int    digits = 0, point = -1, e = 0, power = 0, minus = perf_read_this_(r, '-'), sign;
     size_t first = r->at;
 
-    for (; perf_read_digit_(r) || (digits && point < 0 && perf_read_is_(r, '.')); r->at++) {
+    for (; perf_read_digit_(r) || (digits && point < 0 && perf_read_char_(r) == '.'); r->at++) {
         if (r->text[r->at] == '.') {
             point = digits;
             continue;
@@ -786,10 +785,10 @@ PERF_COLD_FN_ double perf_read_number_(perf_read_ *r)
     }
     if (!digits || point == digits || ((point < 0 ? digits : point) > 1 && r->text[first] == '0'))
         return perf_read_fail_(r, PERF_EFORMAT);
-    if (perf_read_is_(r, 'e') || perf_read_is_(r, 'E')) {
+    if (perf_read_char_(r) == 'e' || perf_read_char_(r) == 'E') {
         r->at++;
-        sign = perf_read_is_(r, '-') ? -1 : 1;
-        r->at += sign < 0 || perf_read_is_(r, '+');
+        sign = perf_read_char_(r) == '-' ? -1 : 1;
+        r->at += sign < 0 || perf_read_char_(r) == '+';
         for (digits = 0; perf_read_digit_(r); r->at++, digits++)
             power = power < 100000 ? 10 * power + (r->text[r->at] - '0') : power;
         if (!digits)
@@ -1083,11 +1082,8 @@ PERF_COLD_FN_ char *perf_read_file_(const char *path, size_t *size, perf_status 
     unsigned mode;
 
     *size = 0;
-    *status = PERF_EINVAL;
-    if (!path || !*path)
-        return text;
-    f = perf_file_read_(path);
-    *status = f ? PERF_OK
+    f = path && *path ? perf_file_read_(path) : PERF_CAST_(FILE *, PERF_NULL_);
+    *status = f ? PERF_OK : !path || !*path ? PERF_EINVAL
               : perf_file_kind_(path, &mode) == PERF_FILE_NONE_ ? PERF_ENODATA : PERF_EIO;
     if (!f)
         return text;
@@ -1227,10 +1223,8 @@ PERF_COLD_FN_ int perf_keep_run_(const perf_saving_ *s, int run)
     const perf_read_ *r = s->old;
     size_t            i, later = 0;
 
-    if (run < 0)
-        return 1;
-    if (!strcmp(r->run[run].id, s->run.id))
-        return 0;
+    if (run < 0 || !strcmp(r->run[run].id, s->run.id))
+        return run < 0;
     for (i = PERF_CAST_(size_t, run) + 1; i < r->runs; i++)
         later += strcmp(r->run[i].id, s->run.id) != 0;
     return later + 1 < PERF_KEEP_RUNS_;
@@ -1577,59 +1571,73 @@ PERF_FN double perf_baseline_tick_(int kind, perf_metric metric, double a, doubl
     return log_step > 0.001 ? log_step : 0.001;
 }
 
-/* The geometric mean: what the change is measured from. */
-PERF_FN double perf_baseline_mean_(const double *x, size_t n)
+/* Makes x[0..n] logs around the mean of the first n, and returns that: changes are seen from it. */
+PERF_FN double perf_baseline_center_(double *x, size_t n)
 {
-    double sum = 0.0;
+    double mean = 0.0;
     size_t i;
 
-    for (i = 0; i < n; i++)
-        sum += perf_log(x[i]);
-    return n ? perf_exp(sum / PERF_CAST_(double, n)) : 0.0;
+    for (i = 0; i <= n; i++) {
+        x[i] = perf_log(x[i]);
+        mean += i < n ? x[i] / PERF_CAST_(double, n) : 0.0;
+    }
+    for (i = 0; i <= n; i++)
+        x[i] -= mean;
+    return mean;
 }
 
-/* A regression of the logs on `beside`, which says how far the other entries of each run moved. It
- * takes their part out of the new run's (the last's) *change, and sets the standard error *sd. 0:
- * the others moved farther than they do by themselves (1 in 10,000), and explain nothing.        */
-PERF_COLD_FN_ int perf_baseline_regress_(const double *before, const double *beside, size_t k,
-                                         double mean, double *change, double *sd)
+/* A regression of k logs y, 0 on average, on how far the other entries of each run moved.  It takes
+ * their part out of the new run's (the last's) *change, whose variance is *times what is returned,
+ * a single run's.  -1: the others moved farther than they do by themselves (1 in 10,000).        */
+PERF_COLD_FN_ double perf_baseline_regress_(const double *y, const double *beside, size_t k,
+                                            double *change, double *times)
 {
-    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, n = PERF_CAST_(double, k), x, y;
+    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, n = PERF_CAST_(double, k), x, most;
     size_t j;
 
     for (j = 0; j < k; j++)
         middle += beside[j] / n;
     for (j = 0; j < k; j++) {
         x = beside[j] - middle;
-        y = perf_log(before[j]) - mean;
         xx += x * x;
-        xy += x * y;
-        yy += y * y;
+        xy += x * y[j];
+        yy += y[j] * y[j];
     }
     x = beside[k] - middle;
-    y = perf_t_quantile(0.99995, n - 1.0);
-    if (!(x * x < y * y * (1.0 + 1.0 / n) * xx / (n - 1.0)))
-        return 0;
-    y = yy - xy * xy / xx;
+    most = perf_t_quantile(0.99995, n - 1.0);
+    if (!(x * x < most * most * (1.0 + 1.0 / n) * xx / (n - 1.0)))
+        return -1.0;
+    yy -= xy * xy / xx;
     *change -= xy / xx * x;
-    *sd = perf_sqrt((y > 0.0 ? y : 0.0) / (n - 2.0) * (1.0 + 1.0 / n + x * x / xx));
-    return 1;
+    *times = 1.0 + 1.0 / n + x * x / xx;
+    return yy > 0.0 ? yy / (n - 2.0) : 0.0;
 }
 
-/* One new run against k saved ones: Student's prediction interval for the logs.  It covers the
- * ratio if the runs are alike but for the change.  A random walk seen over a span S has a sample
- * variance of S/6; after a time `age` its distance from the mean has the variance age + S/3.
- * `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for ever, and runs of
- * one second also differ by noise that does not add up (without the end, a day after runs of
- * seconds the interval was -100 % to +1,000,000 %, and a doubled time passed).                   */
-PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, double now,
-                                                double tick, double walk, double *beside,
-                                                const perf_compare_opts *o, double *p)
+typedef struct perf_checking_ {
+    perf_read_         old, now;
+    perf_compare_opts  o;
+    double            *pool;
+    double            *moved;           /* of each run that counts, and of this one: how far its  */
+    size_t             each, used;      /* `each` entries moved, sorted; saved runs that count    */
+    double             common, weight;  /* the variance that is left of them; what it counts      */
+    double             first, last;     /* of the saved runs that hold the present entry          */
+    perf_baseline     *b;
+    size_t             entry_room;
+} perf_checking_;
+
+/* One new run, y[k], against k saved ones, whose logs y are 0 on average: Student's prediction
+ * interval.  It covers the ratio if the runs are alike but for the change.  A random walk seen over
+ * a span S has a sample variance of S/6; after a time `age` its distance from the mean has the
+ * variance age + S/3.  `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for
+ * ever, and runs of one second also differ by noise that does not add up.                        */
+PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const perf_checking_ *c, const double *y, size_t k,
+                                                double tick, double walk, const double *beside,
+                                                double *p)
 {
+    const perf_compare_opts *o = &c->o;
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
-    double        mean = perf_log(perf_baseline_mean_(before, k)), n = PERF_CAST_(double, k);
-    double        sd = 0.0, gap, fresh = 0.0, most;
+    double        n = PERF_CAST_(double, k), sd = 0.0, gap, fresh = 0.0, most, own;
     /* The variance of a walk has the precision of 2.5 degrees of freedom.  With 4 the interval
      * missed at most 4.3 % of 40,000 simulated changes; 5 % are nominal.                         */
     double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;
@@ -1637,15 +1645,22 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
 
     *p = 1.0;
     for (j = 0; j < k; j++)
-        sd += (perf_log(before[j]) - mean) * (perf_log(before[j]) - mean);
-    i.estimate = perf_log(now) - mean;
+        sd += y[j] * y[j];
+    i.estimate = y[k];
     if (k > 1) {
         sd /= n - 1.0;
         fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* if all runs were made at one time          */
         most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
         sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
-        if (beside && perf_baseline_regress_(before, beside, k, mean, &i.estimate, &sd))
+        own = beside ? perf_baseline_regress_(y, beside, k, &i.estimate, &most) : -1.0;
+        if (!(own < 0.0)) {
             df = n - 2.0;
+            if (own < 2.0 * c->common) {            /* else it is noisier than the others         */
+                own = (df * own + c->weight * c->common) / (df + c->weight);
+                df += c->weight;
+            }
+            sd = perf_sqrt(own * most);
+        }
         i.low = i.high = i.estimate;
         i = perf_widen_(i, sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df));
     }
@@ -1672,17 +1687,6 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const double *before, size_t k, 
         *p = sd > 0.0 ? 2.0 * perf_t_cdf(-gap / sd, df) : 0.0;
     return v;
 }
-
-typedef struct perf_checking_ {
-    perf_read_         old, now;
-    perf_compare_opts  o;
-    double            *pool;
-    double            *moved;           /* of each run that counts, and of this one: how far its  */
-    size_t             each, used;      /* `each` entries moved, sorted; saved runs that count    */
-    double             first, last;     /* of the saved runs that hold the present entry          */
-    perf_baseline     *b;
-    size_t             entry_room;
-} perf_checking_;
 
 PERF_COLD_FN_ void perf_baseline_fail_(perf_baseline *b, perf_status why, size_t at)
 {
@@ -1809,43 +1813,62 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
     return n;
 }
 
-/* Fills c->moved from entries that are in every run; ratios have no part in what entries share. */
+/* How far the others of each run moved: the middle of c->moved without one of them, y. */
+PERF_COLD_FN_ void perf_baseline_beside_(const perf_checking_ *c, const double *y, double *beside)
+{
+    size_t a = (c->each - 2) / 2, b = (c->each - 1) / 2, j;
+
+    for (j = 0; j <= c->used; j++) {
+        const double *x = c->moved + j * c->now.entries;
+        beside[j] = 0.5 * (x[a + (y[j] <= x[a])] + x[b + (y[j] <= x[b])]);
+    }
+}
+
+/* Fills c->moved from entries that are in every run; ratios have no part in what entries share.
+ * Then c->common: 8 runs tell little of one entry's noise, so the geometric mean of all is worth 12
+ * degrees of freedom more, or fewer as the entries differ by more than 8 runs make them.         */
 PERF_COLD_FN_ void perf_baseline_gather_(perf_checking_ *c)
 {
-    double figure[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1], mean;
-    size_t i, j, room = c->now.entries;
+    double figure[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1], x, sum = 0.0, squares = 0.0;
+    double df = PERF_CAST_(double, c->used) - 2.0, n, *own;
+    size_t i, j, room = c->now.entries, rows = c->used + 1;
 
-    c->moved = PERF_CAST_(double *, PERF_MALLOC((c->used + 1) * (room + 1) * sizeof *c->moved));
+    c->moved = PERF_CAST_(double *, PERF_MALLOC(2 * rows * (room + 1) * sizeof *c->moved));
     if (!c->moved)
         perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
-    for (i = 0; c->moved && i < room; i++) {
+    own = c->moved ? c->moved + rows * room : c->moved; /* by entry                               */
+    for (i = 0; own && i < room; i++) {
         const perf_read_entry_ *e = c->now.order[i];
         if (!e->kind || e->kind == PERF_BASELINE_AB || (i && perf_read_same_(&c->now, i - 1, e)) ||
             perf_baseline_figures_(c, &c->old, e, 1, figure, &e) < c->used ||
             !perf_baseline_figures_(c, &c->now, e, 0, now, &e))
             continue;
-        mean = perf_log(perf_baseline_mean_(figure, c->used));
         figure[c->used] = now[0];
-        for (j = 0; j <= c->used; j++)
-            c->moved[j * room + c->each] = perf_log(figure[j]) - mean;
+        (void)perf_baseline_center_(figure, c->used);
+        memcpy(own + c->each * rows, figure, rows * sizeof *own);
+        for (j = 0; j < rows; j++)
+            c->moved[j * room + c->each] = figure[j];
         c->each++;
     }
-    for (j = 0; c->moved && j <= c->used; j++)
+    for (j = 0; c->each && j < rows; j++)
         perf_sort_values(c->moved + j * room, c->each);
-}
-
-/* The middle of sorted x[0..n) without one value, `own`; n > 1. */
-PERF_FN double perf_baseline_others_(const double *x, size_t n, double own)
-{
-    size_t a = (n - 2) / 2, b = (n - 1) / 2;
-
-    return 0.5 * (x[a + (own <= x[a])] + x[b + (own <= x[b])]);
+    for (i = 0; i < c->each && c->each >= PERF_BASELINE_BESIDE_; i++, own += rows) {
+        perf_baseline_beside_(c, own, figure);
+        x = perf_baseline_regress_(own, figure, c->used, now, now + 1);
+        x = perf_log((x > 0.0 ? x : 0.0) + 1e-6);   /* a tenth of a percent: ties are no noise    */
+        sum += x;
+        squares += x * x;
+    }
+    n = PERF_CAST_(double, c->each);            /* log(chi^2 / df) is on average -1 / df, with    */
+    c->common = perf_exp(sum / n + 1.0 / df);   /* the variance 2 / df + 2 / df^2                 */
+    x = (squares - sum * sum / n) / (n - 1.0) - 2.0 / df - 2.0 / (df * df);
+    c->weight = x > 1.0 / 6 ? 2.0 / x : 12.0;
 }
 
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ *e)
 {
     double                  before[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1];
-    double                  beside[PERF_READ_RUNS_ + 1], walk;
+    double                  beside[PERF_READ_RUNS_ + 1], walk, tick;
     const perf_read_entry_ *was = e, *is = e;
     perf_baseline_entry    *n = perf_baseline_new_(c, e);
     size_t                  k, any, together;
@@ -1866,20 +1889,18 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
                                 : "new: not in the baseline";
         return;
     }
-    n->before = perf_baseline_mean_(before, k);
+    before[k] = n->now;
+    n->before = perf_exp(perf_baseline_center_(before, k));
     walk = perf_baseline_walk_(c, k);
     together = c->each >= PERF_BASELINE_BESIDE_ && !(walk > 0.0) && k == c->used &&
                e->kind != PERF_BASELINE_AB;
-    before[k] = n->now;
-    for (any = 0; together && any <= k; any++)
-        beside[any] = perf_baseline_others_(c->moved + any * c->now.entries, c->each,
-                                            perf_log(before[any]) - perf_log(n->before));
+    if (together)
+        perf_baseline_beside_(c, before, beside);
     c->b->beside += together;
-    n->verdict = perf_baseline_judge_(before, k, n->now,
-                                      perf_baseline_tick_(e->kind, c->o.rule.metric,
-                                                          perf_baseline_step_(&c->old, was),
-                                                          perf_baseline_step_(&c->now, is)),
-                                      walk, together ? beside : PERF_NULL_, &c->o, &n->p);
+    tick = perf_baseline_tick_(e->kind, c->o.rule.metric, perf_baseline_step_(&c->old, was),
+                               perf_baseline_step_(&c->now, is));
+    n->verdict = perf_baseline_judge_(c, before, k, tick, walk, together ? beside : PERF_NULL_,
+                                      &n->p);
 }
 
 /* Decisions within the family: Holm over those that make a claim at all. */
@@ -1900,8 +1921,7 @@ PERF_COLD_FN_ void perf_baseline_family_(perf_baseline *b)
     for (i = n = 0; i < b->entries && b->status == PERF_OK; i++) {
         perf_baseline_entry *e = &b->entry[i];
         e->decision = PERF_INCONCLUSIVE;
-        if (e->runs &&
-            (p[n++] <= 1.0 - b->confidence || (e->verdict.warnings & PERF_WARN_OUTPUTS)))
+        if (e->runs && (p[n++] <= 1.0 - b->confidence || (e->verdict.warnings & PERF_WARN_OUTPUTS)))
             e->decision = e->verdict.decision;
         b->accepted += e->decision == PERF_ACCEPT;
         b->rejected += e->decision == PERF_REJECT;

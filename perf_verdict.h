@@ -80,10 +80,7 @@ typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_
 
 typedef enum perf_metric {              /* what is compared, candidate against baseline           */
     PERF_METRIC_PAIR,                   /* what is compared: candidate with baseline              */
-    PERF_METRIC_P50,
-    PERF_METRIC_P95,
-    PERF_METRIC_P99,
-    PERF_METRIC_MEAN,
+    PERF_METRIC_P50, PERF_METRIC_P95, PERF_METRIC_P99, PERF_METRIC_MEAN,
     PERF_METRIC_MEMORY,                 /* like PAIR; only the wording differs                    */
     PERF_METRIC_THROUGHPUT              /* like PAIR; more is better                              */
 } perf_metric;

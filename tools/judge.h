@@ -294,13 +294,15 @@ PERF_FN int ab_match_runs_(const ab_series *a, const ab_series *b, size_t *match
 }
 
 /* Were the pairs of runs measured in turns, a coin deciding who goes first?  The files say when and
- * where each run was.  "" in cap: yes.  A pair must be over before the next one begins; times are
- * often whole seconds, so two that are equal may stand either way.                               */
+ * where each run was.  "" in cap: yes.  A pair must be over before the next one begins, and each
+ * side must have been first.  Times are often whole seconds: equal ones deny nothing, but show
+ * nothing either (eight of A, then eight of B, within one second), so half of the pairs must begin
+ * later than the one before ended.                                                               */
 PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t *match, char *cap,
                             size_t size)
 {
     ab_when *pair = (ab_when *)ab_grow(NULL, a->runs, sizeof *pair);
-    size_t   i, first[2] = {0, 0}, turns = 0;
+    size_t   i, first[2] = {0, 0}, turns = 0, apart = 1;
     double   last = 0.0;
     int      known = 1;
 
@@ -322,6 +324,7 @@ PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t
         for (i = 0; i < a->runs; i++) {
             double x = a->run[pair[i].run].time, y = b->run[match[pair[i].run]].time;
             turns += pair[i].time >= last;
+            apart += i && pair[i].time > last;
             last = x > y ? x : y;
         }
         if (turns < a->runs)
@@ -329,6 +332,9 @@ PERF_FN void ab_took_turns_(const ab_series *a, const ab_series *b, const size_t
         else if (a->runs > 1 && (first[0] == a->runs || first[1] == a->runs))
             snprintf(cap, size, "%c always ran first: no coin decided the order",
                      first[0] ? 'A' : 'B');
+        else if (a->runs > 1 && (!first[0] || !first[1] || 2 * apart < a->runs))
+            snprintf(cap, size, "the times in the files are too coarse to show that the runs took "
+                     "turns: --turns vouches for it");
     }
     free(pair);
 }
@@ -655,8 +661,9 @@ PERF_FN int ab_too_coarse_(const ab_data *d)
 PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
 {
     const perf_verdict *v = &d->v;
-    const char         *what = d->how == AB_HOW_RUNS ? "pairs of runs" : d->how == AB_HOW_PAIRS
-                                                           ? "pairs" : "values on each side";
+    const char         *what = d->how == AB_HOW_RUNS || d->how == AB_HOW_PAIRS ? "pair" : "value";
+    const char         *of = d->how == AB_HOW_RUNS ? " of runs"
+                           : d->how == AB_HOW_PAIRS ? "" : " on each side";
     const char         *would = v->ratio.high < v->threshold ? "would ACCEPT"
                               : v->ratio.low > v->threshold  ? "would REJECT" : "";
     double  more = v->pairs_needed < 1e9 ? (double)(uint64_t)v->pairs_needed : 0.0;
@@ -672,9 +679,9 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
         snprintf(out, size, "%s; ask for p50 or p99 instead", v->reason);
     else if (d->how == AB_HOW_SEPARATE && (v->warnings & PERF_WARN_UNBOUNDED) && v->pairs_needed < 1e9)
         snprintf(out, size,
-                 "not interleaved, and %.0f more values a side are needed: measure in turns "
-                 "(perf-ab run), or give %d pairs of runs",
-                 more, AB_ENOUGH_RUNS);
+                 "not interleaved, and %.0f more value%s needed on each side: measure in turns "
+                 "(perf-ab run), or give %d pairs of runs", more, more > 1.0 ? "s are" : " is",
+                 AB_ENOUGH_RUNS);
     else if (d->how == AB_HOW_SEPARATE)
         snprintf(out, size,
                  "not interleaved%s%s: measure in turns (perf-ab run), or give %d pairs of runs",
@@ -686,10 +693,10 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
     else if (*would)
         snprintf(out, size, "%s", v->reason);
     else if (v->pairs_needed < 1e9)
-        snprintf(out, size, v->warnings & PERF_WARN_UNBOUNDED ? "at least %.0f more %s"
-                                                              : "about %.0f more %s", more, what);
+        snprintf(out, size, "%s %.0f more %s%s%s", v->warnings & PERF_WARN_UNBOUNDED ? "at least"
+                 : "about", more, what, more > 1.0 ? "s" : "", of);
     else
-        snprintf(out, size, "no number of %s: the effect sits at the threshold", what);
+        snprintf(out, size, "no number of %ss%s: the effect sits at the threshold", what, of);
 }
 
 /* The family-wise p-values (Holm) of the rows that could be decided at all. */

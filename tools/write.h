@@ -198,12 +198,16 @@ PERF_FN double ab_forest_log(const ab_forest *a, double value)
     return x > 0.0 ? perf_log(x) : -PERF_INF_;
 }
 
-/* Label number i of the axis, from 0; NaN behind the last one. */
+/* Label number i of the axis, from 0; NaN behind the last one.  Where no round number is left below
+ * (0x, -100 %), the first label is the lower end itself.                                         */
 PERF_FN double ab_forest_tick(const ab_forest *a, int i)
 {
-    double low = ab_forest_value(a, a->low) / a->step, first = (double)(int64_t)low;
-    double t = (first + (first < low - 1e-6 ? 1.0 : 0.0) + (double)i) * a->step;
+    double low = ab_forest_value(a, a->low) / a->step, first = (double)(int64_t)low, t;
 
+    first += first < low - 1e-6 ? 1.0 : 0.0;
+    if (first > low + 1e-6 && i-- == 0)
+        return low * a->step;
+    t = (first + (double)i) * a->step;
     return i < 20 && t <= ab_forest_value(a, a->high) + 1e-6 * a->step
                ? ab_abs(t) < 1e-9 * a->step ? 0.0 : t : PERF_NAN_;
 }

@@ -162,17 +162,115 @@ static void tour(void)
     (void)perf_schedule_end(&schedule);
 }
 
+enum { KNOWN = 150 };
+
+static perf_scope across;
+static char       known[KNOWN][16];
+
+static uint64_t cells_count(const perf_recorder_ *t)
+{
+    uint64_t    sum = 0;
+    uint32_t    id;
+    perf_cell_ *c;
+
+    for (id = 1; id < t->room; id++)
+        if ((c = t->cell[id]) != NULL)
+            do
+                sum += c->count;
+            while ((c = c->kin) != t->cell[id]);
+    return sum;
+}
+
+/* Every kind of mark, of names that are known; returns how many. */
+static int marks(void)
+{
+    perf_scope s;
+    int        i;
+
+    perf_count("a counter", 1);
+    perf_scope_value("a value", 2);
+    for (i = 0; i < KNOWN; i++) {
+        s = perf_scope_begin(known[i]);
+        perf_scope_end(&s);
+    }
+    return KNOWN + 2;
+}
+
+/* A thread that has used up its memory to the last byte: each mark is counted, or counted as lost, or both, where
+ * there is no room for its percentile only. */
+static void *drained(void *unused)
+{
+    perf_recorder_ *t;
+    uint64_t        before;
+    int             n;
+
+    { PERF_SCOPE("a counter"); }
+    t = perf_recorder_get_();
+    fails_at = maps;
+    for_ever = 1;
+    while (perf_pool_(&t->pool, &t->pool_end, 64, 64, 1)) {
+    }
+    before = cells_count(t);
+    n = 1 + marks();
+    perf_scope_end(&across);    /* begun elsewhere */
+    CHECK(t->losses[PERF_LOSS_LOST_] <= (uint64_t)n && cells_count(t) - before <= 20 &&
+              cells_count(t) - before + t->losses[PERF_LOSS_LOST_] >= (uint64_t)n, "%g counted, %g lost of %d",
+          (double)(cells_count(t) - before), (double)t->losses[PERF_LOSS_LOST_], n);
+    CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
+    fails_at = -1;
+    before = cells_count(t) + t->losses[PERF_LOSS_LOST_];
+    n = marks();
+    CHECK(cells_count(t) + t->losses[PERF_LOSS_LOST_] - before == (uint64_t)n, "memory is back: %g of %d",
+          (double)(cells_count(t) + t->losses[PERF_LOSS_LOST_] - before), n);
+    before = cells_count(t);
+    (void)marks();
+    CHECK(cells_count(t) - before == (uint64_t)n, "all of them: %g of %d", (double)(cells_count(t) - before), n);
+    return unused;
+}
+
+static void thread_without(void)
+{
+    pthread_t t;
+    int       i;
+
+    for (i = 0; i < KNOWN; i++)
+        snprintf(known[i], sizeof known[i], "known %d", i);
+    (void)marks();
+    across = perf_scope_begin("across");
+    CHECK(!pthread_create(&t, NULL, drained, NULL) && !pthread_join(t, NULL), "thread");
+
+    /* a stream that has no room to remember what it wrote: it ends, and says so */
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "stream");
+    fails_at = maps;
+    for_ever = 1;
+    while (perf_pool_(&perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    }
+    (void)marks();
+    CHECK(perf_trace_stream_flush() == PERF_EIO && perf_error() != PERF_OK, "%s", perf_status_text(perf_error()));
+    fails_at = -1;
+    CHECK(perf_trace_stream_end() == PERF_EIO && perf_trace_stream(path) == PERF_OK, "and the next one is whole");
+    (void)marks();
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    (void)remove(path);
+}
+
 static int child(long at, int ever, int registry)
 {
     int   status = -1;
-    pid_t pid = fork();
+    pid_t pid;
+
+    fflush(stdout);
+    pid = fork();
 
     if (pid == 0) {
         check_passed_ = check_failed_ = 0;
         fails_at = at < 0 ? -1 : maps + at;
         for_ever = ever;
         alarm(60);
-        if (registry) {
+        if (registry == 2) {
+            thread_without();
+        } else if (registry) {
             tour();
         } else {
             (void)record();
@@ -193,6 +291,7 @@ int main(int argc, char **argv)
     snprintf(path, sizeof path, "%s/file", argc > 1 ? argv[1] : ".");
     CHECK(child(-1, 0, 1) == 0, "nothing fails");
     CHECK(child(0, 1, 0) == 0, "no registry at all");
+    CHECK(child(-1, 0, 2) == 0, "a thread without memory");
     for (ever = 0; ever < 2; ever++)
         for (at = 0; at < 24; at++)
             CHECK(child(at, ever, 1) == 0, "no memory at call %ld%s", at, ever ? " and for ever" : "");

@@ -596,6 +596,9 @@ static void exports(void)
     text = file_text(path);
     CHECK(json_valid(text) && strstr(text, "\"context\":{\"k\":\"v\"}") && !strstr(text, "1000000000000"), "%s", text);
     free(text);
+    for (k = 0; k < 100 && !(perf_run_here_(&o).time_s > (double)(uint64_t)perf_run_here_(&o).time_s); k++)
+        ;
+    CHECK(k < 100, "runs of one second are told apart");
     item[0].count = 0; /* a result without a slice that may be written: nothing to tell */
     o.count = 1;
     text = exported(PERF_EXPORT_GO, &o);
@@ -747,6 +750,159 @@ static void other_runs(void)
         o.any_machine = 0;
     }
     remove(to);
+    remove(path);
+}
+
+/* What this process has measured itself, each of nine runs alike: a duel, a bench, a scope, a counter.  All is
+ * found again under its kind; then as if the processor's time had decided.                        */
+static void own_loops(void)
+{
+    static double      cpu[2][4] = {{100, 101, 102, 103}, {50, 51, 1e-210, 1e210}};
+    perf_registry_    *r = perf_registry_read_();
+    perf_results_opts  o = perf_results_opts_default();
+    perf_baseline_opts c = perf_baseline_opts_default();
+    perf_ab_opts       ab = perf_ab_opts_default();
+    perf_bench_opts    bo = perf_bench_opts_default();
+    perf_loop_state_  *duel;
+    perf_race          race;
+    perf_bench         b;
+    perf_ab            loop;
+    perf_baseline      found;
+    static const char *const name[8] = {"b0", "b1", "b2", "b3", "b4", "b5", "b6", "b7"};
+    static const perf_metric metric[4] = {PERF_METRIC_P50, PERF_METRIC_P95, PERF_METRIC_P99, PERF_METRIC_MEAN};
+    char               run[20], *text;
+    FILE              *f;
+    size_t             k, i, kinds[4];
+
+    perf_reset();
+    r->results = NULL;
+    ab.max_pairs = ab.min_pairs = 6;
+    ab.max_seconds = 0.02;
+    ab.control = -1;
+    race = perf_race_begin("race", 2, &ab);     /* a race is no pair: it is not saved */
+    while (perf_race_next(&race) >= 0)
+        perf_clobber();
+    (void)perf_race_end(&race);
+    bo.max_seconds = 0.005;
+    for (i = 0; i < 8; i++) {
+        b = perf_bench_begin(name[i], &bo);
+        while (perf_bench_next(&b))
+            perf_clobber();
+        CHECK(perf_bench_end(&b).status == PERF_OK, "bench");
+    }
+    loop = perf_ab_begin("duel", &ab);
+    while (perf_ab_next(&loop) >= 0)
+        perf_clobber();
+    (void)perf_ab_end(&loop);
+    for (i = 0; i < 2000; i++) {
+        PERF_SCOPE("often");
+        perf_count("counter", 1);
+    }
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE("thrice");
+    }
+    remove(path);
+    for (k = 0; k < 9; k++) {
+        snprintf(run, sizeof run, "run %d", (int)k);
+        o.run = run;
+        o.time_s = 1.7e9 + (double)k;
+        CHECK(perf_baseline_add(path, &o) == PERF_OK, "run %d", (int)k);
+    }
+    o.run = "now";
+    o.time_s = 1.7e9 + 9;                       /* "1 second ago" */
+    c.now = o;
+    c.most_unchanged = 1;
+    found = perf_baseline_check(path, &c);
+    CHECK(found.status == PERF_OK && found.runs == 9 && !found.other_runs && !found.missing && !found.fresh && !found.rejected, "%s: %d runs, %d missing",
+          perf_status_text(found.status), (int)found.runs, (int)found.missing);
+    memset(kinds, 0, sizeof kinds);
+    for (i = 0; i < found.entries; i++) {
+        kinds[found.entry[i].kind]++;
+        CHECK(found.entry[i].runs == 9 && fabs(found.entry[i].now / found.entry[i].before - 1) < 1e-3, "%s: %g to %g", found.entry[i].name,
+              found.entry[i].before, found.entry[i].now);
+    }
+    CHECK(kinds[1] == 8 && kinds[2] == 1 && kinds[3] == 2, "%d benches, %d duels, %d scopes", (int)kinds[1], (int)kinds[2], (int)kinds[3]);
+    CHECK(found.beside == 10, "all but the duel: %d", (int)found.beside);
+    snprintf(run, sizeof run, "%.3fx", found.entry[8].now);
+    f = fopen("table", "wb");
+    CHECK(f && perf_baseline_to(f, &found) == PERF_OK && !fclose(f), "table");
+    text = file_text("table");
+    CHECK(strstr(text, "the last 1 second ago") && strstr(text, ", beside what the entries share\n") && strstr(text, run), "%s in %s", run, text);
+    free(text);
+    remove("table");
+    perf_baseline_free(&found);
+    for (i = 0; i < 4; i++) {                   /* percentiles of three calls are not known */
+        c.accept.rule = perf_rule_no_regression(2.0, metric[i]);
+        found = perf_baseline_check(path, &c);
+        CHECK(found.status == PERF_OK && found.entries == 11, "%s", perf_status_text(found.status));
+        for (k = 0; k < found.entries; k++) {
+            int few = !strcmp(found.entry[k].name, "thrice") && metric[i] != PERF_METRIC_MEAN;
+            if (found.entry[k].kind == PERF_BASELINE_SCOPE)
+                CHECK((found.entry[k].runs == 0) == few && (!few || strstr(found.entry[k].verdict.reason, "too few")), "%d: %s: %d runs", (int)i,
+                      found.entry[k].name, (int)found.entry[k].runs);
+        }
+        perf_baseline_free(&found);
+    }
+    c.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    c.accept.rule.metric = PERF_METRIC_THROUGHPUT;
+    found = perf_baseline_check(path, &c);
+    CHECK(found.status == PERF_EINVAL && !found.entries, "throughput: %s", perf_status_text(found.status));
+    c.accept.rule.metric = PERF_METRIC_MEMORY;
+    found = perf_baseline_check(path, &c);
+    CHECK(found.status == PERF_EINVAL && !found.entries, "memory: %s", perf_status_text(found.status));
+
+    /* the processor's time decides: its values are written, pair by pair where both are durations */
+    duel = (perf_loop_state_ *)r->results;
+    CHECK(duel->loop.kind == 2 && !strcmp(duel->loop.name, "duel"), "the last one");
+    duel->ab.decides = PERF_DECIDES_CPU;
+    duel->ab.baseline_cpu = perf_summarize(cpu[0], 4);
+    duel->ab.candidate_cpu = perf_summarize(cpu[1], 2);
+    duel->ab.verdict.reason = NULL;
+    duel->ab.warnings = UINT32_C(1) << 31;
+    for (i = 0; i < 2; i++) {
+        duel->arm[i].cpu = cpu[i];
+        duel->arm[i].count = 4;
+    }
+    CHECK(perf_results_save(path, &o) == PERF_OK, "save");
+    text = file_text(path);
+    CHECK(json_valid(text) && strstr(text, "\"decides\":\"cpu\"") && strstr(text, "\"reason\":\"\"") && strstr(text, "\"unknown warning\"") &&
+              strstr(text, "\"baseline\":[100,101]") && strstr(text, "\"candidate\":[50,51]"),
+          "%.3000s", strstr(text, "\"duel\""));
+    free(text);
+    CHECK(perf_results_to(fopen("/dev/full", "wb"), &o) == PERF_EIO, "a full disk");
+    f = fopen("/dev/full", "wb");
+    (void)setvbuf(f, NULL, _IONBF, 0);
+    CHECK(f && perf_results_to(f, &o) == PERF_EIO, "a full disk, without a buffer");
+    fclose(f);
+    r->results = NULL;
+    perf_reset();
+}
+
+/* A hundred damaged files are kept, each under a name of its own; the next is left where it is. */
+static void damaged(void)
+{
+    static const char *const wrong[] = {"half a {", "{\"perf_results\":1,\"benchmarks\":[{\"name\":\"x\",\"samples\":[1e400]}]}",
+                                        "{\"perf_results\":9}"};
+    char        name[600], *text;
+    int         i;
+    perf_status status;
+
+    for (i = 1; i <= 101; i++) {
+        FILE *f = fopen(path, "wb");
+        CHECK(f && fputs(wrong[i % 3], f) >= 0 && !fclose(f), "write");
+        status = perf_baseline_add(path, NULL);
+        CHECK(status == (i == 101 ? PERF_EIO : PERF_OK), "%d: %s", i, perf_status_text(status));
+        text = file_text(path);
+        CHECK((strcmp(text, wrong[i % 3]) == 0) == (i == 101), "%d: %.100s", i, text);
+        free(text);
+    }
+    for (i = 1; i <= 101; i++) {
+        snprintf(name, sizeof name, i > 1 ? "%s.damaged.%d" : "%s.damaged", path, i);
+        text = i < 101 ? file_text(name) : NULL;
+        CHECK(i == 101 || !strcmp(text, wrong[i % 3]), "%s", name);
+        CHECK((remove(name) == 0) == (i < 101), "%s", name);
+        free(text);
+    }
     remove(path);
 }
 
@@ -1031,6 +1187,8 @@ int main(int argc, char **argv)
     files();
     exports();
     other_runs();
+    own_loops();
+    damaged();
     names();
     loops();
     odd_marks();

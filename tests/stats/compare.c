@@ -560,6 +560,20 @@ static void walsh(void)
         CHECK(k > m, "n = %lu, k = %lu of %lu", (unsigned long)n, (unsigned long)k,
               (unsigned long)m);
     }
+    for (round = 0; round < 3 * 256; round++) { /* all of four neighbours, 0 to 3 steps up: halves round up or down */
+        double first = round < 256 ? 1.0 : round < 512 ? -1.0 - 1e-15 : 0.0, step = round < 512 ? 2.220446049250313e-16 : 5e-324;
+        size_t m = 0;
+        for (i = 0; i < 4; i++)
+            d[i] = first + step * (double)(round >> 2 * i & 3);
+        perf_sort_values(d, 4);
+        for (i = 0; i < 4; i++)
+            for (j = i; j < 4; j++)
+                all[m++] = 0.5 * (d[i] + d[j]);
+        perf_sort_values(all, m);
+        for (k = 1; k <= m && perf_walsh_kth_(d, 4, k) == all[k - 1]; k++)
+            ;
+        CHECK(k > m, "neighbours %d, k = %lu", round, (unsigned long)k);
+    }
 }
 
 static int ascending(const void *x, const void *y)
@@ -811,7 +825,7 @@ static void shapes(void)
     perf_rule         rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
     perf_verdict      v;
     perf_seq          s;
-    int               trial, wrong[2], said = 0, i;
+    int               trial, wrong[2], said = 0, i, n;
 
     wrong[0] = wrong[1] = 0;
     for (trial = 0; trial < 1000; trial++) {    /* pair by pair, exactly at the median ratio      */
@@ -861,6 +875,25 @@ static void shapes(void)
     }
     CHECK(wrong[0] <= 40 && wrong[1] <= 40, "p50 of pairs, two modes: %d ACCEPT, %d REJECT of 1000",
           wrong[0], wrong[1]);
+
+    for (n = 7; n <= 24; n += n < 10 ? 3 : n < 12 ? 2 : 12) {
+        wrong[0] = wrong[1] = 0;                /* two speeds in turn, or three; a coin deals them */
+        for (trial = 0; trial < 1000; trial++) {
+            int turn = (int)(3.0 * uniform());
+            for (i = 0; i < n; i++, turn += 2) {
+                double x = 1.0 + 0.2 * (turn % (n == 12 ? 3 : 2)), y = 1.0 + 0.2 * ((turn + 1) % (n == 12 ? 3 : 2));
+                int    first = uniform() < 0.5;
+                a[i] = (first ? x : y) * perf_exp(0.01 * normal());
+                b[i] = (first ? y : x) * perf_exp(0.01 * normal());
+            }
+            o.rule = perf_rule_speedup(1.0, PERF_METRIC_P50);
+            v = perf_compare_pairs(a, b, (size_t)n, &o);
+            wrong[0] += v.decision == PERF_ACCEPT;
+            wrong[1] += v.decision == PERF_REJECT;
+        }
+        CHECK(wrong[0] <= 40 && wrong[1] <= 40, "p50 of %d pairs, speeds in turn: %d ACCEPT, %d REJECT of 1000",
+              n, wrong[0], wrong[1]);
+    }
 
     wrong[0] = wrong[1] = 0;
     for (trial = 0; trial < 1000; trial++) {    /* the mean of a skewed arm                       */
