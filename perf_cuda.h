@@ -50,9 +50,7 @@ typedef struct perf_gpu_scope {         /* private */
 } perf_gpu_scope;
 
 typedef enum perf_gpu_kind {            /* what a scope's device time goes into */
-    PERF_GPU_KERNEL = 6,
-    PERF_GPU_HOST_TO_DEVICE = 7,
-    PERF_GPU_DEVICE_TO_HOST = 8,
+    PERF_GPU_KERNEL = 6, PERF_GPU_HOST_TO_DEVICE = 7, PERF_GPU_DEVICE_TO_HOST = 8,
     PERF_GPU_DEVICE_TO_DEVICE = 9
 } perf_gpu_kind;
 

@@ -417,8 +417,7 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
     perf_file_  *f = &w->file;
     perf_node_  *node = w->tree->node;
     perf_name_ **names = PERF_ACQ_(&w->tree->registry->names);
-    uint64_t     value[3];
-    uint32_t     i, k;
+    uint32_t     i;
 
     perf_file_put_(f, "<!doctype html><html lang=en><meta charset=utf-8><title>flame graph</title>"
                       "<meta name=viewport content='width=device-width,initial-scale=1'><style>"
@@ -434,26 +433,20 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
                       "its share of the time, its colour its name. Tap for figures and to zoom; "
                       "the boxes above lead back.</p><script>\nconst title=");
     perf_file_putf_(f, "%.0s", w->title);
-    /* [parent, name, total ns, self ns, calls]; a parent always stands before its children */
-    perf_file_put_(f, ";\nconst node=[[0,\"all\",");
-    perf_file_number_(f, PERF_CAST_(uint64_t, PERF_CAST_(double, node[0].total) * w->tick));
-    perf_file_put_(f, ",0,1]");
-    for (i = 1; i < w->tree->count; i++) {
-        perf_file_put_(f, ",\n");
+    /* [parent, name, total ns, self ns, width, calls]; parents stand before their children */
+    perf_file_put_(f, ";\nconst node=[");
+    for (i = 0; i < w->tree->count; i++) {
+        perf_file_put_(f, i ? ",\n" : "");
         if (node[i].total < node[0].total / 5000) {    /* too small to be seen                    */
             perf_file_put_(f, "0");
             continue;
         }
-        perf_file_putf_(f, "[%.0f,%.0s", PERF_CAST_(double, node[i].parent),
-                        names[node[i].name]->site.name);
-        value[0] = PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].total) * w->tick);
-        value[1] = PERF_CAST_(uint64_t, PERF_CAST_(double, node[i].self) * w->tick);
-        value[2] = node[i].calls;
-        for (k = 0; k < 3; k++) {
-            perf_file_put_(f, ",");
-            perf_file_number_(f, value[k]);
-        }
-        perf_file_put_(f, "]");
+        perf_file_putf_(f, "[%.0f,%.0s,%.0f,%.0f,%.0f,%.0f]", PERF_CAST_(double, node[i].parent),
+                        i ? names[node[i].name]->site.name : "all",
+                        PERF_CAST_(double, node[i].total) * w->tick,
+                        PERF_CAST_(double, node[i].self) * w->tick,
+                        PERF_CAST_(double, i ? node[i].size : node[0].total) * w->tick,
+                        i ? PERF_CAST_(double, node[i].calls) : 1.0);
     }
     perf_file_put_(f, "];\nconst diagnosis=");
     perf_file_putf_(f, "%.0s", w->diagnosis);
@@ -466,21 +459,21 @@ PERF_COLD_FN_ void perf_flame_go_(void *with)
         "$('h').textContent=title;$('b').textContent=diagnosis;\n"
         "const color=s=>{let h=0;for(const c of s)h=(h*31+c.charCodeAt(0))%3600;"
         "return'hsl('+(h%60)+',80%,'+(62+h%20)+'%)'};\n"
-        "const words=n=>n[1]+': '+time(n[2])+' in '+n[4]+' calls, '+time(n[3])+' itself, '+"
-        "part(n[2])+' of all, '+time(Math.round(n[2]/(n[4]||1)))+' a call';\n"
+        "const words=n=>n[1]+': '+time(n[2])+' in '+n[5]+' calls, '+time(n[3])+' itself, '+"
+        "part(n[2])+' of all, '+time(Math.round(n[2]/(n[5]||1)))+' a call';\n"
         "function box(i,x,w,y){if(w<0.05)return;const d=document.createElement('div'),n=node[i],"
         "q=$('q').value.toLowerCase();d.style.left=x+'%';d.style.width=w+'%';d.style.top=y*22+'px';"
-        "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[4]+"
+        "d.style.background=color(n[1]);d.textContent=n[1]+' '+part(n[2])+' '+time(n[2])+' '+n[5]+"
         "'x';d.title=words(n);if(q&&!n[1].toLowerCase().includes(q))d.className='dim';"
         "d.onclick=()=>{$('d').textContent=words(n);show(i)};$('g').appendChild(d);"
         "depth=Math.max(depth,y+1);\n"
-        "for(const k of kids[i]){const c=w*node[k][2]/(n[2]||1);box(k,x,c,y+1);x+=c}}\n"
+        "for(const k of kids[i]){const c=w*node[k][4]/(n[4]||1);box(k,x,c,y+1);x+=c}}\n"
         "function show(i){at=i;$('g').replaceChildren();depth=0;const up=[];"
         "for(let k=i;k;k=node[k][0])up.unshift(node[k][0]);"
         "up.forEach((k,y)=>{const s=kids[k];kids[k]=[];box(k,0,100,y);kids[k]=s});"
         "box(i,0,100,up.length);$('g').style.height=depth*22+'px'}\n"
         "$('q').oninput=()=>{show(at);const q=$('q').value.toLowerCase();let s=0;"
-        "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][2];"
+        "const add=i=>{if(q&&node[i][1].toLowerCase().includes(q))s+=node[i][4];"
         "else kids[i].forEach(add)};add(0);"
         "$('d').textContent=q?'found: '+time(s)+', '+part(s)+' of all':''};\n"
         "$('r').onclick=()=>{$('d').textContent=words(node[0]);show(0)};show(0);\n</script>\n");
@@ -522,11 +515,9 @@ typedef struct perf_export_row_ {
 PERF_FN perf_export_row_ perf_export_row_of_(perf_export_format format)
 {
     static const perf_export_row_ row[] = {
-        {"google", perf_put_google_, PERF_NULL_},
-        {"go", perf_put_go_, PERF_NULL_},
+        {"google", perf_put_google_, PERF_NULL_}, {"go", perf_put_go_, PERF_NULL_},
         {"openmetrics", perf_put_openmetrics_, PERF_NULL_},
-        {"folded", PERF_NULL_, perf_folded_go_},
-        {"flame", PERF_NULL_, perf_flame_go_},
+        {"folded", PERF_NULL_, perf_folded_go_}, {"flame", PERF_NULL_, perf_flame_go_},
         {PERF_NULL_, PERF_NULL_, PERF_NULL_}};
 
     return row[PERF_CAST_(unsigned, format) < PERF_EXPORT_FORMATS_ ? format : PERF_EXPORT_FORMATS_];

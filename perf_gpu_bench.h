@@ -821,8 +821,7 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     }
     if (a->launches < least || s->arm[s->arms - 1].launches < least || s->arm[0].launches < least)
         return 0;
-    return s->calm > 1 || s->r.opts.warmup ||
-           PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
+    return s->calm > 1 || s->r.opts.warmup || PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
@@ -958,8 +957,7 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
     int            ok;
 
     s->opened = 0;
-    ok = !s->inside ||
-         perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
+    ok = !s->inside || perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
     ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok;
     if (ok && !perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0))) {
         a->exec = PERF_NULL_;
@@ -1236,8 +1234,7 @@ PERF_COLD_FN_ void perf_gpu_ask_(perf_gpu_loop_ *s)
         s->r.status = PERF_ENOGPU;              /* none current, or the driver was not started */
         return;
     }
-    if (!perf_gpu_try_(s, s->r.code) ||
-        (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
+    if (!perf_gpu_try_(s, s->r.code) || (PERF_PTR_(uintptr_t, s->stream) > 2 && s->t->stream_ctx &&
          !perf_gpu_try_(s, s->t->stream_ctx(s->stream, &s->ctx))) ||
         !perf_gpu_try_(s, perf_gpu_enter_(s->t, s->ctx, &in)))
         return;
@@ -1288,8 +1285,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     s->coin = o.seed;
     s->typical = m == PERF_METRIC_PAIR;
     if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
-        perf_is_nan_(o.accept.confidence) ||
-        perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
+        perf_is_nan_(o.accept.confidence) || perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
         s->r.status = PERF_EINVAL;
         s->phase = PERF_GPU_DONE_;
         return s;

@@ -440,8 +440,7 @@ PERF_COLD_FN_ int perf_gpu_fill_native_(perf_gpu_driver_ *d, perf_gpu_backend *t
 PERF_COLD_FN_ int perf_gpu_complete_(const perf_gpu_backend *t)
 {
     return t->ctx_get && t->event_create && t->event_destroy && t->event_record &&
-           t->event_query && t->event_sync && t->event_elapsed && t->stream_query &&
-           t->stream_sync;
+           t->event_query && t->event_sync && t->event_elapsed && t->stream_query && t->stream_sync;
 }
 
 PERF_FN const perf_gpu_backend *perf_gpu_table(void)
@@ -501,8 +500,7 @@ PERF_COLD_FN_ void perf_gpu_error_(perf_gpu_driver_ *d, const char *call, int co
     }
     if (!call)
         return;
-    if (r)
-        perf_fail_(r, PERF_EGPU);
+    perf_fail_(r, PERF_EGPU);
     if (PERF_GET_(&d->error) || !(b || code == PERF_GPU_SHUT_DOWN) || !perf_lock_(r))
         return;
     if (!d->error) {

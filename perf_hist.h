@@ -154,8 +154,7 @@ PERF_FN double perf_hist_quantile(const perf_hist *h, double q);
 
 /* n quantiles, in any order, in one pass.  PERF_ENODATA: empty, out[] all PERF_HIST_NO_DATA.
  * PERF_EINVAL: some q outside [0, 1] (its out is PERF_HIST_NO_DATA, the others are answered).    */
-PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n,
-                                        double *out);
+PERF_FN perf_status perf_hist_quantiles(const perf_hist *h, const double *q, size_t n, double *out);
 
 /* How many values are at most `value`, those in its bucket included: divided by perf_hist_count
  * the distribution function.  0 for NaN.                                                         */

@@ -1133,8 +1133,7 @@ PERF_FN perf_status perf_hlog_pass_(perf_hlog_source_ *s, perf_hlog_target_ *t,
     t->length = (UINT64_C(2) + (top > t->from.bits ? top - t->from.bits : 0)) << t->from.bits;
     iv->version = version;
     iv->digits = PERF_CAST_(int, digits);
-    if (t->into && (t->shape.bits > t->from.bits ||
-                    (perf_hist_peek_(t->into)->unit > 0.0 &&
+    if (t->into && (t->shape.bits > t->from.bits || (perf_hist_peek_(t->into)->unit > 0.0 &&
                      perf_bits_(perf_hist_peek_(t->into)->unit) != perf_bits_(iv->ratio)))) {
         fits = 0;
         t->steps = 0;
@@ -1361,8 +1360,6 @@ PERF_FN int64_t perf_exp_index_(double x, int scale)
     }
     if (mantissa == 0)
         index--;                                /* a power of two is the upper end of its bucket  */
-    for (i = scale; i < 0; i++)                 /* rounds down, also below zero                   */
-        index = index >= 0 ? index / 2 : -((1 - index) / 2);
     return index;
 }
 
@@ -1392,10 +1389,10 @@ PERF_FN perf_exp_ perf_exp_of_(const perf_hist *h, int finest)
         e.scale = scale;
         for (fits = 1; fits && perf_hist_next(h, &b);) {
             double x = perf_hist_middle_(h, b.lower, b.upper);
-            if (b.upper == 0)
-                e.zeros = b.count;              /* zeros have a place of their own                */
+            if (x > 0.0)
+                fits = perf_exp_add_(&e, x * perf_hist_unit_(h), b.count);
             else
-                fits = perf_exp_add_(&e, (x < 0.5 ? 0.5 : x) * perf_hist_unit_(h), b.count);
+                e.zeros = b.count;              /* zeros have a place of their own                */
         }
         fits = fits && (e.n == 0 || perf_exp_add_(&e, perf_hist_max(h), 0));
     }

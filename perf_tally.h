@@ -59,7 +59,7 @@ PERF_COLD_FN_ void perf_tally_hist_(perf_hist *h, const perf_row_ *row, const pe
 
     for (i = 0; i < PERF_CELL_BUCKETS_; i++)
         calls += c->bucket[i];
-    for (i = 0; i < PERF_CELL_BUCKETS_ && seen < calls; i++) {
+    for (i = 0; seen < calls; i++) {
         n = c->bucket[i];
         if (!n)
             continue;

@@ -195,12 +195,88 @@ static void nvml(void)
     CHECK(perf_gpu_meter_(t, 1, 1) < 0, "a device that NVML does not know");
 }
 
+/* NVML or SMI without one of its functions, or that fails: `there` holds a letter for each meter that is left,
+ * c clock, r reasons, e energy, h heat, b busy.                                                   */
+static void meters(const char *there)
+{
+    const perf_gpu_backend *t;
+    const int               amd = !strcmp(perf_gpu_table()->name, "HIP");
+    unsigned                mhz = 0;
+    uint64_t                why = 7;
+    int                     i, k, code;
+
+    fake_start();
+    t = perf_gpu_table();
+    for (k = 0; k < 2; k++) {                   /* found, and found again */
+        code = perf_gpu_clock_(t, 0, &mhz, &why);
+        CHECK((code == 0) == (strchr(there, 'c') != NULL) && (code || mhz == 1234), "%s: %d, %u MHz", there, code, mhz);
+        CHECK(why == (strchr(there, 'r') ? 1 : 7), "%s: reasons %d", there, (int)why);
+        for (i = 0; i < 3; i++) {
+            double x = perf_gpu_meter_(t, 0, i);
+            CHECK((x >= 0) == (strchr(there, "ehb"[i]) != NULL), "%s: meter %d says %g", there, i, x);
+            CHECK(x < 0 || i == 0 || x == (amd ? i == 1 ? 55.5 : 88 : i == 1 ? 66 : 77), "%s: meter %d says %g", there, i, x);
+        }
+    }
+}
+
 /* A library that lacks what must be there is none. */
 static void half(void)
 {
     PERF_GPU_SCOPE("device", NULL);
     CHECK(perf_gpu_table() == NULL && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
     CHECK(perf_gpu_table() == NULL && perf_gpu_stats_of(NULL).no_gpu == 1, "asked again");
+}
+
+/* One of AMD's that has no device, or cannot tell. */
+static void hip_none(void)
+{
+    perf_gpu_scope s = perf_gpu_scope_begin("early", NULL);
+
+    perf_gpu_scope_end(&s);
+    CHECK(perf_gpu_table() == NULL && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
+    CHECK(perf_gpu_stats_of(NULL).no_gpu == 1, "%g", (double)perf_gpu_stats_of(NULL).no_gpu);
+}
+
+/* A thread without a device: nothing is asked of it. */
+static void hip_lost(void)
+{
+    perf_gpu_scope s = perf_gpu_scope_begin("lost", NULL);
+    perf_gpu_stats a;
+
+    perf_gpu_scope_end(&s);
+    a = perf_gpu_stats_of(NULL);
+    CHECK(perf_gpu_table() && perf_gpu_status() == PERF_ENOGPU, "%s", perf_status_text(perf_gpu_status()));
+    CHECK(a.failed == 1 && a.scopes == 0 && perf_gpu_error_code() == 100, "%g failed, %g, error %d", (double)a.failed, (double)a.scopes,
+          perf_gpu_error_code());
+}
+
+/* Older and newer ones, and such as lack a function: every scope has its time, on both devices.  `what` names
+ * what is left: w a waiting error is respected, o it knows whose a stream is.                     */
+static void hip_other(const char *what)
+{
+    void *stream[2];
+    int   i, (*set)(int) = NULL;
+
+    if (!open_library("libamdhip64.so.6"))
+        return;
+    find("hipSetDevice", &set);
+    fake_start();
+    stream[0] = fake_stream(0);
+    stream[1] = fake_stream(1);
+    for (i = 0; i < 400; i++) {
+        CHECK(set(i / 100 % 2) == 0, "hipSetDevice");
+        step(stream[strchr(what, 'o') ? i % 2 : i / 100 % 2]);
+        fake_host(4000);
+    }
+    CHECK(set(0) == 0 && perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(set(1) == 0 && perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("step").scopes == 400 && !perf_gpu_stats_of(NULL).dropped && !there->wrong_context, "%g of 400, %g dropped",
+          (double)perf_gpu_stats_of("step").scopes, (double)perf_gpu_stats_of(NULL).dropped);
+    there->unread = 719;
+    step(stream[1]);
+    CHECK((there->unread == 719) == (strchr(what, 'w') != NULL), "the program's own error: %d", there->unread);
+    CHECK(perf_gpu_stats_of(NULL).dropped == (strchr(what, 'w') ? 1 : 0), "%g", (double)perf_gpu_stats_of(NULL).dropped);
+    there->unread = 0;
 }
 
 /* AMD's library, asked for with -DPERF_HIP=1. */
@@ -233,6 +309,13 @@ static void hip(void)
         there->unread = 0;
     }
     CHECK(perf_gpu_stats_of(NULL).dropped == 10, "%g", (double)perf_gpu_stats_of(NULL).dropped);
+    there->fault[SIM_stream_ctx].left = 1;      /* whose is this new stream? */
+    there->fault[SIM_stream_ctx].code = 400;
+    i = (int)perf_gpu_stats_of(NULL).failed;
+    step(fake_stream(0));
+    CHECK((int)perf_gpu_stats_of(NULL).failed == i + 1 && perf_gpu_error_code() == 400, "%d failed, %d", (int)perf_gpu_stats_of(NULL).failed - i,
+          perf_gpu_error_code());
+    perf_reset();
     there->fault[SIM_event_record].left = 1;
     there->fault[SIM_event_record].code = 700;
     step(stream);
@@ -241,9 +324,9 @@ static void hip(void)
 
 int main(int argc, char **argv)
 {
-    const char *mode = argc > 1 ? argv[1] : "none";
+    const char *mode = argc > 1 ? argv[1] : "none", *what = argc > 2 ? argv[2] : "";
 
-    if (strcmp(mode, "none") && strcmp(mode, "half") && strcmp(mode, "hip") && !open_library("libcuda.so.1"))
+    if (strcmp(mode, "none") && strcmp(mode, "half") && strncmp(mode, "hip", 3) && !open_library("libcuda.so.1"))
         return 1;
     if (!strcmp(mode, "many"))
         many();
@@ -261,8 +344,20 @@ int main(int argc, char **argv)
         half();
     if (!strcmp(mode, "nvml"))
         nvml();
+    if (!strcmp(mode, "meters")) {
+        (void)init(0);
+        meters(what);
+    }
     if (!strcmp(mode, "hip"))
         hip();
+    if (!strcmp(mode, "hip-none"))
+        hip_none();
+    if (!strcmp(mode, "hip-lost"))
+        hip_lost();
+    if (!strcmp(mode, "hip-other"))
+        hip_other(what);
+    if (!strcmp(mode, "hip-meters") && open_library("libamdhip64.so.6"))
+        meters(what);
     CHECK(1, "%s", mode);
     return check_done();
 }

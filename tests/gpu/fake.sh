@@ -27,14 +27,15 @@ try "the program, report at the exit" "$cc" $flags -DPERF_AT_EXIT=1 "$here/fake.
 try "the program for HIP" "$cc" $flags -DPERF_HIP=1 "$here/fake.c" -o "$work/fake_hip" -ldl
 [ "$failed" -eq 0 ] || finish
 
-# run PROGRAM MODE LIBRARIES: keeps what it says in $work/log
+what=
+# run PROGRAM MODE LIBRARIES: keeps what it says in $work/log; $what is a second word for it
 run()
 {
     tried=$((tried + 1))
-    if LD_LIBRARY_PATH=$3 "$work/$1" "$2" >"$work/log" 2>&1; then
+    if LD_LIBRARY_PATH=$3 "$work/$1" "$2" "$what" >"$work/log" 2>&1; then
         grep 'scopes:' "$work/log" || true
     else
-        fail "$1 $2"
+        fail "$1 $2 $what"
         sed 's/^/    | /' "$work/log"
     fi
 }
@@ -72,6 +73,97 @@ run fake_exit deinit "$both"
 says '^step  *100 .* device'
 says 'the driver has shut down'
 unset PERF_REPORT
+
+# What is left when NVML or SMI lacks a function (there it has another name), or answers errors: c clock, r reasons
+# for it, e energy, h heat, b busy.  The name without "_v2" will do.
+# lacking LIBRARY FUNCTION [OTHER_NAME]: such a library, in $work/lacks
+lacking()
+{
+    rm -rf "$work/lacks"
+    mkdir "$work/lacks"
+    case $1 in
+    libamdhip64*) of=fake_libamdhip64.c ;;
+    libcuda*)     of=fake_libcuda.c ;;
+    *)            of=fake_meters.c ;;
+    esac
+    try "$1 without $2" "$cc" -O1 -fPIC -shared -fvisibility=hidden "-D$2=${3:-not_$2}" -I"$root" "$here/$of" \
+        -o "$work/lacks/$1"
+}
+
+# meters PROGRAM MODE LEFT LIBRARIES
+meters()
+{
+    what=$3
+    run "$1" "$2" "$4"
+}
+
+nvml=libnvidia-ml.so.1
+for f in nvmlInit_v2 nvmlDeviceGetHandleByPciBusId_v2 nvmlDeviceGetClockInfo; do
+    lacking $nvml $f
+    meters fake meters '' "$both:$work/lacks"
+done
+lacking $nvml nvmlInit_v2 nvmlInit
+meters fake meters crehb "$both:$work/lacks"
+lacking $nvml nvmlDeviceGetCurrentClocksThrottleReasons nvmlDeviceGetCurrentClocksEventReasons
+meters fake meters crehb "$both:$work/lacks"
+lacking $nvml nvmlDeviceGetCurrentClocksThrottleReasons
+meters fake meters cehb "$both:$work/lacks"
+lacking $nvml nvmlDeviceGetTotalEnergyConsumption
+meters fake meters crhb "$both:$work/lacks"
+lacking $nvml nvmlDeviceGetTemperature
+meters fake meters creb "$both:$work/lacks"
+lacking $nvml nvmlDeviceGetUtilizationRates
+meters fake meters creh "$both:$work/lacks"
+lacking libcuda.so.1 cuDeviceGetPCIBusId
+meters fake meters '' "$work/lacks:$work/hip:$work/nvml"
+for wrong in asleep: poor:cre dead: mute:cehb; do
+    export FAKE_METERS=${wrong%:*}
+    meters fake meters "${wrong#*:}" "$both:$work/nvml"
+done
+export FAKE_METERS=asleep
+meters fake_hip hip-meters '' "$work/hip"
+export FAKE_METERS=poor
+meters fake_hip hip-meters e "$work/hip"
+export FAKE_METERS=dead
+meters fake_hip hip-meters '' "$work/hip"
+unset FAKE_METERS
+meters fake_hip hip-meters ehb "$work/hip"
+for f in rsmi_init rsmi_dev_pci_id_get rsmi_dev_energy_count_get rsmi_dev_temp_metric_get rsmi_dev_busy_percent_get; do
+    lacking librocm_smi64.so.7 $f
+    meters fake_hip hip-meters '' "$work/lacks:$work/hip"
+done
+lacking libamdhip64.so.6 hipDeviceGetPCIBusId
+cp "$work/lacks/libamdhip64.so.6" "$work/lacks/libamdhip64.so.7"
+meters fake_hip hip-meters '' "$work/lacks:$work/hip"
+
+# HIP of other versions, and without a function: what it cannot do without is no HIP at all.
+for wrong in placeless:ehb elsewhere:; do
+    export FAKE_HIP=${wrong%:*}
+    meters fake_hip hip-meters "${wrong#*:}" "$work/hip"
+done
+for wrong in none uncounted; do
+    export FAKE_HIP=$wrong
+    run fake_hip hip-none "$work/hip"
+done
+export FAKE_HIP=lost
+run fake_hip hip-lost "$work/hip"
+for wrong in 50700000:wo 60300000:o 70000000:o ageless:o; do
+    export FAKE_HIP=${wrong%:*}
+    meters fake_hip hip-other "${wrong#*:}" "$work/hip"
+done
+unset FAKE_HIP
+for f in hipGetDevice hipSetDevice hipGetDeviceCount hipEventQuery; do
+    lacking libamdhip64.so.7 $f
+    run fake_hip hip-none "$work/lacks"
+done
+for f in hipStreamGetDevice:w hipPeekAtLastError:o hipStreamIsCapturing:wo hipRuntimeGetVersion:o; do
+    lacking libamdhip64.so.6 ${f%:*}
+    cp "$work/lacks/libamdhip64.so.6" "$work/lacks/libamdhip64.so.7"
+    [ $f != hipRuntimeGetVersion:o ] || export FAKE_HIP=ageless
+    meters fake_hip hip-other "${f#*:}" "$work/lacks"
+done
+unset FAKE_HIP
+run fake_hip hip-none ''
 
 # Without NVIDIA's library, and AMD's there: it is not loaded unasked.
 if LD_LIBRARY_PATH=$work/hip "$work/fake" many >"$work/log" 2>&1; then

@@ -5,7 +5,10 @@
  *     back      the counter of energy runs backwards
  *     twice     it moves twice, then never again
  *     absurd    all bits are ones: of each third count of energy, of temperature and utilisation
- *     slow      a call takes 3 ms; SMI has the sensor at the edge, too                           */
+ *     slow      a call takes 3 ms; SMI has the sensor at the edge, too
+ *     dead      every reading fails
+ *     mute      no reasons for a low clock
+ *     asleep    it cannot be started                                                             */
 #define _GNU_SOURCE 1
 #include <stdint.h>
 #include <stdlib.h>
@@ -41,7 +44,7 @@ static int device;
 
 API int nvmlInit_v2(void)
 {
-    return 0;
+    return is("asleep") ? 999 : 0;
 }
 
 API int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **handle)
@@ -55,13 +58,15 @@ API int nvmlDeviceGetHandleByPciBusId_v2(const char *bus, void **handle)
 API int nvmlDeviceGetClockInfo(void *d, int which, unsigned *mhz)
 {
     *mhz = 1234;
-    return d != &device || which != 1;          /* 1: the SMs */
+    return d != &device || which != 1 || is("dead");    /* 1: the SMs */
 }
 
 API int nvmlDeviceGetCurrentClocksThrottleReasons(void *d, unsigned long long *why)
 {
+    if (d != &device || is("mute"))
+        return 3;
     *why = 1;                                   /* idle: no reason to take a sample again */
-    return d != &device;
+    return 0;
 }
 
 API int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *mj)
@@ -69,20 +74,20 @@ API int nvmlDeviceGetTotalEnergyConsumption(void *d, unsigned long long *mj)
     const uint64_t n = asked();
 
     *mj = is("absurd") && n % 3 == 0 ? ~0ull : 1000 * n;
-    return d != &device;
+    return d != &device || is("dead");
 }
 
 API int nvmlDeviceGetTemperature(void *d, int sensor, unsigned *now)
 {
     *now = is("absurd") ? ~0u : 66;
-    return d != &device || sensor || is("poor");
+    return d != &device || sensor || is("poor") || is("dead");
 }
 
 API int nvmlDeviceGetUtilizationRates(void *d, unsigned now[2])
 {
     now[0] = is("absurd") ? ~0u : 77;
     now[1] = 5;
-    return d != &device || is("poor");
+    return d != &device || is("poor") || is("dead");
 }
 
 /* ---- ROCm SMI: 0 cannot be asked, 1 is another domain, 2 and 3 are parts of the one on bus 3b.  No
@@ -90,7 +95,7 @@ API int nvmlDeviceGetUtilizationRates(void *d, unsigned now[2])
 
 API int rsmi_init(uint64_t flags)
 {
-    return flags != UINT64_C(0x400000000000000);        /* locks of this process */
+    return flags != UINT64_C(0x400000000000000) || is("asleep");        /* locks of this process */
 }
 
 API int rsmi_dev_pci_id_get(uint32_t d, uint64_t *place)
@@ -110,12 +115,12 @@ API int rsmi_dev_energy_count_get(uint32_t d, uint64_t *count, float *step_uj, u
     *count = is("absurd") && n % 3 == 0 ? ~UINT64_C(0) : n << 17;
     *step_uj = 15.2587890625f;
     *when = 0;
-    return d != 2;
+    return d != 2 || is("dead");
 }
 
 API int rsmi_dev_temp_metric_get(uint32_t d, uint32_t sensor, int metric, int64_t *now)
 {
-    if (d != 2 || (sensor != 1 && !is("slow")) || metric || is("poor"))
+    if (d != 2 || (sensor != 1 && !is("slow")) || metric || is("poor") || is("dead"))
         return 2;                               /* RSMI_STATUS_NOT_SUPPORTED */
     *now = is("absurd") ? -1 : sensor ? 55500 : 44000;
     return 0;
@@ -124,5 +129,5 @@ API int rsmi_dev_temp_metric_get(uint32_t d, uint32_t sensor, int metric, int64_
 API int rsmi_dev_busy_percent_get(uint32_t d, uint32_t *percent)
 {
     *percent = is("absurd") ? ~0u : 88;
-    return d != 2 || is("poor");
+    return d != 2 || is("poor") || is("dead");
 }

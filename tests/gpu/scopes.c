@@ -1042,7 +1042,8 @@ static perf_gpu_bound_ held_back_by(const char *expected)
     (void)perf_gpu_collect();
     a = all();
     perf_gpu_evidence_(&e, &a);
-    CHECK(!strcmp(e.bound, expected), "%s instead of %s", e.bound, expected);
+    CHECK(!strcmp(e.bound, expected) || !PERF_SYS_GETTID_,      /* else: which is the main thread?  */
+          "%s instead of %s", e.bound, expected);
     report = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
     (void)snprintf(line, sizeof line, "\nbottleneck: %s: ", e.bound);
     CHECK(!strstr(report, line) == !a.scopes, "the report of %s:\n%s", e.bound, report);
@@ -1103,7 +1104,7 @@ static void bottlenecks(void)
         sim_host(15000);
     }
     e = held_back_by("sync-bound");
-    CHECK(e.sync > 0.3 && e.busy < 0.8, "%g", e.sync);
+    CHECK((e.sync > 0.3 && e.busy < 0.8) || !PERF_SYS_GETTID_, "%g", e.sync);
 
     stream = start();
     for (i = 0; i < 30; i++) {
@@ -1119,7 +1120,7 @@ static void bottlenecks(void)
         }
     }
     e = held_back_by("data-bound");
-    CHECK(e.wait > 0.3 && e.wait < 0.7, "%g", e.wait);
+    CHECK((e.wait > 0.3 && e.wait < 0.7) || !PERF_SYS_GETTID_, "%g", e.wait);
 
     sim_stop();
 }

@@ -3,6 +3,7 @@
 #include "samples.h"
 #include "../check.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define N 100000
@@ -529,6 +530,12 @@ static void walking(void)
         CHECK(perf_hist_rank(h, PERF_CAST_(double, v)) == want, "rank of %lu", v);
     }
     free(h);
+    {                                           /* values that a reset has taken since they were counted */
+        perf_hist_shape_ shape = perf_hist_shape_of_(&fixed_b);
+        perf_hist_reset(&fixed_b);
+        CHECK(perf_hist_walk_(&fixed_b, &shape, 0, 20, 0, 5) == 19 && perf_hist_walk_(&fixed_b, &shape, 3, 4, 0, 5) == 3,
+              "a walk ends at its end");
+    }
 }
 
 /* A copy that cannot be done whole leaves what was there; no counter wraps. */
@@ -571,6 +578,104 @@ static void limits(void)
     perf_hist_reset(&fixed_a);
     free(small);
     free(wide);
+}
+
+/* What a layout cannot be, window by window and option by option; sums and ranks at the ends of numbers. */
+static void ends(void)
+{
+    const double   inf = perf_from_bits_(UINT64_C(0x7ff0000000000000)), nan = inf - inf;
+    const double   unit[] = {-1.0, inf, nan, 5e-324};
+    const int      bytes[] = {-4, 3, 6, 12, 16};
+    const uint64_t lo[] = {1, 99, 1000, 1001, 500, 500, 64}, width[] = {1, 1, 2, 1, 502, UINT64_MAX, 937};
+    perf_hist_opts o = perf_hist_opts_default();
+    perf_hist     *h = make(7, 8, UINT64_MAX >> 1), *small = make(7, 4, 1000), *other = make(7, 4, 1000);
+    uint64_t       mem[2000], lost;
+    size_t         i;
+
+    for (i = 0; i < sizeof unit / sizeof *unit; i++) {
+        o.unit = unit[i];
+        CHECK(perf_hist_bytes(&o) == 0, "a unit of %g", unit[i]);
+    }
+    o.unit = 0.0;
+    for (i = 0; i < sizeof bytes / sizeof *bytes; i++) {
+        o.counter_bytes = bytes[i];
+        CHECK(perf_hist_bytes(&o) == 0, "counters of %d bytes", bytes[i]);
+    }
+
+    /* a window that would let a record past the counters */
+    o = perf_hist_opts_default();
+    o.bits = 5;
+    o.lowest = 100;
+    o.highest = 1000;
+    o.counter_bytes = 8;
+    for (i = 0; i < sizeof lo / sizeof *lo; i++) {
+        perf_hist      *x = perf_hist_init(mem, sizeof mem, &o);
+        perf_hist_head_ *d = perf_hist_at_(x);
+        uint64_t        top = perf_hist_shape_of_(x).highest, least = perf_hist_shape_of_(x).lowest;
+        d->lo = i == 1 ? least - 1 : lo[i] > 1000 ? top + 1 : lo[i];
+        d->width[1] = i == 4 ? top - 500 + 2 : width[i];
+        CHECK((perf_hist_attach(mem, sizeof mem) != NULL) == (i == 2), "window %lu: %lu and %lu more", (unsigned long)i,
+              (unsigned long)d->lo, (unsigned long)d->width[1]);
+        d->lo = 500;
+        d->width[1] = top - 500 + 1;
+        CHECK(perf_hist_attach(mem, sizeof mem) == x, "all of it, from 500 on");
+        d->width[2] = 1;
+        CHECK(!perf_hist_attach(mem, sizeof mem), "a window of another form");
+        d->width[2] = 0;
+        d->width[0] = 1;
+        CHECK(!perf_hist_attach(mem, sizeof mem), "a window of another form");
+    }
+    CHECK(!perf_hist_attach(mem, sizeof(perf_hist_head_) - 8), "half a head");
+
+    /* nothing, told apart from no histogram */
+    CHECK(!perf_hist_under(NULL) && !perf_hist_over(NULL) && !perf_hist_lost(NULL), "NULL");
+    CHECK(!perf_hist_rank(h, nan) && !perf_hist_rank(h, 5.0), "ranks in nothing");
+    CHECK(perf_hist_std(NULL) < 0 && perf_hist_std(h) < 0 && perf_hist_sum(h) < 0 && perf_hist_mean(h) < 0, "no values");
+    CHECK(perf_hist_quantiles(h, NULL, 0, NULL) == PERF_ENODATA, "no quantiles of nothing");
+    perf_hist_add(h, 5);
+    CHECK(perf_hist_quantiles(h, NULL, 0, NULL) == PERF_OK, "no quantiles");
+    CHECK(perf_hist_quantiles(h, unit, 1, NULL) == PERF_EINVAL, "nowhere to");
+
+    /* counts of 2^62: the double of the count is less than the count */
+    perf_hist_reset(h);
+    perf_hist_add_n(h, 1000, PERF_HIST_BULK_ - 1);
+    perf_hist_add(h, 3000);
+    CHECK(perf_hist_quantile(h, 1.0 - 1e-16) < 1004.0 && perf_hist_quantile(h, 1.0) == 3000.0, "%g, %g", perf_hist_quantile(h, 1.0 - 1e-16),
+          perf_hist_quantile(h, 1.0));
+    CHECK(perf_hist_sum(h) >= 1000.0 * (double)PERF_HIST_BULK_ && perf_hist_sum(h) < 1004.0 * (double)PERF_HIST_BULK_, "within its bucket: %g",
+          perf_hist_sum(h));
+    CHECK(perf_hist_mean(h) >= 1000.0 && perf_hist_mean(h) < 1004.0 && perf_hist_std(h) >= 0 && perf_hist_std(h) < 1.0, "%g, %g",
+          perf_hist_mean(h), perf_hist_std(h));
+    CHECK(perf_hist_merge(other, h) != PERF_OK && perf_hist_count(other) == 0, "too many for 32 bits");
+
+    /* a sum that no longer belongs to the counters: the buckets are believed */
+    perf_hist_reset(h);
+    perf_hist_add_n(h, 1000, 10);
+    perf_hist_at_(h)->sums[0] += 5000000;
+    CHECK(fabs(perf_hist_sum(h) - 10000) < 100, "%g", perf_hist_sum(h));
+    perf_hist_at_(h)->sums[0] -= 5009000;
+    CHECK(fabs(perf_hist_sum(h) - 10000) < 100, "%g", perf_hist_sum(h));
+
+    /* a merge of equal shapes that 32 bits may not hold goes bucket by bucket */
+    perf_hist_add_n(small, 500, UINT32_MAX);
+    perf_hist_add_n(other, 500, 1);
+    CHECK(perf_hist_merge(small, other) == PERF_ERANGE && perf_hist_count(small) == UINT32_MAX, "one more than fits");
+    perf_hist_reset(other);
+    perf_hist_add_n(other, 900, 7);
+    CHECK(perf_hist_merge(small, other) == PERF_OK && perf_hist_count(small) == UINT32_MAX + UINT64_C(7), "beside it");
+    CHECK(perf_hist_subtract(small, other) == PERF_OK && perf_hist_count(small) == UINT32_MAX, "and back");
+    lost = perf_hist_lost(small);
+    perf_hist_add32(small, 500);
+    perf_hist_add_n(small, 500, 3);
+    CHECK(perf_hist_lost(small) == lost + 4 && perf_hist_count(small) == UINT32_MAX, "a full counter: %d lost", (int)perf_hist_lost(small));
+    perf_hist_add_corrected(small, 800, 500);       /* less than two intervals: nothing is missing */
+    perf_hist_add_corrected(small, UINT64_MAX, 500);
+    perf_hist_add_corrected(small, 700, 0);
+    CHECK(perf_hist_count(small) == UINT32_MAX + UINT64_C(2) && perf_hist_lost(small) == lost + 5, "%g and %g", (double)perf_hist_count(small),
+          (double)perf_hist_lost(small));
+    free(h);
+    free(small);
+    free(other);
 }
 
 /* Random operations against a plain array. */
@@ -663,6 +768,7 @@ int main(void)
     coordinated_omission();
     walking();
     limits();
+    ends();
     random_programs();
     /* A reader that comes between the extremes and the counter of a record. */
     perf_hist_add(&fixed_b, 1000);

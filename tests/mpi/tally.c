@@ -7,11 +7,14 @@ static uint64_t fake_clock(void)
     return now_ns;
 }
 #define PERF_CLOCK_FN fake_clock
+#include <stdlib.h>
+static int no_memory;
+#define PERF_MALLOC(bytes) (no_memory ? NULL : malloc(bytes))
+#define PERF_FREE(p)       free(p)
 #include "perf_tally.h"
 
 #include "check.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 enum { PARTS = 37 };
@@ -77,6 +80,28 @@ static void numbers(void)
           (unsigned long long)sum.sum_ns, (unsigned long long)sum.total_ns);
     perf_count("value", 3);
     CHECK(perf_tally_of("value", 0, &sum) == PERF_ENODATA, "a counter has no length");
+}
+
+/* The least and the most are exact, wherever in their buckets they lie. */
+static void extremes(void)
+{
+    char     name[32];
+    uint64_t low, high;
+    int      i;
+
+    for (i = 0; i < 300; i++) {
+        snprintf(name, sizeof name, "extremes %d", i);
+        low = 1000 + draw(100000);
+        high = 2 * low + draw(1000000);
+        work(name, low);
+        work(name, high);
+        work(name, low + (high - low) / 2);
+        CHECK(perf_tally_of(name, 0, &sum) == PERF_OK && perf_hist_count(&sum.hist) == 3 &&
+                  perf_hist_min(&sum.hist) == low && perf_hist_max(&sum.hist) == high,
+              "%llu to %llu, not %llu to %llu", (unsigned long long)perf_hist_min(&sum.hist),
+              (unsigned long long)perf_hist_max(&sum.hist), (unsigned long long)low, (unsigned long long)high);
+    }
+    CHECK(perf_tally_ns_(10.0, 2.5) == 25 && perf_tally_ns_(3.0, 0.5) == 2, "ticks of another length");
 }
 
 /* Sum of the tallies order[from, to) in a random tree, into tally number `to - 1` of `node`. */
@@ -159,6 +184,14 @@ static void edges(void)
     other.parts = ~UINT64_C(0);
     CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
     other.parts = 1;
+    other.calls = ~UINT64_C(0);
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow");
+    other.calls = 0;
+    CHECK(!memcmp(&kept, &sum, sizeof kept), "a failed merge changes nothing");
+    perf_hist_add_n(&sum.hist, 5, UINT64_C(1) << 62);
+    perf_hist_add_n(&other.hist, 5, UINT64_C(1) << 62);
+    kept = sum;
+    CHECK(perf_tally_merge(&sum, &other) == PERF_ERANGE, "overflow of the histogram");
     other.hist.head.highest = 77;
     CHECK(perf_tally_merge(&sum, &other) == PERF_EINVAL, "no tally");
     CHECK(perf_tally_merge(NULL, &other) == PERF_EINVAL, "NULL");
@@ -168,6 +201,43 @@ static void edges(void)
     CHECK(perf_tally_of(NULL, 0, &other) == PERF_EINVAL && !other.parts, "no name");
     CHECK(perf_tally_of("step", 0, NULL) == PERF_EINVAL, "no out");
     CHECK(perf_tally_imbalance(NULL) == 0, "NULL");
+}
+
+/* Sums that just fit. */
+static void full(void)
+{
+    perf_reset();
+    work("step", 100);
+    (void)perf_tally_of("step", 1, &sum);
+    memset(&other, 0, sizeof other);
+    other.calls = other.sum_ns = other.total_ns = other.self_ns = other.parts = ~UINT64_C(0) - 1;
+    sum.calls = sum.sum_ns = sum.total_ns = sum.self_ns = 1;
+    CHECK(perf_tally_merge(&sum, &other) == PERF_OK && sum.calls == ~UINT64_C(0) && sum.sum_ns == sum.calls &&
+              sum.total_ns == sum.calls && sum.self_ns == sum.calls && sum.parts == sum.calls, "they fit");
+}
+
+static int collected;
+
+static void collect(perf_registry_ *r)
+{
+    (void)r;
+    collected++;
+}
+
+static void collects(void)
+{
+    static perf_source_ source;
+    perf_registry_     *r = perf_registry_read_();
+
+    source.collect = collect;
+    perf_source_add_(r, &source);
+    (void)perf_tally_of("step", 0, &sum);
+    CHECK(collected == 1, "what a device has not told yet is asked for: %d", collected);
+    no_memory = 1;
+    memset(&sum, 7, sizeof sum);
+    memset(&kept, 0, sizeof kept);
+    CHECK(perf_tally_of("step", 0, &sum) == PERF_ENOMEM && !memcmp(&sum, &kept, sizeof sum), "no memory");
+    no_memory = 0;
 }
 
 /* A name of a scope, a wait and a span is told as the scope, in whatever order they came. */
@@ -190,14 +260,59 @@ static void kinds(void)
           (unsigned long)other.sum_ns);
 }
 
+/* Of equal parts the lowest number is named, in whatever order; what cannot be added changes nothing. */
+static void ties(void)
+{
+    static perf_tally part[3], all, before;
+    static const int  order[4][3] = {{0, 1, 2}, {2, 1, 0}, {1, 2, 0}, {2, 0, 1}};
+    int               i, k;
+
+    for (i = 0; i < 4; i++) {
+        memset(&all, 0, sizeof all);
+        for (k = 0; k < 3; k++) {
+            perf_tally *t = &part[order[i][k]];
+            memset(t, 0, sizeof *t);
+            t->parts = t->calls = 1;
+            t->sum_ns = t->total_ns = t->most_ns = t->least_ns = 100;
+            t->most = t->least = (uint32_t)order[i][k] + 5;
+            CHECK(perf_tally_merge(&all, t) == PERF_OK, "merge");
+        }
+        CHECK(all.most == 5 && all.least == 5 && all.parts == 3 && all.total_ns == 300, "%d: %u and %u", i, all.most, all.least);
+    }
+    memset(&part[1], 0, sizeof part[1]);
+    CHECK(perf_tally_merge(&all, &part[1]) == PERF_OK && all.parts == 3, "no part");
+    part[0].hist.head.highest = all.hist.head.highest = 0;
+    perf_hist_add_n(&part[0].hist, 1000, UINT64_MAX / 4 + 10);
+    perf_hist_add_n(&all.hist, 2000, UINT64_MAX / 4 + 10);
+    before = all;
+    CHECK(perf_tally_merge(&all, &part[0]) == PERF_ERANGE && !memcmp(&all, &before, sizeof all), "too many values together");
+    part[0].hist.head.highest = 7;
+    CHECK(perf_tally_merge(&all, &part[0]) == PERF_EINVAL && perf_tally_merge(&part[0], &all) == PERF_EINVAL &&
+              perf_tally_merge(NULL, &all) == PERF_EINVAL && perf_tally_merge(&all, NULL) == PERF_EINVAL && !memcmp(&all, &before, sizeof all),
+          "another form of histogram");
+    part[0].hist.head.highest = 0;
+    for (i = 0; i < 5; i++) {                   /* each of the sums at its end */
+        uint64_t *const end[] = {&part[2].calls, &part[2].sum_ns, &part[2].total_ns, &part[2].self_ns, &part[2].parts};
+        uint64_t        was = *end[i];
+        all.self_ns = before.self_ns = 1;
+        *end[i] = UINT64_MAX;
+        CHECK(perf_tally_merge(&all, &part[2]) == PERF_ERANGE && !memcmp(&all, &before, sizeof all), "sum %d", i);
+        *end[i] = was;
+    }
+}
+
 int main(int argc, char **argv)
 {
     state = argc > 1 ? strtoull(argv[1], NULL, 10) : (uint64_t)time(NULL);
     printf("seed %llu\n", (unsigned long long)state);
     CHECK(perf_tally_of("step", 0, &sum) == PERF_ENODATA && sum.parts == 1, "before any scope");
     numbers();
+    extremes();
     orders();
     edges();
+    full();
     kinds();
+    collects();
+    ties();
     return check_done();
 }
