@@ -27,7 +27,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # Tests that build their own programs; they are started with the compilers of shims().
-SCRIPTS = {"harness", "at exit", "modules", "core gcc", "fake driver gcc", "unloaded module gcc", "engine gcc",
+SCRIPTS = {"harness", "at exit", "modules", "core gcc", "meters", "mutations", "fake driver gcc", "unloaded module gcc", "engine gcc",
            "quickstart, planted defects", "c gpu_stream, simulated driver", "ranges gcc"}
 # The same programs with other switches, or under a tool that cannot count; signals: a handler that interrupts
 # code compiled with -O0 in the middle of an addition.

@@ -37,8 +37,9 @@ TESTS = {
         ("time/scopes.c",), ("time/scopes.c", "-DPERF_TEST_HOT_"), ("time/tree.c",), ("time/running.c",), ("time/stands.c",),
         ("time/trace.c",), ("results/refusals.c",), ("time/remarks.c",), ("time/threads.c",), ("time/stream.c",),
         ("time/fork.c",), ("time/clock.c",), ("nvtx/live.c",), ("time/trace.c", "-DPERF_TEST_HOT_"),
-        ("time/fork.c", "-DUNWIPED"), ("time/crowd.c",), ("time/signals.c",)]),
+        ("time/fork.c", "-DUNWIPED"), ("time/crowd.c",), ("time/signals.c",), ("time/anywhere.c",)]),
     "perf_scope.h": RECORDING,
+    "perf_tally.h": [("mpi/tally.c",), ("time/scopes.c",), ("results/refusals.c",)],
 }
 FLAGS = ["-std=c99", "-O1", "-w", "-D_DEFAULT_SOURCE"]
 
