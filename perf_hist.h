@@ -135,7 +135,7 @@ PERF_FN uint64_t perf_hist_count(const perf_hist *h);      /* values, without th
 PERF_FN uint64_t perf_hist_under(const perf_hist *h);      /* of them, below the range (or zero) */
 PERF_FN uint64_t perf_hist_over(const perf_hist *h);       /* of them, above the range           */
 PERF_FN uint64_t perf_hist_lost(const perf_hist *h);       /* not counted: negative or NaN, or   */
-                                                           /* met a full counter                 */
+                                                           /* met a full one; at most UINT64_MAX */
 PERF_FN double   perf_hist_min(const perf_hist *h);        /* exact (below 2^53)                 */
 PERF_FN double   perf_hist_max(const perf_hist *h);        /* exact (below 2^53)                  */
 
@@ -683,6 +683,13 @@ PERF_HD_FN void perf_shared_add_(uint64_t *p, uint64_t n)
     (void)PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
+/* At its end it stays. */
+PERF_HD_FN void perf_shared_lose_(perf_hist_head_ *d)
+{
+    if (PERF_ATOMIC_ADD_(unsigned long long, &d->lost, 1) == UINT64_MAX)
+        (void)PERF_ATOMIC_ADD_(unsigned long long, &d->lost, UINT64_MAX);
+}
+
 PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -708,7 +715,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     uint32_t        *c32;
 
     if (ns >> 63) {
-        perf_shared_add_(&d->lost, 1);
+        perf_shared_lose_(d);
         return;
     }
     perf_shared_max_(&d->not_min, ~ns);
@@ -718,7 +725,7 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
         c32 = PERF_PTR_(uint32_t *, d + 1) + place;
         if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
             (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
-            perf_shared_add_(&d->lost, 1);
+            perf_shared_lose_(d);
         }
         return;
     }
@@ -1260,7 +1267,8 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         return status;
     for (i = 0; i < 4; i++)
         d->sums[i] += minus ? 0 - f->sums[i] : f->sums[i];
-    d->lost = minus ? d->lost - f->lost : f->lost > ~d->lost ? UINT64_MAX : d->lost + f->lost;
+    if (d->lost != UINT64_MAX)
+        d->lost = minus ? d->lost - f->lost : f->lost > ~d->lost ? UINT64_MAX : d->lost + f->lost;
     return PERF_OK;
 }
 

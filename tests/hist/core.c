@@ -468,6 +468,12 @@ static void other_precisions(void)
     CHECK(perf_hist_merge(&fixed_a, direct) == PERF_OK && perf_hist_over(&fixed_a) == 0 &&
               perf_hist_quantile(&fixed_a, 0.5) == 3000000.0, "one value above the range is known");
     CHECK(perf_hist_subtract(&fixed_a, direct) == PERF_OK && perf_hist_count(&fixed_a) == 0, "back");
+    perf_hist_at_(direct)->lost = UINT64_MAX - 1;       /* too many to count: more cannot be less  */
+    CHECK(perf_hist_merge(&fixed_a, direct) == PERF_OK && perf_hist_merge(&fixed_a, direct) == PERF_OK &&
+              perf_hist_lost(&fixed_a) == UINT64_MAX, "lost at its end");
+    perf_hist_add_shared(&fixed_a, UINT64_C(1) << 63);
+    CHECK(perf_hist_subtract(&fixed_a, direct) == PERF_OK && perf_hist_lost(&fixed_a) == UINT64_MAX &&
+              perf_hist_count(&fixed_a) == 1, "stays there");
     free(a);
     free(b);
     free(wide);
