@@ -4,9 +4,7 @@
  * is refused where the image is, and else it is JSON.                                             */
 #include "perf.h"
 #include "perf_kernel.h"
-#include "perf_results.h"
-
-#include <stdlib.h>
+#include "scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -29,17 +27,7 @@ static void clean_up(void)
 
 static void begin(void)
 {
-    const char *folder = "/dev/shm";            /* ten times as fast as a disk                    */
-    unsigned    id = perf_process_id_();
-    FILE       *f;
-
-    snprintf(path, sizeof path, "%s/perf_kernel.%u", folder, id);
-    f = fopen(path, "wb");
-    if (f)
-        (void)fclose(f);
-    else
-        folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    snprintf(path, sizeof path, "%.80s/perf_kernel.%u", folder, id);
+    scratch_path(path, sizeof path, "kernel");
     (void)atexit(clean_up);
 }
 

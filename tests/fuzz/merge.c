@@ -9,8 +9,7 @@ static uint64_t fake_clock(void)
 #define PERF_CLOCK_FN fake_clock
 #include "perf.h"
 #include "perf_trace.h"
-
-#include <stdlib.h>
+#include "scratch.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -36,19 +35,9 @@ static void clean_up(void)
 
 static void begin(void)
 {
-    const char *folder = "/dev/shm";            /* ten times as fast as a disk                    */
-    unsigned    id = perf_process_id_();
-    FILE       *f;
-
-    snprintf(in, sizeof in, "%s/perf_merge.%u.in", folder, id);
-    f = fopen(in, "wb");
-    if (f)
-        (void)fclose(f);
-    else
-        folder = getenv("TMPDIR") ? getenv("TMPDIR") : "/tmp";
-    snprintf(in, sizeof in, "%.80s/perf_merge.%u.in", folder, id);
-    snprintf(out, sizeof out, "%.80s/perf_merge.%u.out", folder, id);
-    snprintf(again, sizeof again, "%.80s/perf_merge.%u.again", folder, id);
+    scratch_path(in, sizeof in, "in");
+    scratch_path(out, sizeof out, "out");
+    scratch_path(again, sizeof again, "again");
     (void)atexit(clean_up);
 }
 

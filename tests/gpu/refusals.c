@@ -1,36 +1,15 @@
 /* What the calls for devices do without memory, call by call, and while this very thread holds a lock (as a
  * signal handler that came in between): nothing crashes or hangs, what is not recorded is counted or told, and
  * afterwards all is as before.  A process for each.                                               */
-#undef _FILE_OFFSET_BITS /* with which the name below would be mmap64 */
-#define _GNU_SOURCE 1
-#include <errno.h>
+#include "no_maps.h"
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static long maps, fails_at = -1; /* calls so far; the one that fails */
-static int  for_ever, refused;
-
-/* In place of the C library's, which calls its own by another name. */
-void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
-{
-    long number = maps++;
-
-    if (fails_at >= 0 && (number == fails_at || (for_ever && number > fails_at))) {
-        refused++;
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
-}
 
 #define PERF_CLOCK_FN sim_clock
 #include "sim.h"
 
 #include "../../perf_gpu_bench.h"
 #include "time/rows.h"
+#include "child.h"
 
 enum { ROUNDS = 30 };
 
@@ -288,37 +267,23 @@ static void lacking(void)
     CHECK(perf_gpu_use(NULL) == PERF_OK, "gone");
 }
 
-static int child(long at, int ever, void (*what)(void))
+static long fails; /* the call at which there is no memory */
+static int  ever;  /* and none after it */
+
+static void child(void)
 {
-    int   status = -1;
-    pid_t pid;
-
-    fflush(stdout);
-    pid = fork();
-
-    if (pid == 0) {
-        check_passed_ = check_failed_ = 0;
-        fails_at = at < 0 ? -1 : maps + at;
-        for_ever = ever;
-        alarm(60);
-        what();
-        fails_at = -1;
-        fflush(stdout);
-        check_exit(check_failed_ ? 1 : 0);
-    }
-    return waitpid(pid, &status, 0) == pid ? status : -1;
+    no_maps(fails, ever);
+    tour();
+    fails_at = -1;
 }
 
 int main(void)
 {
-    long at;
-    int  ever;
-
-    CHECK(child(-1, 0, tour) == 0, "nothing fails");
-    CHECK(child(-1, 0, locked) == 0, "locks");
-    CHECK(child(-1, 0, lacking) == 0, "tables");
+    CHECK(child_of(tour) == 0, "nothing fails");
+    CHECK(child_of(locked) == 0, "locks");
+    CHECK(child_of(lacking) == 0, "tables");
     for (ever = 0; ever < 2; ever++)
-        for (at = 0; at < 24; at++)
-            CHECK(child(at, ever, tour) == 0, "no memory at call %ld%s", at, ever ? " and for ever" : "");
+        for (fails = 0; fails < 24; fails++)
+            CHECK(child_of(child) == 0, "no memory at call %ld%s", fails, ever ? " and for ever" : "");
     return check_done();
 }

@@ -1,31 +1,9 @@
 /* no_memory.c DIR: the system gives memory so many times, and then once or for ever no more: from the very
  * first call on, before there is a registry.  A process for each.  Nothing crashes; whatever was not
  * counted is told by perf_error(), and without a registry every call says that there is no memory.  */
-#undef _FILE_OFFSET_BITS /* with which the name below would be mmap64 */
-#define _GNU_SOURCE 1
-#include <errno.h>
+#include "no_maps.h"
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/mman.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-static long maps, fails_at = -1; /* calls so far; the one that fails */
-static int  for_ever, refused;
-
-/* In place of the C library's, which calls its own by another name. */
-void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
-{
-    long number = __atomic_fetch_add(&maps, 1, __ATOMIC_RELAXED);
-
-    if (fails_at >= 0 && (number == fails_at || (for_ever && number > fails_at))) {
-        refused++;
-        errno = ENOMEM;
-        return MAP_FAILED;
-    }
-    return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
-}
 
 #include "perf.h"
 #include "perf_diagnosis.h"
@@ -35,6 +13,7 @@ void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
 #include "perf_tally.h"
 #include "perf_trace.h"
 #include "time/rows.h"
+#include "child.h"
 
 static char path[500];
 
@@ -255,45 +234,37 @@ static void thread_without(void)
     (void)remove(path);
 }
 
-static int child(long at, int ever, int registry)
+static long fails;          /* the call at which there is no memory, -1: none */
+static int  ever, what;     /* and none after it; 0: marks, 1: the tour, 2: a thread */
+
+static void child(void)
 {
-    int   status = -1;
-    pid_t pid;
-
-    fflush(stdout);
-    pid = fork();
-
-    if (pid == 0) {
-        check_passed_ = check_failed_ = 0;
-        fails_at = at < 0 ? -1 : maps + at;
-        for_ever = ever;
-        alarm(60);
-        if (registry == 2) {
-            thread_without();
-        } else if (registry) {
-            tour();
-        } else {
-            (void)record();
-            nowhere();
-        }
-        fails_at = -1;
-        fflush(stdout);
-        check_exit(check_failed_ ? 1 : 0);
+    no_maps(fails, ever);
+    if (what == 2) {
+        thread_without();
+    } else if (what) {
+        tour();
+    } else {
+        (void)record();
+        nowhere();
     }
-    return waitpid(pid, &status, 0) == pid ? status : -1;
+    fails_at = -1;
 }
 
 int main(int argc, char **argv)
 {
-    long at;
-    int  ever;
-
     snprintf(path, sizeof path, "%s/file", argc > 1 ? argv[1] : ".");
-    CHECK(child(-1, 0, 1) == 0, "nothing fails");
-    CHECK(child(0, 1, 0) == 0, "no registry at all");
-    CHECK(child(-1, 0, 2) == 0, "a thread without memory");
+    what = 1;
+    fails = -1;
+    CHECK(child_of(child) == 0, "nothing fails");
+    what = 2;
+    CHECK(child_of(child) == 0, "a thread without memory");
+    what = 1;
     for (ever = 0; ever < 2; ever++)
-        for (at = 0; at < 24; at++)
-            CHECK(child(at, ever, 1) == 0, "no memory at call %ld%s", at, ever ? " and for ever" : "");
+        for (fails = 0; fails < 24; fails++)
+            CHECK(child_of(child) == 0, "no memory at call %ld%s", fails, ever ? " and for ever" : "");
+    what = 0;
+    fails = 0;
+    CHECK(child_of(child) == 0, "no registry at all");
     return check_done();
 }

@@ -1,7 +1,6 @@
 /* A child starts clean, whatever was open; the parent loses nothing. */
 #include "rows.h"
-#include <sys/wait.h>
-#include <unistd.h>
+#include "child.h"
 
 #if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
 int madvise(void *p, size_t bytes, int advice);
@@ -13,23 +12,6 @@ int madvise(void *p, size_t bytes, int advice)
     return -1;
 }
 #endif
-
-static int child_of(void (*f)(void))
-{
-    int   status = -1;
-    pid_t pid;
-
-    fflush(stdout);
-    pid = fork();
-    if (pid == 0) {
-        check_passed_ = check_failed_ = 0;
-        f();
-        fflush(stdout);
-        check_exit(check_failed_ ? 1 : 0);
-    }
-    waitpid(pid, &status, 0);
-    return status;
-}
 
 static perf_scope around;
 

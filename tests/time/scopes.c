@@ -1014,6 +1014,81 @@ static void views(void)
     CHECK(perf_report_to(NULL, NULL) == PERF_EINVAL, "NULL file");
 }
 
+/* Names whose cells stand at one place of the table that the hot path looks into.  It has 128 places in a
+ * thread of few names, so they are 128 names apart.                                               */
+static void scope_a(void)
+{
+    PERF_SCOPE("place a");
+    now_ns += 10;
+}
+
+static void scope_b(void)
+{
+    PERF_SCOPE("place b");
+    now_ns += 1000;
+}
+
+static void lap_a(perf_lap *lap)
+{
+    now_ns += 30;
+    PERF_LAP(lap, "lap a");
+}
+
+static void lap_b(perf_lap *lap)
+{
+    now_ns += 30;                               /* no other length: that would tell them apart     */
+    PERF_LAP(lap, "lap b");
+}
+
+static void *same_place(void *unused)
+{
+    perf_lap lap;
+    int      i;
+
+    for (i = 0; i < 20; i++) {
+        scope_a();
+        scope_a();
+        scope_b();
+        scope_b();
+    }
+    lap = perf_lap_begin();
+    for (i = 0; i < 20; i++) {
+        lap_a(&lap);
+        lap_a(&lap);
+        lap_b(&lap);
+        lap_b(&lap);
+    }
+    return unused;
+}
+
+static void names_of_one_place(void)
+{
+    char       name[40];
+    perf_scope s;
+    perf_lap   lap = perf_lap_begin();
+    pthread_t  t;
+    int        i;
+
+    scope_a();
+    lap_a(&lap);
+    for (i = 2; i < 128; i++) {
+        snprintf(name, sizeof name, "place %d", i);
+        s = perf_scope_begin(name);
+        perf_scope_end(&s);
+    }
+    scope_b();
+    lap_b(&lap);
+    perf_reset();
+    pthread_create(&t, NULL, same_place, NULL);
+    pthread_join(t, NULL);
+    EQUAL("scope a", row_of("place a", "scope").calls, 40);
+    EQUAL("scope a", row_of("place a", "scope").max, 10);
+    EQUAL("scope b", row_of("place b", "scope").calls, 40);
+    EQUAL("scope b", row_of("place b", "scope").min, 1000);
+    EQUAL("lap a", row_of("lap a", "scope").calls, 40);
+    EQUAL("lap b", row_of("lap b", "scope").calls, 40);
+}
+
 int main(void)
 {
     still_open();
@@ -1048,5 +1123,6 @@ int main(void)
     views();
     perf_reset();
     wide_tree();
+    names_of_one_place();
     return check_done();
 }
