@@ -304,7 +304,7 @@ PERF_COLD_FN_ int perf_gpu_lock_(uint32_t *lock, int wait)
 }
 
 #define perf_gpu_unlock_(lock) PERF_REL_(lock, 0u)
-#define PERF_GPU_COUNT_(g, what, n) perf_shared_add_(&(g)->lost[what], n)
+#define PERF_GPU_COUNT_(g, what, n) (void)perf_shared_add_(&(g)->lost[what], n)
 
 /* A call that failed on behalf of one scope: no context is no fault, all else is. */
 PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int code)

@@ -227,7 +227,7 @@ PERF_FN perf_status perf_hist_snapshot(perf_hist *into, const perf_hist *live);
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 #define PERF_ATOMIC_ADD_(T, p, n) atomicAdd(PERF_PTR_(T *, p), (n))
 #elif defined(__GNUC__) && !PERF_TCC_
-#define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add((p), (n), __ATOMIC_RELAXED)
+#define PERF_ATOMIC_ADD_(T, p, n) __atomic_fetch_add(p, n, 0)      /* relaxed */
 #else                               /* no threads promised there                                  */
 #define PERF_ATOMIC_ADD_(T, p, n) ((*(p) += (n)) - (n))
 #endif
@@ -678,16 +678,9 @@ PERF_FN void perf_hist_add32(perf_hist *h, uint64_t value)
     PERF_SET_(c, n);
 }
 
-PERF_HD_FN void perf_shared_add_(uint64_t *p, uint64_t n)
+PERF_HD_FN uint64_t perf_shared_add_(uint64_t *p, uint64_t n)
 {
-    (void)PERF_ATOMIC_ADD_(unsigned long long, p, n);
-}
-
-/* At its end it stays. */
-PERF_HD_FN void perf_shared_lose_(perf_hist_head_ *d)
-{
-    if (PERF_ATOMIC_ADD_(unsigned long long, &d->lost, 1) == UINT64_MAX)
-        (void)PERF_ATOMIC_ADD_(unsigned long long, &d->lost, UINT64_MAX);
+    return PERF_ATOMIC_ADD_(unsigned long long, p, n);
 }
 
 PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
@@ -696,10 +689,9 @@ PERF_HD_FN void perf_shared_max_(uint64_t *p, uint64_t v)
     if (v > *PERF_PTR_(volatile uint64_t *, p))
         atomicMax(PERF_PTR_(unsigned long long *, p), v);
 #elif defined(__GNUC__) && !PERF_TCC_
-    uint64_t seen = __atomic_load_n(p, __ATOMIC_RELAXED);
+    uint64_t seen = PERF_GET_(p);
 
-    while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, __ATOMIC_RELAXED,
-                                                    __ATOMIC_RELAXED))
+    while (v > seen && !__atomic_compare_exchange_n(p, &seen, v, 1, 0, 0))
         continue;
 #else
     if (v > *p)
@@ -714,23 +706,22 @@ PERF_HD_FN void perf_hist_add_shared(perf_hist *h, uint64_t ns)
     uint64_t         place;
     uint32_t        *c32;
 
-    if (ns >> 63) {
-        perf_shared_lose_(d);
-        return;
-    }
-    perf_shared_max_(&d->not_min, ~ns);
-    perf_shared_max_(&d->max, ns);
-    place = perf_hist_place_(&s, ns);
-    if (place < PERF_HIST_UNDER_ && s.bytes == 4) {
-        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
-        if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) >= PERF_HIST_FULL_) {
-            (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back               */
-            perf_shared_lose_(d);
+    if (ns >> 63 == 0) {
+        perf_shared_max_(&d->not_min, ~ns);
+        perf_shared_max_(&d->max, ns);
+        place = perf_hist_place_(&s, ns);
+        if (place >= PERF_HIST_UNDER_ || s.bytes == 8) {
+            (void)perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_
+                                   ? &d->over : PERF_PTR_(uint64_t *, d + 1) + place, 1);
+            return;
         }
-        return;
+        c32 = PERF_PTR_(uint32_t *, d + 1) + place;
+        if (PERF_ATOMIC_ADD_(uint32_t, c32, 1) < PERF_HIST_FULL_)
+            return;
+        (void)PERF_ATOMIC_ADD_(uint32_t, c32, UINT32_MAX);      /* take it back                   */
     }
-    perf_shared_add_(place == PERF_HIST_UNDER_ ? &d->under : place == PERF_HIST_OVER_ ? &d->over
-                     : PERF_PTR_(uint64_t *, d + 1) + place, 1);
+    if (perf_shared_add_(&d->lost, 1) == UINT64_MAX)            /* at its end it stays            */
+        (void)perf_shared_add_(&d->lost, UINT64_MAX);
 }
 
 PERF_FN void perf_hist_add_n(perf_hist *h, uint64_t ns, uint64_t n)
@@ -1267,8 +1258,10 @@ PERF_FN perf_status perf_hist_combine_(perf_hist *into, const perf_hist *from, i
         return status;
     for (i = 0; i < 4; i++)
         d->sums[i] += minus ? 0 - f->sums[i] : f->sums[i];
-    if (d->lost != UINT64_MAX)
-        d->lost = minus ? d->lost - f->lost : f->lost > ~d->lost ? UINT64_MAX : d->lost + f->lost;
+    if (!minus)
+        perf_hist_lose_(into, f->lost);
+    else if (d->lost != UINT64_MAX)
+        d->lost -= f->lost;
     return PERF_OK;
 }
 

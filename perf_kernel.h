@@ -468,7 +468,7 @@ PERF_KERNEL_FN_ void perf_kernel_instant(perf_kernel_sink_ *s, uint32_t id, uint
 #define PERF_KERNEL_ADD_(p, n) atomicAdd(p, n)
 #define PERF_KERNEL_MAX_(p, v) atomicMax(p, v)
 #else
-#define PERF_KERNEL_ADD_(p, n) perf_shared_add_(p, n)
+#define PERF_KERNEL_ADD_(p, n) (void)perf_shared_add_(p, n)
 #define PERF_KERNEL_MAX_(p, v) perf_shared_max_(p, v)
 #endif
 

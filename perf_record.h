@@ -1254,13 +1254,13 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t 
 }
 
 /* A moment: counters and laps with a value, instants without. */
-PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, uint32_t id, uint32_t type, double value)
+PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
 {
     const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
     perf_label_       l;
 
     if (sink && !t->sinking) {
-        l = perf_label_of_(PERF_ACQ_(&t->home->names)[id], type, perf_bits_(value));
+        l = perf_label_of_(PERF_ACQ_(&t->home->names)[PERF_CELL_ID_(c)], type, perf_bits_(value));
         sink->mark(&l);
     }
 }
@@ -1690,8 +1690,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         PERF_ADD_(c->again, d);
     }
     perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
-    perf_sink_mark_(t, PERF_CELL_ID_(c), 2,
-                    PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
+    perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
     perf_lap_at_(l, t, now);
 }
 
@@ -1750,7 +1749,7 @@ PERF_COLD_FN_ void perf_core_count_(perf_site_ *site, double value)
         perf_entry_(t, at, perf_bits_(value), 0);
         perf_event_end_(t, at, 1, now, PERF_EVENT_MORE_ | c->tag);
     }
-    perf_sink_mark_(t, site->id, 2, value);
+    perf_sink_mark_(t, c, 2, value);
 }
 
 /* Writes the last part of a text first, as readers go backwards. */
@@ -1774,12 +1773,12 @@ PERF_COLD_FN_ void perf_core_instant_(perf_site_ *site, const char *text, const 
                                    PERF_CAST_(size_t, length - 8 * i < 8 ? length - 8 * i : 8));
             perf_entry_(t, at + (parts - 1 - i) * sizeof(perf_event_), bits,
                         (text ? i ? PERF_REMARK_REST_ : PERF_REMARK_IS_TEXT_
-                              : PERF_REMARK_IS_VALUE_) | PERF_CAST_(uint64_t, site->id) << 8);
+                              : PERF_REMARK_IS_VALUE_) | PERF_TAG_NAME_(c->tag) >> 24);
         }
         perf_event_end_(t, at, parts, perf_scope_ticks_(t->home), PERF_TAG_NAME_(c->tag) |
                         PERF_CAST_(uint64_t, perf_depth_(t)) << 56);
     }
-    perf_sink_mark_(t, site->id, value ? 2 : 0, value ? *value : 0.0);
+    perf_sink_mark_(t, c, value ? 2 : 0, value ? *value : 0.0);
 }
 
 PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint64_t id)

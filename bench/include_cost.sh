@@ -1,6 +1,7 @@
 #!/bin/sh
 # What an #include costs the compiler, in million instructions (callgrind on cc1 and cc1plus; the same
-# on every run).  Needs gcc, g++ and valgrind:  bench/include_cost.sh [--only HEADER | HEADER...]
+# on every run; a locale or a long environment adds up to 1 %, so there is none).  Needs gcc, g++ and
+# valgrind:  bench/include_cost.sh [--only HEADER | HEADER...]
 # A precompiled perf.h comes last: what each file of a large program pays (bench/README.md).
 set -eu
 root=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd)
@@ -16,7 +17,7 @@ cost()
     file=$2
     shift 2
     [ $pass_name = cc1 ] || set -- -D_GNU_SOURCE "$@"       # as g++ does
-    valgrind --tool=callgrind --callgrind-out-file=/dev/null "$pass" -quiet \
+    env -i PATH="$PATH" valgrind --tool=callgrind --callgrind-out-file=/dev/null "$pass" -quiet \
         ${multiarch:+-imultiarch "$multiarch"} -O2 "$@" -I"$root" "$file" \
         -o /dev/null 2>&1 | sed -n 's/.*Collected : //p' | awk '{ printf "%.1f", $1 / 1e6 }'
 }
