@@ -607,6 +607,17 @@ PERF_FN double ab_p_value_(const ab_data *d)
     return perf_exp(high);
 }
 
+/* With fewer pairs not one of so many benchmarks can be decided: the least p of signed ranks is 2^(1 - n). */
+PERF_FN size_t ab_fewest_pairs_(const ab_report *r)
+{
+    double p = PERF_CAST_(double, r->judged);
+    size_t n;
+
+    for (n = 1; n < 60 && p > 1.0 - r->plan.confidence + 1e-9; n++)
+        p *= 0.5;
+    return n;
+}
+
 /* The figure of one side, with an interval of its own unless the values are pairs. */
 PERF_FN void ab_show_(ab_data *d, int side, double confidence)
 {
@@ -763,11 +774,15 @@ PERF_FN void ab_judge(ab_report *r)
         *settle = '\0';
         if (row->alone != PERF_INCONCLUSIVE && r->judged > 1 &&
             !(row->holm <= 1.0 - r->plan.confidence + 1e-9)) {
+            char   need[40] = "more pairs";
+            size_t fewest = ab_fewest_pairs_(r);
+            if (row->d[0].how != AB_HOW_RANDOM && row->d[0].n[0] < fewest)
+                snprintf(need, sizeof need, "it takes %zu pairs at least", fewest);
             row->family = PERF_INCONCLUSIVE;
             snprintf(settle, sizeof row->settle,
                      "alone it would be %s; among %zu benchmarks that is "
-                     "not sure enough (Holm p %.2g): more pairs",
-                     perf_decision_text(row->alone), r->judged, row->holm);
+                     "not sure enough (Holm p %.2g): %s",
+                     perf_decision_text(row->alone), r->judged, row->holm, need);
         } else if (row->missing) {
             snprintf(settle, sizeof row->settle, r->sequential ? "not measured: the budget, or a signal, ended it before"
                      : "%s does not have it: measure it there, too", row->missing);

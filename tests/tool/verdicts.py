@@ -379,6 +379,11 @@ def family(c):
     rows = [("same", a, b) for a, b in zip(noisy(20, 100), noisy(20, 100))]
     rows += [("half", a, b) for a, b in zip(noisy(20, 100), noisy(20, 50))]
     c.status(1, c.file("two.csv", csv_pairs(rows)), has="1 ACCEPT, 1 REJECT, 0 INCONCLUSIVE (Holm over 2)")
+    # Signed ranks of 8 pairs cannot decide one of 12: that is said, and 9 can.
+    for pairs, status in ((8, 2), (9, 0)):
+        rows = [(f"b{k}", a, b) for k in range(12) for a, b in zip(noisy(pairs, 100), noisy(pairs, 50))]
+        c.status(status, c.file("few.csv", csv_pairs(rows)), "--paired",
+                 has="it takes 9 pairs at least" if status else "12 ACCEPT")
     # A benchmark that B has lost is not accepted; one that is new there is only named.
     lost = [c.file(f"{n}.csv", "name,value\n" + "".join(f"{m},{v}\n" for m in n for v in noisy(9, 100)))
             for n in ("xy", "xz")]
