@@ -724,7 +724,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     if (n)
         PERF_SET_(&site->id, n->site.id);
     else
-        perf_fail_(r, PERF_ELIMIT);
+        perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
     return n ? n->site.id : 0;
 }
 

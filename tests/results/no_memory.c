@@ -232,6 +232,16 @@ static void thread_without(void)
     (void)marks();
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
     (void)remove(path);
+
+    /* a name that cannot be kept: there is no memory, not a name too many */
+    perf_reset();
+    fails_at = maps;
+    while (perf_pool_(&perf_registry_get_()->pool, &perf_registry_get_()->pool_end, 64, 64, 0)) {
+    }
+    across = perf_scope_begin("a new name");
+    perf_scope_end(&across);
+    CHECK(perf_error() == PERF_ENOMEM, "%s", perf_status_text(perf_error()));
+    fails_at = -1;
 }
 
 static long fails;          /* the call at which there is no memory, -1: none */
