@@ -96,7 +96,8 @@ typedef struct perf_gpu_stats {         /* of one name or of all; times in ns, o
     uint64_t no_gpu;                    /* skipped: no driver */
 } perf_gpu_stats;
 
-/* What is known so far; name NULL: of all scopes.  Fetches nothing itself. */
+/* What is known so far; name NULL: of all scopes.  Fetches nothing itself.  A name beyond the first
+ * 4,095 of the process, host scopes included, is in the report and in the sums of NULL only: 0. */
 PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name);
 
 /* >>memory ------------------------------------------------------------------------------------
@@ -173,7 +174,7 @@ typedef struct perf_gpu_line_ {
     perf_gpu_pace_ pace;
     double   slack_ns;          /* how much later than pace.ref_ticks it could really be */
     double   worst_ns;          /* largest error of any scope placed */
-    double   first_ns, last_ns; /* device: first start, last stop */
+    double   first_ns;          /* device: first start; the last stop is pace.until_ns */
     double   busy_ns, starved_ns;
     double   rate_high;         /* see pace.rate_low */
     double   tie_ns, tie_low, tie_high; /* an earlier moment, and its bounds in ticks */
@@ -215,7 +216,7 @@ typedef struct perf_gpu_mark_ {
     int32_t                device, spare;
 } perf_gpu_mark_;
 
-/* Part of a graph: each launch records its events anew. */
+/* Part of a graph: each launch records its events anew.  A page, which a fork wipes. */
 typedef struct perf_gpu_part_ {
     struct perf_gpu_part_ *next;
     perf_gpu_slot_         slot;
@@ -316,22 +317,20 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int co
 
     PERF_GPU_COUNT_(g, loss, 1);
     if (loss == PERF_GPU_FAILED_)
-        perf_gpu_error_(g->driver, call, code);
+        perf_gpu_error_(g->driver, call, code ? code : 999);   /* a time that cannot be */
 }
 
 /* ---- events that may not be used any more ---- */
 
 PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
 {
-    (void)event;
-    (void)stream;
+    (void)event, (void)stream;
     return PERF_GPU_SHUT_DOWN;
 }
 
 PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
 {
-    (void)stream;
-    (void)status;
+    (void)stream, (void)status;
     return 0;
 }
 
@@ -388,8 +387,9 @@ PERF_COLD_FN_ int perf_gpu_lives_(perf_gpu_state_ *g, const perf_gpu_backend *b,
     return !PERF_GET_(&l->dead) && !PERF_GET_(&g->driver->down);
 }
 
-/* Was the context of this thread's scopes found alive within the last 0.1 ms? */
-#define perf_gpu_is_fresh_() (perf_ticks() < perf_gpu_self_v1_.until)
+/* Was this context, that of the thread's last scope, found alive within the last 0.1 ms? */
+#define perf_gpu_is_fresh_(l) (perf_gpu_self_v1_.ring && perf_gpu_self_v1_.ring->line == (l) &&   \
+                               perf_ticks() < perf_gpu_self_v1_.until)
 
 PERF_COLD_FN_ void perf_gpu_freshen_(void)
 {
@@ -465,7 +465,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_
 
     for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next) {
         was = PERF_GET_(&ring->thread);
-        if (ring->line == l && ring->generation == PERF_GET_(&g->generation) && was != me &&
+        if (ring->line == l && was != me &&
             perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, perf_process_id_()),
                           PERF_CAST_(long, was), 0L) &&
             perf_claim_(&ring->thread, was, me)) {
@@ -607,13 +607,13 @@ PERF_COLD_FN_ int perf_gpu_record_in_(const perf_gpu_backend *b, perf_gpu_slot_ 
 PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 {
     perf_gpu_slot_         *s = PERF_CAST_(perf_gpu_slot_ *, slot);
-    perf_gpu_state_        *g = perf_gpu_state_get_();
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
+    perf_gpu_state_        *g = s->ring->state;
+    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
     int                     code;
 
     if (!b)
         return PERF_GPU_SHUT_DOWN;
-    if (!perf_gpu_is_fresh_() && !perf_gpu_lives_(g, b, s->ring->line))
+    if (!perf_gpu_is_fresh_(s->ring->line) && !perf_gpu_lives_(g, b, s->ring->line))
         return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
     code = perf_gpu_record_in_(b, s, s->stop, stream, 0);
     return code == 201 || code == 400 ? perf_gpu_record_in_(b, s, s->stop, stream, 1) : code;
@@ -630,7 +630,7 @@ PERF_COLD_FN_ void perf_gpu_at_exit_(void *state)
     perf_gpu_state_ *g = PERF_CAST_(perf_gpu_state_ *, state);
     perf_registry_  *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (!r || r->gpu != g->driver || PERF_GET_(&r->process) != perf_process_id_() ||
+    if (r->gpu != g->driver || PERF_GET_(&r->process) != perf_process_id_() ||
         !PERF_ACQ_(&g->driver->table))
         return;
     perf_gpu_collect_(r);
@@ -674,7 +674,7 @@ PERF_COLD_FN_ int perf_gpu_ask_ring_(perf_gpu_state_ *g, const perf_gpu_backend 
         return code ? code : 201;
     *current = now != PERF_NULL_;
     if (!named && mine && mine->ctx == ctx && !PERF_GET_(&mine->line->dead) &&
-        (perf_gpu_is_fresh_() || perf_gpu_lives_(g, b, mine->line))) {
+        (perf_gpu_is_fresh_(mine->line) || perf_gpu_lives_(g, b, mine->line))) {
         *ring = mine;
         return 0;
     }
@@ -704,12 +704,12 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_route_(perf_gpu_state_ *g, const perf_gpu
 
     *current = 1;
     if (at > 2 && k->stream == stream) {
-        if (perf_gpu_is_fresh_() || perf_gpu_lives_(g, b, k->ring->line))
+        if (perf_gpu_is_fresh_(k->ring->line) || perf_gpu_lives_(g, b, k->ring->line))
             return k->ring;
         k->stream = PERF_NULL_;
     }
     code = perf_gpu_ask_ring_(g, b, t, stream, current, &ring);
-    if (code == 2 && !ring) {
+    if (code == 2) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_fail_(perf_registry_get_(), PERF_ENOMEM);
     } else if (code) {
@@ -727,13 +727,13 @@ PERF_COLD_FN_ int perf_gpu_events_(const perf_gpu_backend *b, perf_gpu_slot_ *s)
     perf_gpu_entered_ e;
     int               code;
 
-    if (s->start && s->stop)
+    if (s->stop)
         return 0;
     code = perf_gpu_enter_(b, s->ring->ctx, &e);
     if (code)
         return code;
     code = s->start ? 0 : b->event_create(&s->start, 0);
-    if (!code && !s->stop)
+    if (!code)
         code = b->event_create(&s->stop, 0);
     perf_gpu_leave_(b, &e);
     return code;
@@ -790,7 +790,8 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     perf_gpu_thread_       *t;
     perf_gpu_ring_         *ring;
     perf_gpu_slot_         *s;
-    int                     current, usual;
+    uint64_t                now;
+    int                     current, usual, fresh;
 
     if (!g || PERF_GET_(&perf_anchor_v1_.off))
         return PERF_NULL_;
@@ -800,12 +801,14 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
         return PERF_NULL_;
     }
     ring = perf_gpu_route_(g, b, t, stream, &current);
-    if (ring && !perf_gpu_is_fresh_())
+    fresh = !ring || perf_gpu_is_fresh_(ring->line);
+    if (!fresh)
         perf_gpu_ease_(g, b, ring);
     s = ring ? perf_gpu_take_(g, b, t, ring) : PERF_NULL_;
     if (!s)
         return PERF_NULL_;
-    perf_gpu_freshen_();
+    if (!fresh)
+        perf_gpu_freshen_();
     usual = current && PERF_PTR_(uintptr_t, stream) > 2;
     s->stream = stream;
     s->thread = PERF_PTR_(uintptr_t, stream) == 2 ? perf_thread_id_() : 0;
@@ -818,20 +821,21 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_slow_(perf_site_ *site, void *strea
     PERF_GPU_FN_(s->record, usual ? b->event_record : perf_gpu_record_long_);
     PERF_GPU_FN_(s->capturing,
                  usual && b->stream_capturing ? b->stream_capturing : perf_gpu_not_capturing_);
-    PERF_SET_(&s->begin, perf_scope_ticks_(r));
+    now = perf_scope_ticks_(r);
+    PERF_SET_(&s->begin, now + !now);           /* 0: free */
     s->code[0] |= usual ? b->event_record(s->start, stream)
                         : perf_gpu_record_in_(b, s, s->start, stream, !current);
     return s;
 }
 
 /* No slot takes the short way for this stream any more: it may be another device's by now. */
-PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, void *stream)
+PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_ring_ *ring, void *stream)
 {
     perf_gpu_thread_ *t = perf_gpu_self_v1_.thread;
     uintptr_t         at = PERF_PTR_(uintptr_t, stream);
     uint32_t          i;
 
-    if (t && t->home == g)                      /* ask the driver again whose stream this is */
+    if (t)                                      /* ask the driver again whose stream this is */
         t->known[(at >> 4 ^ at >> 10) % 64].stream = PERF_NULL_;
     for (i = 0; i < PERF_ACQ_(&ring->made); i++)
         if (PERF_GET_(&ring->slot[i].home) == PERF_GPU_KEY_(stream)) {
@@ -842,26 +846,24 @@ PERF_COLD_FN_ void perf_gpu_forget_(perf_gpu_state_ *g, perf_gpu_ring_ *ring, vo
 }
 
 /* All but the common case of an end.  `bad` is the answer of stream_capturing if the records have
- * gone well, else mixed with theirs.  A slot without a ring was wiped by a fork.                 */
+ * gone well, else mixed with theirs. */
 PERF_COLD_FN_ void perf_gpu_end_slow_(perf_gpu_slot_ *s, int bad)
 {
-    perf_gpu_state_ *g = perf_gpu_state_get_();
+    perf_gpu_state_ *g = s->ring->state;
     perf_registry_  *r = perf_registry_get_();
     int              code = s->code[0] & ~PERF_GPU_LONG_;
 
-    if (!g || !s->ring || s->ring->generation != PERF_GET_(&g->generation))
-        return;
     if (!code)
         code = s->code[1];
     if (!code && !s->capture)
         code = bad ^ s->code[0];
-    if (PERF_GET_(&s->ring->line->dead)) {
+    if (PERF_GET_(&s->ring->line->dead) || s->ring->generation != PERF_GET_(&g->generation)) {
         PERF_GPU_COUNT_(g, PERF_GPU_DROPPED_, 1);
         perf_gpu_give_up_(s);
     } else if (code || s->capture) {
         perf_gpu_failed_(g, "event_record", s->capture ? 900 : code);
         if (!s->capture)
-            perf_gpu_forget_(g, s->ring, s->stream);
+            perf_gpu_forget_(s->ring, s->stream);
         perf_gpu_give_up_(s);
     } else {
         PERF_REL_(&s->end, perf_scope_ticks_(r));
@@ -873,12 +875,16 @@ PERF_COLD_FN_ int perf_gpu_record_part_(void *part, void *stream)
 {
     perf_gpu_part_         *p = PERF_CAST_(perf_gpu_part_ *, part), **link;
     perf_registry_         *r = perf_registry_get_();
-    perf_gpu_state_        *g = perf_gpu_state_get_();
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
-    int code = b ? b->event_record_flags(p->slot.stop, stream, 1) : PERF_GPU_SHUT_DOWN;
+    perf_gpu_state_        *g = p->slot.ring->state;
+    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
+    int                     code = p->slot.code[0];
 
-    if (code || p->slot.code[0] || !perf_lock_(r))
-        return code;
+    if (!b || p->slot.ring->generation != PERF_GET_(&g->generation) ||
+        !perf_gpu_lives_(g, b, p->slot.ring->line))
+        return 709;                             /* CUDA_ERROR_CONTEXT_IS_DESTROYED */
+    code = code ? code : b->event_record_flags(p->slot.stop, stream, 1);
+    if (code || !perf_lock_(r))
+        return code ? code : PERF_GPU_UNREAD_;  /* nobody will read it: dropped */
     for (link = &g->parts; *link; link = &(*link)->next)
         (*link)->depth += (*link)->slot.stream == stream && (*link)->slot.begin > p->slot.begin;
     PERF_REL_(link, p);
@@ -902,7 +908,7 @@ PERF_COLD_FN_ perf_gpu_slot_ *perf_gpu_begin_part_(perf_site_ *site, void *strea
     ring = perf_gpu_route_(g, b, t, stream, &current);
     if (ring && perf_site_id_(r, site) && perf_lock_(r)) {
         if (g->part_count++ < PERF_GPU_PARTS_)
-            p = PERF_CAST_(perf_gpu_part_ *, perf_keep_(g, sizeof *p));
+            p = PERF_CAST_(perf_gpu_part_ *, perf_pages_(sizeof *p, 1));
         perf_unlock_(r);
     }
     if (!p) {
@@ -1057,7 +1063,7 @@ PERF_COLD_FN_ int perf_gpu_unready_(perf_gpu_state_ *g, perf_gpu_round_ *x, perf
 {
     if (code != PERF_GPU_NOT_READY) {
         perf_gpu_failed_(g, "event_elapsed", code);
-        perf_gpu_forget_(g, s->ring, s->stream);
+        perf_gpu_forget_(s->ring, s->stream);
         perf_gpu_give_up_(s);
         return code != PERF_GPU_SHUT_DOWN;
     }
@@ -1121,7 +1127,7 @@ PERF_HOT_FN_ void perf_gpu_fetch_(perf_gpu_state_ *g, const perf_gpu_backend *b,
         d->site = s->site;
         d->stream = s->stream;
         d->begin = s->begin;
-        d->end = s->end;
+        d->end = s->end > s->begin ? s->end : s->begin;
         d->thread = s->thread;
         perf_gpu_free_(s);
         head++;
@@ -1139,9 +1145,8 @@ PERF_COLD_FN_ void perf_gpu_round_run_(perf_gpu_state_ *g, const perf_gpu_backen
     perf_gpu_entered_ e;
     int               code;
 
-    if (ring->generation != PERF_GET_(&g->generation) || PERF_GET_(&g->driver->down) ||
-        PERF_GET_(&ring->line->dead) || (b->error_waits && b->error_waits()) ||
-        !perf_gpu_lives_(g, b, ring->line))
+    if (PERF_GET_(&g->driver->down) || PERF_GET_(&ring->line->dead) ||
+        (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return;
     code = perf_gpu_enter_(b, ring->ctx, &e);
     if (code)
@@ -1177,7 +1182,7 @@ PERF_OUTLINE_FN_ perf_gpu_pace_ perf_gpu_pace_begin_(perf_gpu_line_ *l,
     if (!l->known) {
         l->known = 1;
         l->pace.origin = first->begin;
-        l->pace.ref_ns = l->first_ns = l->last_ns = l->pace.until_ns = first->start_ns;
+        l->pace.ref_ns = l->first_ns = l->pace.until_ns = first->start_ns;
         l->slack_ns = 1e300;
     }
     if (!(change > -1e-6 && change < 1e-6))     /* the host's tick is known better by now */
@@ -1255,7 +1260,6 @@ PERF_OUTLINE_FN_ void perf_gpu_pace_end_(perf_gpu_line_ *l, const perf_gpu_pace_
     l->busy_ns += p->until_ns - l->pace.until_ns - p->idle_ns;
     l->starved_ns += p->starved_ns;
     l->pace = *p;
-    l->last_ns = p->until_ns;
     perf_gpu_learn_(l);
 }
 
@@ -1378,6 +1382,8 @@ PERF_INLINE_FN_ perf_gpu_length_ perf_gpu_length_of_(const perf_gpu_aim_ *a, dou
     d.ticks = d.bucket = d.what = PERF_CAST_(uint64_t, PERF_CAST_(int64_t, ticks + 0.5));
     if (PERF_UNLIKELY_(d.ticks - a->c->low > a->c->span)) {
         d.bucket = perf_cell_extend_(a->t, a->c, d.ticks);
+        if (!d.bucket)                          /* it is in the sums, and in no percentile */
+            perf_fail_(perf_registry_get_(), PERF_ENOMEM);
         if (d.ticks >= PERF_EVENT_MORE_) {
             d.what = PERF_EVENT_MORE_;
             if (a->mask)
@@ -1520,7 +1526,7 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     uint64_t         now = PERF_GET_(&ring->now), upto = 0;
     int              mixed = 0;
 
-    if (head == ring->tail || ring->generation != PERF_GET_(&g->generation))
+    if (head == ring->tail)
         return;
     for (t = g->tracks; t; t = t->next)
         if (PERF_GET_(&t->recorder->request))
@@ -1535,9 +1541,9 @@ PERF_COLD_FN_ void perf_gpu_book_ring_(perf_gpu_state_ *g, perf_gpu_ring_ *ring)
     *link = PERF_NULL_;
     l->now = now > l->now ? now : l->now;
     memset(aims, 0, sizeof aims);
-    if (first && mixed)
+    if (mixed)
         perf_gpu_book_mixed_(g, ring, first, aims);
-    else if (first)
+    else
         perf_gpu_book_(g, l, first, aims, 1);
     PERF_REL_(&ring->tail, head);
 }
@@ -1556,11 +1562,10 @@ PERF_COLD_FN_ void perf_gpu_book_part_(perf_gpu_state_ *g, const perf_gpu_backen
     perf_gpu_aim_         aim;
     int                   known = 0;
 
-    if (s->ring->generation != PERF_GET_(&g->generation) || !l->known ||
-        !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
+    if (!l->known || !perf_gpu_lives_(g, b, l) || perf_gpu_enter_(b, l->ctx, &e))
         return;
     if (perf_gpu_lock_(&l->lock, 1)) {
-        known = l->anchor && !b->event_elapsed(&since.ms, l->anchor, s->start) &&
+        known = !b->event_elapsed(&since.ms, l->anchor, s->start) &&
                 !b->event_elapsed(&length.ms, s->start, s->stop) &&
                 !b->event_elapsed(&again.ms, l->anchor, s->start) && since.bits == again.bits &&
                 length.bits < PERF_GPU_MS_END_ &&
@@ -1708,8 +1713,7 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     if (!g || b->ctx_get(&ctx))
         return PERF_EGPU;
     for (ring = PERF_ACQ_(&g->rings); ring && !PERF_GET_(&g->driver->down); ring = ring->next)
-        if (ring->ctx == ctx && ring->generation == PERF_GET_(&g->generation) &&
-            !PERF_GET_(&ring->line->dead))
+        if (ring->ctx == ctx && !PERF_GET_(&ring->line->dead))
             perf_gpu_await_(g, b, ring);
     return perf_gpu_collect();
 }
@@ -1724,9 +1728,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     uint64_t         high;
     size_t           i;
 
-    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too */
+    if (g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too */
         (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))
+    if (!perf_gpu_lock_(&g->lock, 1))
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     memset(g->rest, 0, sizeof g->rest);
@@ -1833,7 +1837,7 @@ PERF_FN perf_gpu_stats perf_gpu_stats_of(const char *name)
         if (l->known) {
             a.busy_ns += l->busy_ns;
             a.starved_ns += l->starved_ns;
-            a.span_ns += l->last_ns - l->first_ns;
+            a.span_ns += l->pace.until_ns - l->first_ns;
             a.aligned_ns = l->worst_ns > a.aligned_ns ? l->worst_ns : a.aligned_ns;
         }
     for (ring = PERF_ACQ_(&g->rings); !name && ring; ring = ring->next) {
@@ -1902,7 +1906,7 @@ PERF_COLD_FN_ int perf_gpu_memory_ask_(const perf_gpu_backend *b, perf_gpu_mark_
     void    *pool = PERF_NULL_;
     int      code, mode = 2, relaxed = b->capture_mode && !b->capture_mode(&mode);
 
-    code = b->mem_info(&left, &total);
+    code = b->mem_info ? b->mem_info(&left, &total) : 1;        /* another table by now */
     (void)(b->ctx_device && b->ctx_device(&m->device));
     m->total = PERF_CAST_(double, total);
     m->used = m->needed = m->total - PERF_CAST_(double, left);
@@ -1933,7 +1937,8 @@ PERF_COLD_FN_ void perf_gpu_memory_book_(perf_gpu_state_ *g, perf_gpu_mark_ *m, 
     *link = m;
     least[0] = m->needed + PERF_CAST_(double, high);
     least[1] = m->needed + (g->noted_peak - g->noted);
-    least[2] = m->before ? m->before->needed + (g->noted_peak - m->before->noted) : 0;
+    least[2] = m->before ? m->before->needed - m->before->noted : 0;
+    least[2] += m->before || m == g->marks ? g->noted_peak : 0;
     for (i = 0; i < 3; i++)
         m->peak = least[i] > m->peak ? least[i] : m->peak;
     m->noted = g->noted_peak = g->noted;
@@ -2053,10 +2058,9 @@ PERF_COLD_FN_ void perf_gpu_put_bound_(perf_out_ *o, const perf_gpu_bound_ *e)
 /* Under the table of scopes: means per scope, one line a context, what is missing and why. */
 PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
 {
-    perf_registry_  *r = perf_registry_get_();
     perf_gpu_state_ *g = perf_gpu_state_seen_();
     perf_gpu_stats   a = perf_gpu_stats_of(PERF_NULL_);
-    const perf_gpu_backend *b = g ? PERF_ACQ_(&g->driver->table) : PERF_NULL_;
+    const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
     int              simulated = b && b->flags & PERF_GPU_TABLE_SIMULATED;
     perf_gpu_line_  *l;
     int              i;
@@ -2068,18 +2072,17 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver"};
 
-    if (!g)
-        return;
     perf_gpu_evidence_(&e, &a);
     if (!perf_gpu_lock_(&g->lock, 1))
         return;
-    perf_gpu_put_rows_(o, g, r);
+    perf_gpu_put_rows_(o, g, perf_registry_get_());
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        if (!l->known || !(l->last_ns > l->first_ns))
+        const double span = l->pace.until_ns - l->first_ns;
+        if (!l->known || !(span > 0))
             continue;
         perf_putf_(o, "GPU %.0f: busy %.1f %% of %g, clock within %g of the host's%s\n",
-                   PERF_CAST_(double, l->device), l->busy_ns / (l->last_ns - l->first_ns) * 100,
-                   l->last_ns - l->first_ns, l->worst_ns, simulated ? " (simulated)" : "");
+                   PERF_CAST_(double, l->device), l->busy_ns / span * 100, span, l->worst_ns,
+                   simulated ? " (simulated)" : "");
     }
     if (a.scopes)
         perf_gpu_put_bound_(o, &e);

@@ -55,16 +55,23 @@ static void test_ab(void)
 static void test_scope(void)
 {
     perf_gpu_stats a;
+    perf_stream    other;
 
     sim_start();
-    (void)sim_stream(0);
+    other = sim_stream(0);
     {
         PERF_GPU_SCOPE("own stream", NULL);
         launch(10000);
     }
+    {
+        PERF_GPU_SCOPE("another", other);
+        (void)sim_work(other, 20000);
+    }
     (void)perf_gpu_collect_sync();
     a = perf_gpu_stats_of("own stream");
     CHECK(a.scopes == 1 && a.device_ns >= 10000 && a.device_ns < 13000, "%g", a.device_ns);
+    a = perf_gpu_stats_of("another");
+    CHECK(a.scopes == 1 && a.device_ns >= 20000 && a.device_ns < 23000, "%g", a.device_ns);
     sim_stop();
 }
 

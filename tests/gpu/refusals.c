@@ -2,6 +2,7 @@
  * signal handler that came in between): nothing crashes or hangs, what is not recorded is counted or told, and
  * afterwards all is as before.  A process for each.                                               */
 #include "no_maps.h"
+#include <pthread.h>
 #include <stdlib.h>
 
 #define PERF_CLOCK_FN sim_clock
@@ -208,6 +209,149 @@ static void locked(void)
     CHECK(perf_gpu_stats_of("part").scopes == 0, "%d", (int)perf_gpu_stats_of("part").scopes);
 }
 
+static void known(perf_stream stream)
+{
+    PERF_GPU_SCOPE("known", stream);
+    (void)sim_work(stream, 1000);
+}
+
+static int stays; /* 1: the thread below is there; 2: it may go */
+
+static void *beside(void *stream)
+{
+    sim_device(1);
+    known(stream);
+    __atomic_store_n(&stays, 1, __ATOMIC_RELEASE);
+    while (__atomic_load_n(&stays, __ATOMIC_ACQUIRE) != 2)
+        (void)sched_yield();
+    return NULL;
+}
+
+/* The registry's lock is ours, and the name is known: what is new then is a context, a thread's ring in it, the line of
+ * a stream, part of a graph.  Each is dropped and counted; afterwards it works. */
+static void locked_later(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_stream     stream[3], other;
+    perf_gpu_scope  part;
+    pthread_t       thread;
+    void           *graph = NULL;
+    int             i;
+
+    machine(stream);
+    CHECK(perf_gpu_use(&table) == PERF_OK, "table");
+    sim_device(0);
+    known(stream[1]);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_lock_(r), "ours");
+    known(stream[0]);
+    CHECK(accounted() == 2 && perf_gpu_stats_of(NULL).dropped == 1, "a context: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
+    perf_unlock_(r);
+    CHECK(pthread_create(&thread, NULL, beside, stream[0]) == 0, "thread");
+    while (__atomic_load_n(&stays, __ATOMIC_ACQUIRE) != 1)
+        (void)sched_yield();
+    other = sim_stream(0);
+    sim_host(1000000);
+    (void)perf_gpu_collect();
+    CHECK(perf_lock_(r), "ours");
+    for (i = 0; i < 3; i++)
+        known(stream[0]);
+    CHECK(accounted() == 6 && perf_gpu_stats_of(NULL).dropped == 4, "a ring: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
+    known(other);
+    (void)perf_gpu_collect_sync();
+    CHECK(accounted() == 7 && perf_gpu_stats_of(NULL).dropped == 5, "a line: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
+    perf_unlock_(r);
+    __atomic_store_n(&stays, 2, __ATOMIC_RELEASE);
+    (void)pthread_join(thread, NULL);
+    CHECK(sim_capture_begin(other, 2) == 0, "capture");
+    part = perf_gpu_part_begin("known", other);
+    CHECK(perf_lock_(r), "ours");
+    perf_gpu_scope_end(&part);
+    CHECK(accounted() == 8 && perf_gpu_stats_of(NULL).dropped == 6, "a part: %d dropped", (int)perf_gpu_stats_of(NULL).dropped);
+    {
+        PERF_GPU_PART("new name", other);
+    }
+    perf_unlock_(r);
+    CHECK(accounted() == 9 && perf_gpu_stats_of(NULL).captured == 1, "no part: %d", (int)perf_gpu_stats_of(NULL).captured);
+    CHECK(sim_capture_end(other, &graph) == 0 && sim_graph_destroy(graph) == 0, "capture");
+    perf_reset();
+    sim_host(1000000);
+    known(stream[0]);
+    known(other);
+    for (i = 0; i < 2; i++) {
+        sim_device(i);
+        (void)perf_gpu_collect_sync();
+    }
+    CHECK(perf_gpu_stats_of("known").scopes == 2, "%d", (int)perf_gpu_stats_of("known").scopes);
+    CHECK(perf_gpu_use(NULL) == PERF_OK && sim.events == 2, "%d events left, and the two of the part", (int)sim.events - 2);
+}
+
+/* No memory when a second ring is needed, and for the line of a stream, its rows and its lengths. */
+static void poor_later(void)
+{
+    perf_gpu_state_ *g;
+    perf_gpu_ring_  *ring;
+    perf_stream      stream[3], other = NULL;
+    perf_gpu_scope   s;
+    uint64_t         cap;
+    char             name[32];
+    int              i, k, poor = 0;
+
+    machine(stream);
+    CHECK(perf_gpu_use(&table) == PERF_OK, "table");
+    sim_device(0);
+    known(stream[1]);
+    (void)perf_gpu_collect_sync();
+    g = perf_gpu_state_seen_();
+    ring = g->rings;
+    cap = ring->cap;
+    CHECK(perf_claim_(&ring->lock, 0, 12345678), "another fetches");
+    no_maps(0, 1);
+    for (i = 0; i < 1500; i++)
+        known(stream[1]);
+    CHECK(accounted() == 1501 && perf_gpu_stats_of(NULL).dropped == 1500 - cap, "%d dropped", (int)perf_gpu_stats_of(NULL).dropped);
+    PERF_REL_(&ring->lock, 0u);
+    no_maps(-1, 0);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("known").scopes == cap + 1, "%d", (int)perf_gpu_stats_of("known").scopes);
+    for (k = 0; k < 8; k++) {
+        perf_reset();
+        other = sim_stream(0);
+        for (i = 0; i < 40; i++) {              /* lengths far apart: each takes room of its own */
+            PERF_GPU_SCOPE("lengths", other);
+            (void)sim_work(other, UINT64_C(1) << i);
+        }
+        refused = 0;
+        no_maps(k, 1);
+        (void)perf_gpu_collect_sync();
+        no_maps(-1, 0);
+        poor += refused != 0;
+        CHECK(accounted() == 40 && perf_gpu_stats_of(NULL).dropped == (refused ? 40 : 0), "%d: %d scopes, %d dropped, %d refusals", k,
+              (int)perf_gpu_stats_of("lengths").scopes, (int)perf_gpu_stats_of(NULL).dropped, refused);
+    }
+    CHECK(poor > 2, "%d without memory", poor);
+    perf_reset();
+    for (k = 0; k < 2; k++) {                   /* the second time there is no room for so long a length */
+        no_maps(k ? 0 : -1, 1);
+        for (i = 0; i < 100; i++) {
+            snprintf(name, sizeof name, "name %d", i);
+            s = perf_gpu_scope_begin(name, other);
+            (void)sim_work(other, k ? UINT64_C(1) << 39 : 1000);
+            perf_gpu_scope_end(&s);
+        }
+        (void)perf_gpu_collect_sync();
+        no_maps(-1, 0);
+    }
+    CHECK(accounted() == 200 && perf_gpu_stats_of(NULL).scopes == 200, "%d scopes", (int)perf_gpu_stats_of(NULL).scopes);
+    CHECK(perf_error() == PERF_ENOMEM, "lengths are missing from the percentiles, and nobody says so");
+    perf_reset();
+    sim_host(UINT64_C(1) << 42);
+    known(other);
+    (void)perf_gpu_collect_sync();
+    CHECK(perf_gpu_stats_of("known").scopes == 1 && perf_gpu_stats_of(NULL).dropped == 0, "there is memory again");
+    CHECK(perf_gpu_use(NULL) == PERF_OK && !sim.events, "%d events left", (int)sim.events);
+}
+
 /* Each of the nine that a table must have; a table without ctx_set cannot go to another device. */
 static void lacking(void)
 {
@@ -281,6 +425,8 @@ int main(void)
 {
     CHECK(child_of(tour) == 0, "nothing fails");
     CHECK(child_of(locked) == 0, "locks");
+    CHECK(child_of(locked_later) == 0, "locks, later");
+    CHECK(child_of(poor_later) == 0, "no memory, later");
     CHECK(child_of(lacking) == 0, "tables");
     for (ever = 0; ever < 2; ever++)
         for (fails = 0; fails < 24; fails++)

@@ -115,9 +115,18 @@ static void durations(void)
         perf_gpu_scope_end(NULL);
         (void)copy;
     }
+    {
+        perf_gpu_scope deep[40];
+        for (i = 0; i < 40; i++)
+            deep[i] = perf_gpu_scope_begin("deep", stream);
+        (void)sim_work(stream, 5000);
+        for (i = 40; i--;)
+            perf_gpu_scope_end(&deep[i]);
+    }
     CHECK(perf_gpu_collect_sync() == PERF_OK, "%s", perf_gpu_error_text());
+    CHECK(perf_gpu_stats_of("deep").scopes == 40 && perf_gpu_stats_of("deep").device_ns > 40 * 5000.0, "forty in each other");
     CHECK(perf_gpu_stats_of("outer").device_ns > perf_gpu_stats_of("inner").device_ns + 19000, "nesting");
-    CHECK(all().scopes == 4 && accounted() == 4, "%g scopes", (double)all().scopes);
+    CHECK(all().scopes == 44 && accounted() == 44, "%g scopes", (double)all().scopes);
     sim_stop();
     CHECK(!sim.events && !sim.wrong_context && !sim.bad_handle, "%d events left", (int)sim.events);
 }
