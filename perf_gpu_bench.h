@@ -190,7 +190,7 @@ PERF_FN perf_gpu_bench_opts perf_gpu_bench_opts_default(void)
 /* What the loop will use: each 0 replaced by its default. */
 PERF_COLD_FN_ perf_gpu_bench_opts perf_gpu_bench_resolve_(const perf_gpu_bench_opts *opts)
 {
-    perf_gpu_bench_opts o = opts ? *opts : perf_gpu_bench_opts_default();
+    perf_gpu_bench_opts o = *opts;
 
     if (o.cache != PERF_GPU_HOT)
         o.cache = PERF_GPU_COLD;
@@ -238,7 +238,7 @@ typedef struct perf_gpu_word_ {         /* the gate: host memory that the device
 } perf_gpu_word_;
 
 typedef struct perf_gpu_energy_ {       /* by the host's clock */
-    uint64_t began, ended, rounds, round, asked;    /* began: as the first round was done */
+    uint64_t began, ended, rounds, round, asked, back;      /* began: as the first round was done */
     uint64_t at[2];                     /* the first and the last step of the counter of joules, */
     double   unsure[2], joules[2];      /* up to so many ns sooner; what it then said */
     double   now, celsius, busy, readings;
@@ -250,7 +250,7 @@ typedef struct perf_gpu_arm_ {
     size_t           count, cleans;
     uint64_t         batch, most, runs; /* iterations a sample, at most; so far */
     uint64_t         plain;             /* batch without a graph */
-    double           fastest, single;   /* ns a slice at this batch; of one iteration alone */
+    double           fastest;           /* ns a slice at this batch */
     double           first_ns;
     int              launches, readings, steady;
     int              ahead; /* warm-up bodies that came back before the device was done */
@@ -270,7 +270,7 @@ typedef struct perf_gpu_loop_ {
     uint64_t         word_address, scratch, scratch_bytes;
     int              device, gate_off, timeouts_in_row, arms, variant, second, phase, typical;
     int              opened;            /* a slice is under way: 1 timed, 2 captured */
-    int              down, discard, busy, probed, probing, profiling;
+    int              down, discard, busy, probed, probing, profiling, spoilt;
     int              own_graph, inside, on_stream, asked, calm, hot, persisting;
     double           l2_bytes, idle, quiet_ns, block, block_before, warm_limit;
     uint64_t         began, host0, warm_began, block_began, coin, shown;
@@ -304,7 +304,7 @@ PERF_COLD_FN_ int perf_gpu_met_(perf_gpu_loop_ *s, int code, int ends)
     if ((!ends && code != PERF_GPU_SHUT_DOWN) || s->down)
         return 0;
     s->down = code == PERF_GPU_SHUT_DOWN;
-    if (d && (s->down || s->r.status == PERF_OK))
+    if (s->down || s->r.status == PERF_OK)
         perf_gpu_error_(d, "perf_gpu_bench", code);
     if (s->r.status == PERF_OK)
         s->r.status = PERF_EGPU;
@@ -429,7 +429,8 @@ PERF_COLD_FN_ int perf_gpu_slice_end_(perf_gpu_loop_ *s, int telemetry)
     unsigned         mhz = 0;
     int              pending, inside = s->inside && s->arm[s->variant].exec;
 
-    x->host_ns = PERF_CAST_(double, perf_now() - s->host0);
+    x->host_ns = perf_timer_since_(s->host0, perf_now());
+    x->host_ns = x->host_ns > 0.0 ? x->host_ns : 0.0;           /* a clock that went back */
     s->opened = 0;
     if (inside) {
         pending = PERF_GPU_NOT_READY;           /* no host between the nodes of a graph */
@@ -702,7 +703,8 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         (e->rounds++ && !perf_gpu_try_(s, s->t->event_sync(s->event[e->rounds & 1]))))
         return 1;
     e->round = s->shown;
-    e->ended = t = perf_now();
+    e->back |= (t = perf_now()) < e->ended;     /* the host's clock: then nothing can be told */
+    e->ended = t;
     if (e->rounds <= 2)
         e->began = t;
     if (t - e->asked > 2000000) {               /* to ask takes the host up to 1 ms */
@@ -744,7 +746,7 @@ PERF_COLD_FN_ void perf_gpu_joules_(perf_gpu_result *r, const perf_gpu_energy_ *
     double each = PERF_CAST_(double, e->ended - e->began) /
                   (PERF_CAST_(double, e->rounds - 2) * PERF_CAST_(double, e->round));
 
-    if (!(gained > 0.0) || !(took > e->unsure[1]))
+    if (e->back || !(gained > 0.0) || !(took > e->unsure[1]))
         return;
     r->joules_low = gained * each / (took + e->unsure[0]);
     r->joules = gained * each / took;
@@ -779,7 +781,7 @@ PERF_COLD_FN_ void perf_gpu_look_around_(perf_gpu_loop_ *s, int after)
 {
     double ns;
 
-    if (!s->event[2] || s->probed >= 8 || s->down)
+    if (!s->event[2] || s->probed >= 8)
         return;
     ns = perf_gpu_quiet_(s, after ? 100e6 : 5e6);
     if (ns < 0.0) {
@@ -804,8 +806,6 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     double   now, mhz = PERF_CAST_(double, s->now.sm_mhz);
     int      least = s->r.opts.warmup > 3 ? s->r.opts.warmup : 3;
 
-    if (!(a->single > 0.0) || s->now.ns < a->single)
-        a->single = s->now.ns;
     if (!(s->block > 0.0) || s->now.ns < s->block)
         s->block = s->now.ns;
     if (t - s->block_began > 5000000) {
@@ -958,11 +958,9 @@ PERF_COLD_FN_ int perf_gpu_captured_(perf_gpu_loop_ *s)
 
     s->opened = 0;
     ok = !s->inside || perf_gpu_attempt_(s, s->t->event_record_flags(s->event[1], s->stream, 1));
-    ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok;
-    if (ok && !perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0))) {
-        a->exec = PERF_NULL_;
-        ok = 0;
-    }
+    ok = perf_gpu_attempt_(s, s->t->capture_end(s->stream, &graph)) && graph && ok && !s->spoilt;
+    ok = ok && perf_gpu_attempt_(s, s->t->graph_instantiate(&a->exec, graph, 0));
+    a->exec = ok ? a->exec : PERF_NULL_;
     if (graph && !s->down)
         (void)s->t->graph_destroy(graph);
     return ok;
@@ -1141,8 +1139,8 @@ PERF_COLD_FN_ uint64_t perf_gpu_advance_(perf_gpu_loop_ *s)
         if (s->phase == PERF_GPU_CAPTURE_) {
             if (perf_gpu_attempt_(s, s->t->capture_begin(s->stream, 2))) {
                 s->opened = 2;
-                if (s->inside)                  /* an error shows when the capture ends */
-                    (void)s->t->event_record_flags(s->event[0], s->stream, 1);
+                s->spoilt = s->inside && !perf_gpu_attempt_(s, s->t->event_record_flags(
+                                                                s->event[0], s->stream, 1));
                 return n;
             }
             perf_gpu_no_graph_(s);
@@ -1313,7 +1311,7 @@ PERF_COLD_FN_ void perf_gpu_release_(perf_gpu_loop_ *s)
         perf_gpu_profiler_(s, 0);
     if (!s->down && s->opened == 2 && !t->capture_end(s->stream, &graph) && graph)
         (void)t->graph_destroy(graph);
-    PERF_GPU_GIVE_(s, s->event[0] || s->module || s->scratch, t->stream_sync(s->stream));
+    PERF_GPU_GIVE_(s, s->event[0], t->stream_sync(s->stream));
     if (!s->down && s->event[2])
         quiet = perf_gpu_quiet_(s, 10e6) > -2.0;
     perf_gpu_drop_graphs_(s);
@@ -1370,11 +1368,11 @@ PERF_COLD_FN_ void perf_gpu_describe_(perf_gpu_loop_ *s, perf_gpu_result *r)
         perf_put_(&o, "simulated device: ");
     if (r->status != PERF_OK) {
         perf_put_(&o, s->why ? s->why : perf_status_text(r->status));
-        if (r->code && s->t) {
+        if (r->code) {
             perf_put_(&o, ": error ");
             perf_gpu_put_error_(&o, s->down ? PERF_NULL_ : s->t, r->code);
         }
-        perf_put_(&o, r->samples ? "; until then: " : "");
+        perf_put_(&o, r->samples ? "; until then: " : r->serialised ? "; " : "");
     }
     if (r->serialised)
         perf_put_(&o, r->graph ? "launches are serialised, so a graph has the events inside; "
@@ -1425,8 +1423,7 @@ PERF_COLD_FN_ perf_gpu_result perf_gpu_arm_result_(perf_gpu_loop_ *s, int arm)
         r.throttled += (x->flags & PERF_GPU_SAMPLE_THROTTLED) != 0;
         r.idle += (x->flags & PERF_GPU_SAMPLE_IDLE) != 0;
         r.throttle |= x->throttle;
-        if (x->sm_mhz > r.sm_mhz_high)
-            r.sm_mhz_high = x->sm_mhz;
+        r.sm_mhz_high = x->sm_mhz > r.sm_mhz_high ? x->sm_mhz : r.sm_mhz_high;
         if (x->sm_mhz && (!r.sm_mhz_low || x->sm_mhz < r.sm_mhz_low))
             r.sm_mhz_low = x->sm_mhz;
     }
@@ -1575,7 +1572,7 @@ PERF_COLD_FN_ perf_gpu_ab_result perf_gpu_ab_close_(perf_gpu_loop_ *s)
     r.verdict.reason = perf_status_text(r.status);
     if (r.status != PERF_OK)
         return r;
-    r.seconds = PERF_CAST_(double, perf_now() - s->began) * 1e-9;
+    r.seconds = perf_timer_since_(s->began, perf_now()) * 1e-9;
     r.opts = s->ab_opts;
     r.verdict = perf_gpu_verdict_(s);
     r.baseline = perf_gpu_arm_result_(s, 0);

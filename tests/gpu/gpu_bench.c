@@ -2,7 +2,9 @@
  * flag.  Every number below is virtual time, so the answers are exact and no test can flicker.
  *
  *     gpu_bench [SEED]                 prints the seed; 0 or none: a fixed one                    */
-#define PERF_CLOCK_FN sim_clock
+#include <stdint.h>
+static inline uint64_t host_clock(void);
+#define PERF_CLOCK_FN host_clock
 #include "sim.h"
 
 #include "../../perf_gpu_bench.h"
@@ -10,6 +12,14 @@
 #include "check.h"
 
 #include <math.h>
+
+/* The host's clock: the machine's, less what it went back. */
+static uint64_t gone_back;
+
+static inline uint64_t host_clock(void)
+{
+    return sim_clock() - gone_back;
+}
 
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 
@@ -1401,6 +1411,333 @@ static void test_left(void)
     sim_stop();
 }
 
+/* ---- tables that lack a function, answers that are odd ---- */
+
+#define SIM_FIELD_AT(f) {#f, offsetof(perf_gpu_backend, f)},
+static const struct {
+    const char *name;
+    size_t      at;
+} field[] = {SIM_LIST(SIM_FIELD_AT)};
+
+static void without(perf_gpu_backend *t, size_t i)
+{
+    memset((char *)t + field[i].at, 0, sizeof t->ctx_get);
+}
+
+/* A table without each function that may be missing: cold, warm, as a graph, of two, where launches are serialised.  What
+ * is measured is right, what cannot be done is said, nothing is left behind. */
+static void test_lacking(void)
+{
+    static perf_gpu_backend t;
+    perf_gpu_bench_opts     o;
+    perf_gpu_ab_opts        a = perf_gpu_ab_opts_default();
+    perf_gpu_ab             ab;
+    perf_gpu_result         r;
+    perf_gpu_ab_result      e;
+    perf_stream             stream;
+    size_t                  i;
+    int                     how, graph, v;
+
+    for (i = 9; i < sizeof field / sizeof *field; i++)
+        for (how = 0; how < 5; how++) {
+            const char *name = field[i].name;
+            sim_start();
+            perf_reset();
+            sim.serial = how == 4;
+            sim.persisting = 1 << 20;
+            t = sim_table();
+            t.error_waits = NULL;
+            t.host_func = gate_as_item;
+            without(&t, i);
+            CHECK(perf_gpu_use(&t) == PERF_OK, "%s", name);
+            stream = sim_stream(0);
+            o = plain(how == 1 ? PERF_GPU_HOT : PERF_GPU_COLD);
+            o.graph = how == 2;
+            o.bytes = 1e6;
+            o.samples = 8;
+            o.energy = 0.2;
+            o.profile = how == 3 && !strncmp(name, "profiler", 8);
+            if (how == 3) {
+                a.device = o;
+                a.min_pairs = a.max_pairs = 8;
+                ab = perf_gpu_ab_begin("lacking", stream, &a);
+                while ((v = perf_gpu_ab_next(&ab)) >= 0)
+                    (void)sim_work(stream, v ? 5000 : 10000);
+                e = perf_gpu_ab_end(&ab);
+                r = e.baseline;
+                CHECK(e.status == (o.profile ? PERF_ENODATA : PERF_OK) || !strcmp(name, "fill"), "%s: %s", name, r.text);
+            } else {
+                r = run_body(&o, plain_body, stream);
+            }
+            graph = !strncmp(name, "capture_b", 9) || !strncmp(name, "capture_e", 9) || !strncmp(name, "graph", 5);
+            CHECK(r.status == PERF_OK ? r.time.p50 > 9900 && r.time.p50 < 10100 : r.status == PERF_ENODATA, "%s, %d: %g %s", name, how, r.time.p50, r.text);
+            CHECK(r.status == PERF_OK || o.profile || (how == 4 && (graph || !strncmp(name, "module", 6) || !strcmp(name, "launch") || !strcmp(name, "event_record_flags"))), "%s, %d: %s", name, how, r.text);
+            CHECK(how != 2 || r.graph != graph, "%s: %s", name, r.text);
+            CHECK(how != 2 || !(r.warnings & PERF_WARN_NO_GRAPH) == !graph, "%s: %s", name, r.text);
+            CHECK(!r.code && !perf_gpu_error_code(), "%s, %d: %d", name, how, r.code);
+            if (!strcmp(name, "mem_alloc") || !strcmp(name, "mem_free") || !strcmp(name, "fill"))
+                CHECK((how == 1 || o.profile || r.warnings & PERF_WARN_NOT_COLD) && r.flush_bytes == 0, "%s: %s", name, r.text);
+            else
+                CHECK(!(r.warnings & PERF_WARN_NOT_COLD), "%s: %s", name, r.text);
+            if (!strncmp(name, "module", 6) || !strcmp(name, "launch") || !strncmp(name, "host_a", 6) || !strcmp(name, "host_free"))
+                CHECK(o.profile || how == 4 || r.gate == 2, "%s, %d: gate %d", name, how, r.gate);
+            if (!strcmp(name, "l2_release") || !strcmp(name, "ctx_limit"))
+                CHECK(sim.calls[SIM_l2_release] == 0, "%s", name);
+            CHECK(nothing_left() && sim_depth == 1 && !sim.bad_handle, "%s, %d: %d events, %d allocations, %d modules, %d graphs left", name, how,
+                  (int)sim.events, (int)sim.allocations, (int)sim.modules, (int)sim.graphs);
+            sim_stop();
+        }
+}
+
+static int odd_attribute(int *value, int attribute, int device)
+{
+    (void)attribute, (void)device;
+    *value = -1;
+    return 0;
+}
+
+static int finer_elapsed(float *ms, void *start, void *stop)
+{
+    int code = sim_event_elapsed(ms, start, stop);
+
+    *ms *= 31.25f / 32.0f;
+    return code;
+}
+
+/* Attributes below nothing are none; a step that is no whole nanosecond is told as it is. */
+static void test_odd_answers(void)
+{
+    static perf_gpu_backend t;
+    perf_gpu_bench_opts     o = plain(PERF_GPU_COLD);
+    perf_gpu_result         r;
+    perf_stream             stream;
+
+    sim_start();
+    t = sim_table();
+    t.error_waits = NULL;
+    t.device_attribute = odd_attribute;
+    t.event_elapsed = finer_elapsed;
+    CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+    stream = sim_stream(0);
+    o.bytes = 1e6;
+    r = run_body(&o, plain_body, stream);
+    CHECK(r.status == PERF_OK && r.datasheet_gbs == 0 && !strstr(r.text, "data sheet"), "%g: %s", r.datasheet_gbs, r.text);
+    CHECK(r.flush_bytes >= 64 << 20 && r.quantum_ns > 31.2 && r.quantum_ns < 31.3, "%g, %g", r.flush_bytes, r.quantum_ns);
+    CHECK(r.time.p50 > 9700 && r.time.p50 < 9820, "%g", r.time.p50);
+    CHECK(nothing_left(), "left");
+    sim_stop();
+}
+
+/* One call fails once, where the loop can do without it: measured all the same, and said. */
+static void test_done_without(void)
+{
+    static const struct {
+        sim_fn   f;
+        uint64_t n;
+        int      serial, graph;
+    } fault[] = {{SIM_host_address, 1, 0, 0}, {SIM_host_alloc, 1, 0, 0}, {SIM_event_record_flags, 2, 1, 0},
+                 {SIM_event_record_flags, 1, 1, 0},
+                 {SIM_graph_instantiate, 1, 0, 1}, {SIM_mem_alloc_on, 1, 0, 0}, {SIM_ctx_limit, 1, 0, 0},
+                 {SIM_ctx_record, 1, 0, 0}, {SIM_ctx_record, 2, 0, 0}, {SIM_event_create, 3, 0, 0},
+                 {SIM_module_function, 1, 0, 0}, {SIM_module_function, 2, 0, 0}, {SIM_l2_release, 3, 0, 0}};
+    static perf_gpu_backend t;
+    perf_gpu_bench_opts     o = plain(PERF_GPU_COLD);
+    perf_gpu_result         r;
+    perf_stream             stream;
+    size_t                  i;
+
+    for (i = 0; i < sizeof fault / sizeof *fault; i++) {
+        sim_start();
+        perf_reset();
+        sim.serial = fault[i].serial;
+        sim.persisting = 1 << 20;
+        t = sim_table();
+        t.error_waits = NULL;
+        t.host_func = gate_as_item;
+        CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+        stream = sim_stream(0);
+        o.graph = fault[i].graph;
+        sim_fail(fault[i].f, fault[i].n, 801, 0);
+        r = run_body(&o, plain_body, stream);
+        if (fault[i].serial)
+            CHECK(!r.time.count && r.exposed.count && r.serialised && !r.graph && r.warnings & PERF_WARN_NO_GRAPH, "%d: %g ns: %s", (int)i, r.time.p50, r.text);
+        else
+            CHECK(r.status == PERF_OK && r.time.p50 > 9900 && r.time.p50 < 10100, "%d: %s", (int)i, r.text);
+        CHECK(!r.graph && !(r.warnings & PERF_WARN_NO_GRAPH) == !(fault[i].graph || fault[i].serial), "%d: %s", (int)i, r.text);
+        CHECK(fault[i].f == SIM_mem_alloc_on || fault[i].f == SIM_ctx_limit || r.code == 801 || r.code == 901, "%d: %d %s", (int)i, r.code, r.text);
+        CHECK(fault[i].f != SIM_host_address || r.gate == 2, "gate %d", r.gate);
+        CHECK(nothing_left(), "%d: %d events, %d allocations, %d graphs left", (int)i, (int)sim.events, (int)sim.allocations, (int)sim.graphs);
+        sim_stop();
+    }
+}
+
+static int asks;
+
+/* Work of another thread each time in front of a body, never behind one. */
+static int busy_record(void *ctx, void *event)
+{
+    if (asks++ % 2 == 0 && asks > 1)
+        (void)sim_work(elsewhere, 400000);
+    return sim_ctx_record(ctx, event);
+}
+
+/* What others do in the context in front of each body is not the body's. */
+static void test_busy_before(void)
+{
+    static perf_gpu_backend t;
+    perf_gpu_bench_opts     o = plain(PERF_GPU_COLD);
+    perf_gpu_result         r;
+    perf_stream             stream;
+
+    sim_start();
+    t = sim_table();
+    t.error_waits = NULL;
+    t.ctx_record = busy_record;
+    CHECK(perf_gpu_use(&t) == PERF_OK, "table");
+    elsewhere = sim_stream(0);
+    stream = sim_stream(0);
+    asks = 0;
+    r = run_body(&o, plain_body, stream);
+    CHECK(r.status == PERF_OK && !(r.warnings & PERF_WARN_STREAM) && asks >= 5 && asks <= 8, "%d questions: %s", asks, r.text);
+    CHECK(r.time.p50 > 9900 && r.time.p50 < 10100 && nothing_left(), "%s", r.text);
+    sim_stop();
+}
+
+/* Numbers below nothing are the defaults. */
+static void test_negative(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_HOT);
+    perf_gpu_result     r;
+    perf_stream         stream;
+
+    sim_start();
+    stream = sim_stream(0);
+    o.batch = o.samples = o.warmup = -5;
+    o.rel_ci = o.max_seconds = o.bytes = o.items = o.energy = -1;
+    r = run_body(&o, plain_body, stream);
+    CHECK(r.status == PERF_OK && r.time.count >= 30 && r.batch > 1, "%s", r.text);
+    CHECK(r.opts.samples == 0 && r.opts.batch == 0 && r.opts.warmup == 0 && r.opts.max_seconds > 1.9 && r.opts.rel_ci > 0.004 &&
+          r.opts.bytes == 0 && r.opts.items == 0 && r.opts.energy == 0, "%d samples, %g s", r.opts.samples, r.opts.max_seconds);
+    sim_stop();
+}
+
+/* Why it was slow, in words: those that are reasons. */
+static void test_reasons(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
+    perf_gpu_result     r;
+    perf_stream         stream;
+
+    sim_start();
+    stream = sim_stream(0);
+    sim.throttle = 0x4 | 0x8 | 0x10 | 0x20;     /* 0x10 is a setting */
+    o.samples = 10;
+    r = run_body(&o, plain_body, stream);
+    CHECK(strstr(r.text, " samples throttled (power cap, hardware slow-down, heat); SM 1980 MHz"), "%s", r.text);
+    CHECK(r.throttled == r.samples && r.time.count > 0, "%s", r.text);
+    sim_stop();
+}
+
+/* Ends that are none: of a copy, of the other kind; a rule that is no number; a profile left when the driver has gone. */
+static void test_ends(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_HOT);
+    perf_gpu_ab_opts    a = perf_gpu_ab_opts_default();
+    perf_gpu_bench      b, copy;
+    perf_gpu_ab         ab;
+    perf_gpu_ab_result  e;
+    perf_stream         stream;
+
+    sim_start();
+    stream = sim_stream(0);
+    b = perf_gpu_bench_begin("ends", stream, &o);
+    while (perf_gpu_bench_next(&b))
+        plain_body(stream);
+    copy = b;
+    CHECK(perf_gpu_ab_end(&copy).status == PERF_ESTATE, "of another kind");
+    copy = b;
+    CHECK(perf_gpu_bench_end(&b).status == PERF_OK, "once");
+    CHECK(perf_gpu_bench_end(&copy).status == PERF_ESTATE && nothing_left(), "of a copy");
+    a.accept.rule.amount = (double)NAN;
+    ab = perf_gpu_ab_begin("no number", stream, &a);
+    CHECK(perf_gpu_ab_next(&ab) == -1, "runs");
+    e = perf_gpu_ab_end(&ab);
+    CHECK(e.status == PERF_EINVAL && e.verdict.decision == PERF_INCONCLUSIVE, "%s", perf_status_text(e.status));
+    o.profile = 1;
+    b = perf_gpu_bench_begin("profile", stream, &o);
+    CHECK(perf_gpu_bench_next(&b) && sim.profiled, "recorded");
+    sim.down = 1;
+    sim.calls_down = 0;
+    CHECK(perf_gpu_bench_end(&b).iterations == 1 && sim.calls_down <= 1, "%d calls after the end", (int)sim.calls_down);
+    sim.down = 0;
+    sim_stop();
+}
+
+/* The host's clock goes back while a loop runs, and while energy is measured: no time of the host's is below nothing, or
+ * centuries; what the device says is right. */
+static uint64_t back_after;
+
+static void back_body(perf_stream stream)
+{
+    plain_body(stream);
+    if (back_after ? sim.now > back_after && !gone_back : ++asks % 7 == 0)
+        gone_back += back_after ? UINT64_C(3000000000) : 100000;
+}
+
+static void test_clock_back(void)
+{
+    perf_gpu_ab_opts    a = perf_gpu_ab_opts_default();
+    perf_gpu_ab         ab;
+    perf_gpu_ab_result  e;
+    int                 v;
+    perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
+    perf_gpu_result     r;
+    perf_stream         stream;
+    size_t              i;
+
+    sim_start();
+    sim.now += UINT64_C(20000000000);
+    stream = sim_stream(0);
+    back_after = 0;
+    asks = 0;
+    r = run_body(&o, back_body, stream);
+    gone_back = 0;
+    CHECK(r.status == PERF_OK && r.time.p50 > 9900 && r.time.p50 < 10100, "%s", r.text);
+    CHECK(r.launch.max < 1e6 && r.launch.min >= 0, "%g to %g ns", r.launch.min, r.launch.max);
+    for (i = 0; i < r.samples; i++)
+        CHECK(r.sample[i].host_ns >= 0 && r.sample[i].host_ns < 1e6, "%g ns", r.sample[i].host_ns);
+    sim_stop();
+
+    sim_start();
+    sim.now += UINT64_C(20000000000);
+    stream = sim_stream(0);
+    o.samples = 5;
+    o.warmup = 3;
+    o.energy = 2;
+    back_after = sim.now + UINT64_C(1500000000);
+    r = run_body(&o, back_body, stream);
+    CHECK(gone_back && r.status == PERF_OK && r.time.count >= 5, "%s", r.text);
+    gone_back = 0;
+    CHECK(r.joules == 0 || (r.joules_low < 3.1e-3 && r.joules_high > 2.9e-3), "%g to %g J", r.joules_low, r.joules_high);
+    CHECK(r.joules < 3.2e-3 && r.joules >= 0, "%g J", r.joules);
+    sim_stop();
+
+    sim_start();
+    sim.now += UINT64_C(20000000000);
+    stream = sim_stream(0);
+    a.seed = 1;
+    ab = perf_gpu_ab_begin("back", stream, &a);
+    while ((v = perf_gpu_ab_next(&ab)) >= 0) {
+        gone_back = UINT64_C(3000000000);
+        (void)sim_work(stream, v ? 5000 : 10000);
+    }
+    e = perf_gpu_ab_end(&ab);
+    gone_back = 0;
+    CHECK(e.seconds > -4 && e.seconds < 4, "%g s", e.seconds);
+    CHECK(!e.baseline.time.count || (e.baseline.time.p50 > 9900 && e.baseline.time.p50 < 10100), "%g ns", e.baseline.time.p50);
+    sim_stop();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && atoi(argv[1]))
@@ -1441,5 +1778,13 @@ int main(int argc, char **argv)
     test_energy();
     test_energy_ab();
     test_profile();
+    test_lacking();
+    test_odd_answers();
+    test_done_without();
+    test_busy_before();
+    test_negative();
+    test_reasons();
+    test_ends();
+    test_clock_back();
     return check_done();
 }

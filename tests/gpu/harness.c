@@ -10,7 +10,7 @@
 #include "../../perf_gpu_bench.h"
 #include "check.h"
 
-static int    runs, profiled, fails;
+static int    runs, profiled, fails, chosen;
 static double p50[16], gbs[16], joules;
 static size_t sizes;
 
@@ -34,6 +34,25 @@ PERF_BENCH_N(scale, 1 << 12, 1 << 17)
     p50[sizes % 16] = r.time.p50;
     joules = r.joules;
     gbs[sizes++ % 16] = r.gbs;
+}
+
+/* What the loop on the device says itself goes before what the benchmark said. */
+PERF_BENCH(own_options)
+{
+    perf_stream         stream = sim_stream(0);
+    perf_gpu_bench_opts o = perf_gpu_bench_opts_default();
+    perf_gpu_bench      g;
+    perf_gpu_result     r;
+
+    perf_bench_rates(&b, 8.0, 1.0);
+    o.bytes = 20000;
+    o.items = 7;
+    o.max_seconds = 1.5;
+    g = perf_gpu_bench_of(&b, stream, &o);
+    while (perf_gpu_bench_next(&g))
+        (void)sim_work(stream, 10000);
+    r = perf_gpu_bench_end(&g);
+    chosen += r.status == PERF_OK && r.opts.bytes > 19999 && r.opts.items > 6.9 && r.opts.max_seconds > 1.4 && r.gbs > 1.9 && r.gbs < 2.1;
 }
 
 PERF_BENCH(wrong)
@@ -110,9 +129,10 @@ int main(void)
     sim_start();
     test_sweep();
     CHECK(program("--filter=wrong", NULL, NULL) == 2 && fails == 1, "%d", fails);
+    CHECK(program("--filter=own_options", NULL, NULL) == 0 && chosen == 1, "%d", chosen);
     CHECK(program("--profile", NULL, NULL) == 0, "status");
     CHECK(sizes == 6 && runs == 8 && profiled == 8 && fails == 1, "%d runs, %d of them seen", runs, profiled);
-    CHECK(!sim.profiled && sim.calls[SIM_profiler_start] == 7 && sim.calls[SIM_profiler_stop] == 7, "%d",
+    CHECK(!sim.profiled && sim.calls[SIM_profiler_start] == 8 && sim.calls[SIM_profiler_stop] == 8, "%d",
           (int)sim.calls[SIM_profiler_start]);
     sim_stop();
     return check_done();
