@@ -722,7 +722,8 @@ PERF_COLD_FN_ int perf_gpu_energy_round_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         e->now = joules;
         e->asked = t;
     }
-    return PERF_CAST_(double, t - e->began) >= s->r.opts.energy * 1e9;
+    return PERF_CAST_(double, t - e->began) >= s->r.opts.energy * 1e9 ||
+           (t == e->began && e->rounds > 1000);                         /* a clock that stands */
 }
 
 /* Iterations in a round of some 10 ms of the first arm, or the next; 0: not asked for, or done. */
@@ -806,8 +807,7 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     double   now, mhz = PERF_CAST_(double, s->now.sm_mhz);
     int      least = s->r.opts.warmup > 3 ? s->r.opts.warmup : 3;
 
-    if (!(s->block > 0.0) || s->now.ns < s->block)
-        s->block = s->now.ns;
+    s->block = s->block > 0.0 && s->block <= s->now.ns ? s->block : s->now.ns;
     if (t - s->block_began > 5000000) {
         now = s->block - s->block_before;
         mhz -= PERF_CAST_(double, s->mhz_before);
@@ -821,7 +821,8 @@ PERF_COLD_FN_ int perf_gpu_warm_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
     }
     if (a->launches < least || s->arm[s->arms - 1].launches < least || s->arm[0].launches < least)
         return 0;
-    return s->calm > 1 || s->r.opts.warmup || PERF_CAST_(double, t - s->warm_began) > s->warm_limit;
+    return s->calm > 1 || s->r.opts.warmup || (t == s->warm_began && a->launches > 10000) ||
+           PERF_CAST_(double, t - s->warm_began) > s->warm_limit;       /* a clock that stands */
 }
 
 /* Nothing that takes time ran between the events of a slice, as far as one of them can tell. */
@@ -852,8 +853,7 @@ PERF_COLD_FN_ uint64_t perf_gpu_grow_(perf_gpu_loop_ *s, perf_gpu_arm_ *a)
         a->readings = 0;
         return a->batch;
     }
-    if (!a->readings++ || s->now.ns < a->fastest)
-        a->fastest = s->now.ns;
+    a->fastest = !a->readings++ || s->now.ns < a->fastest ? s->now.ns : a->fastest;
     if (s->r.opts.batch || a->fastest >= 0.9 * want || a->batch >= a->most || s->gate_off ||
         (s->own_graph && a->readings > 1)) {    /* what is in a graph is on no other stream */
         s->probing = a->readings > 1 && !s->own_graph && perf_gpu_is_idle_(s, a->fastest);

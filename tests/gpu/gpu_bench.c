@@ -16,9 +16,11 @@ static inline uint64_t host_clock(void);
 /* The host's clock: the machine's, less what it went back. */
 static uint64_t gone_back;
 
+static uint64_t stands_at;                      /* not 0: it stands there */
+
 static inline uint64_t host_clock(void)
 {
-    return sim_clock() - gone_back;
+    return stands_at ? stands_at : sim_clock() - gone_back;
 }
 
 static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
@@ -1738,6 +1740,29 @@ static void test_clock_back(void)
     sim_stop();
 }
 
+/* The host's clock stands still: what the device says is right, and it ends. */
+static void test_clock_stands(void)
+{
+    perf_gpu_bench_opts o = plain(PERF_GPU_COLD);
+    perf_gpu_bench      b;
+    perf_gpu_result     r;
+    perf_stream         stream;
+    int                 n = 0;
+
+    sim_start();
+    stream = sim_stream(0);
+    stands_at = sim.now;
+    o.energy = 0.1;
+    b = perf_gpu_bench_begin("stands", stream, &o);
+    while (perf_gpu_bench_next(&b) && n++ < 2000000)
+        plain_body(stream);
+    r = perf_gpu_bench_end(&b);
+    stands_at = 0;
+    CHECK(n < 2000000 && r.status == PERF_OK && r.time.p50 > 9900 && r.time.p50 < 10100, "after %d bodies: %s", n, r.text);
+    CHECK(r.joules == 0 && r.launch.max <= 0 && nothing_left(), "%g J, %g ns", r.joules, r.launch.max);
+    sim_stop();
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && atoi(argv[1]))
@@ -1786,5 +1811,6 @@ int main(int argc, char **argv)
     test_reasons();
     test_ends();
     test_clock_back();
+    test_clock_stands();
     return check_done();
 }
