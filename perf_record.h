@@ -823,16 +823,16 @@ PERF_COLD_FN_ uint64_t perf_ring_unsent_(const perf_recorder_ *t)
            (PERF_GET_(&t->ring_more) - PERF_GET_(&t->sent_more));
 }
 
-/* Keeps the events of an ended thread apart, so that its recorder can serve another one. */
+/* Keeps an ended thread's events, but what a reset forgot, so that another one can take over. */
 PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 {
-    uint64_t       bytes = t->ring_head - t->ring_lost, i;
+    uint64_t       bytes = t->request & PERF_ASK_RESET_ ? 0 : t->ring_head - t->ring_lost, i;
     uint64_t       size = r->ring_events * sizeof(perf_event_);
     perf_retired_ *old;
     char          *to;
     int            sent = perf_stream_flush_(r, t);
 
-    if (!sent && r->stream && r->stream->state == PERF_STREAM_FAILED_)
+    if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
         PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
     if (bytes > size) {
         if (!sent)

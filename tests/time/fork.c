@@ -1,5 +1,6 @@
 /* A child starts clean, whatever was open; the parent loses nothing. */
 #include "rows.h"
+#include "perf_memory.h"
 #include "child.h"
 
 #if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
@@ -22,6 +23,21 @@ static void ends_first(void)
     CHECK(row_of("around", "scope").calls == 0, "not the child's");
     CHECK(number_of("begun_before_fork") == 1, "%g", number_of("begun_before_fork"));
     CHECK(!place_of("before the fork", PERF_SORT_SELF), "the parent's scopes are gone");
+}
+
+/* What the parent has lost, misused, marked and spent is not the child's. */
+static void knows_nothing(void)
+{
+    char *text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+
+    CHECK(!strstr(text, "mark of the parent"), "%s", text);
+    free(text);
+    CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    CHECK(number_of("uncounted") == 0 && number_of("cut_names") == 0 && number_of("misused") == 0 &&
+              number_of("overwritten_events") == 0, "%g lost, %g names cut, %g misused, %g overwritten", number_of("uncounted"),
+          number_of("cut_names"), number_of("misused"), number_of("overwritten_events"));
+    CHECK(number_of("wall_ns") >= 0 && number_of("wall_ns") < 1800e9 && number_of("cpu_ns") >= 0 &&
+              number_of("cpu_ns") < 1800e9, "%g ns, %g of a processor", number_of("wall_ns"), number_of("cpu_ns"));
 }
 
 static perf_lap lap;
@@ -89,7 +105,9 @@ static void nests(void)
 
 int main(void)
 {
-    int i;
+    perf_registry_ *r = perf_registry_get_();
+    perf_scope      never = PERF_ZERO;
+    int             i;
 
 #if defined(UNWIPED) && !defined(__GLIBC__)
     printf("skipped: without pages that a fork wipes only glibc tells of forks\n");
@@ -125,6 +143,13 @@ int main(void)
     CHECK(row_of("around", "scope").calls == 1, "around");
     CHECK(row_of("own", "scope").calls == 0, "the child's");
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
+    perf_scope_end(&never);
+    r->lost = r->cut_names = r->retired_lost = 5;
+    r->spent.ns -= UINT64_C(3600000000000);     /* an hour ago                                     */
+    (void)perf_memory_mark("mark of the parent");
+    CHECK(perf_error() == PERF_ESTATE && number_of("uncounted") == 5 && number_of("cut_names") == 5 &&
+              number_of("overwritten_events") == 5 && number_of("misused") == 1, "the parent's");
+    CHECK(child_of(knows_nothing) == 0, "child that asks what went wrong");
     remove(scratch_file());
     return check_done();
 }

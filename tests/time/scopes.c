@@ -246,6 +246,7 @@ static void percentiles(void)
 static void extremes(void)
 {
     row r;
+    int i;
 
     {
         PERF_SCOPE("zero");
@@ -257,6 +258,23 @@ static void extremes(void)
     EQUAL("zero calls", r.calls, 2);
     EQUAL("zero total", r.total, 0);
     EQUAL("zero p50", r.p50, 0);
+    for (i = 0; i < 40; i++) {                  /* among others, in each order                    */
+        PERF_SCOPE("zero or not");
+        now_ns += (uint64_t)i * 7 % 5;
+    }
+    r = row_of("zero or not", "scope");
+    EQUAL("zero or not: total", r.total, 80);
+    EQUAL("zero or not: min", r.min, 0);
+    EQUAL("zero or not: max", r.max, 4);
+    CHECK(r.p50 > 1.9 && r.p50 < 2.1, "zero or not: p50 %.3f", r.p50);
+    for (i = 0; i < 4; i++) {                   /* none is short                                  */
+        PERF_SCOPE("long ones");
+        now_ns += UINT64_C(3000000) + (uint64_t)(i % 2 ? i : 4 - i) * 1000000;
+    }
+    r = row_of("long ones", "scope");
+    EQUAL("long ones: total", r.total, 22e6);
+    EQUAL("long ones: min", r.min, 4e6);
+    EQUAL("long ones: max", r.max, 7e6);
     {
         PERF_SCOPE("hour");
         now_ns += UINT64_C(3600000000000);
@@ -302,6 +320,98 @@ static void laps_within(void)
     EQUAL("laps: calls", phase.calls, 20);
     EQUAL("laps: total", phase.total, 200);
     EQUAL("laps: self", phase.self, 120);
+}
+
+/* Phases that begin outside of a scope and end in it, and the other way round: they have a length, but are
+ * in no total, and no scope's time is less for them.                                              */
+static void laps_across(void)
+{
+    perf_lap lap;
+    int      i;
+
+    perf_reset();
+    for (i = 0; i < 4; i++) {
+        PERF_SCOPE("around");
+        now_ns += 1;
+        leaf(5);
+        lap = perf_lap_begin();
+        now_ns += 10;
+        {
+            PERF_SCOPE("within");
+            leaf(2);
+            now_ns += 20;
+            PERF_LAP(&lap, "in");
+            leaf(8);
+            now_ns += 30;
+            PERF_LAP(&lap, "whole");
+            now_ns += 3;
+        }
+        leaf(7);
+        PERF_LAP(&lap, "out");
+        {
+            PERF_SCOPE("itself");
+            now_ns += 9;
+            PERF_LAP(&lap, "both");             /* begun outside, and the next one not            */
+            leaf(1);
+            now_ns += 6;
+            PERF_LAP(&lap, "both");
+            now_ns += 4;
+            PERF_LAP(&lap, "itself");
+        }
+    }
+    EQUAL("both: total", row_of("both", "scope").total, 28);
+    EQUAL("both: self", row_of("both", "scope").self, 24);
+    EQUAL("itself: calls", row_of("itself", "scope").calls, 8);
+    EQUAL("itself: total", row_of("itself", "scope").total, 80);
+    EQUAL("itself: self", row_of("itself", "scope").self, 52);
+    EQUAL("in: calls", row_of("in", "scope").calls, 4);
+    EQUAL("in: mean", row_of("in", "scope").mean, 32);
+    EQUAL("in: total", row_of("in", "scope").total, 0);
+    EQUAL("whole: total", row_of("whole", "scope").total, 152);
+    EQUAL("whole: self", row_of("whole", "scope").self, 120);
+    EQUAL("out: mean", row_of("out", "scope").mean, 10);
+    EQUAL("out: total", row_of("out", "scope").total, 0);
+    EQUAL("within: total", row_of("within", "scope").total, 252);
+    EQUAL("within: self", row_of("within", "scope").self, 92);
+    EQUAL("around: self", row_of("around", "scope").self, 44);
+}
+
+/* One phase in many callers, whose cells must meet at some place of the hot path's table: each has its own
+ * in the call tree.                                                                               */
+static void laps_of_callers(void)
+{
+    static char name[100][16];
+    perf_registry_ *r = perf_registry_get_();
+    perf_tree_ *tree;
+    uint32_t    i, wrong = 0, laps = 0, scopes = 0;
+    int         k, round;
+
+    perf_reset();
+    for (round = 0; round < 3; round++)
+        for (k = 0; k < 100; k++) {
+            perf_scope s;
+            perf_lap   lap;
+            snprintf(name[k], sizeof name[k], "caller %d", k);
+            s = perf_scope_begin(name[k]);
+            lap = perf_lap_begin();
+            now_ns += 10;
+            PERF_LAP(&lap, "called lap");
+            {
+                PERF_SCOPE("called scope");
+                now_ns += 10;
+            }
+            perf_scope_end(&s);
+        }
+    tree = perf_tree_make_(r);
+    for (i = 1; tree && i < tree->count; i++) {
+        const char *its = r->names[tree->node[i].name]->site.name;
+        laps += !strcmp(its, "called lap");
+        scopes += !strcmp(its, "called scope");
+        wrong += !strncmp(its, "called", 6) && (tree->node[i].calls != 3 || tree->node[i].total != 30);
+    }
+    CHECK(laps == 100 && scopes == 100 && wrong == 0, "%u laps, %u scopes, %u of them wrong", laps, scopes, wrong);
+    perf_tree_free_(tree);
+    EQUAL("their self time", row_of("caller 77", "scope").self, 0);
 }
 
 static void others(void)
@@ -412,6 +522,63 @@ static void outer_first(void)
     EQUAL("calls that ended", row_of("twice open", "scope").calls, 4);
     EQUAL("their time", row_of("twice open", "scope").total, 18);
     EQUAL("open", number_of("open"), 0);
+}
+
+/* The same where a call of that length is nothing new: the hot path must not take the outer end for the
+ * end of all.                                                                                     */
+static void known_outer_first(void)
+{
+    perf_scope outer, inner;
+    int        i;
+
+    perf_reset();
+    for (i = 0; i < 8; i++) {
+        outer = perf_scope_begin("known");
+        now_ns += i == 0 ? 1 : i == 1 ? 1000 : 20;
+        perf_scope_end(&outer);
+    }
+    outer = perf_scope_begin("known");
+    now_ns += 10;
+    (void)perf_scope_begin("known");
+    now_ns += 20;
+    inner = perf_scope_begin("known");
+    now_ns += 40;
+    perf_scope_end(&inner);
+    now_ns += 80;
+    perf_scope_end(&outer);
+    LOST(ABANDONED, 1);
+    EQUAL("open", number_of("open"), 0);
+    EQUAL("calls that ended", row_of("known", "scope").calls, 10);
+    EQUAL("their time", row_of("known", "scope").total, 1121 + 150);
+    leaf(3);
+    EQUAL("the next one", row_of("leaf", "scope").self, 3);
+    LOST(ABANDONED, 1);
+}
+
+/* A second end is a mistake also where the begin took the hot path, or nobody recorded it. */
+static void ends_again(void)
+{
+    perf_scope s;
+    int        i;
+
+    perf_reset();
+    for (i = 0; i < 4; i++) {
+        s = perf_scope_begin("ended twice");
+        now_ns += 5;
+        perf_scope_end(&s);
+    }
+    LOST(MISUSED, 0);
+    perf_scope_end(&s);
+    LOST(MISUSED, 1);
+    perf_enable(0);
+    s = perf_scope_begin("ended twice");
+    perf_enable(1);
+    perf_scope_end(&s);
+    LOST(MISUSED, 1);
+    perf_scope_end(&s);
+    LOST(MISUSED, 2);
+    EQUAL("calls", row_of("ended twice", "scope").calls, 4);
+    perf_reset();
 }
 
 /* Scopes that are open while the report is made: counted (golden.c names them). */
@@ -642,13 +809,14 @@ static void names_run_out(void)
         PERF_INSTANT("one too many");
         now_ns += 5;
         PERF_LAP(&lap, "one too many");
+        perf_lap_end(&lap, "one too many by name");
         span = perf_async_begin("one too many", 1);
         perf_async_end(&span);
         leaf(3);
     }
     r->count = count;
     CHECK(perf_error() == PERF_ELIMIT, "%s", perf_status_text(perf_error()));
-    LOST(LOST, 4);                      /* a scope, one by name, a lap, a span */
+    LOST(LOST, 5);                      /* a scope, one by name, two laps, a span */
     CHECK(place_of("one too many", PERF_SORT_NAME) == 0, "not counted");
     EQUAL("a known name", row_of("leaf", "scope").total, 3);
     perf_reset();
@@ -758,15 +926,30 @@ static void scope_of_another(void)
     LOST(ABANDONED, 0);
 }
 
-/* Without a trace everything is counted as before, and the file knows of nothing. */
+static void *leaves(void *unused)
+{
+    int i;
+
+    for (i = 0; i < 5; i++)
+        leaf(1);
+    return unused;
+}
+
+/* Without a trace everything is counted as before, and the file knows of nothing, nor does a thread that
+ * has never had a ring.                                                                           */
 static void no_trace(void)
 {
     perf_async span;
     perf_lap   lap;
+    pthread_t  t;
     char      *text;
 
     perf_reset();
     perf_trace_enable(0);
+    pthread_create(&t, NULL, leaves, NULL);
+    pthread_join(t, NULL);
+    leaves(NULL);
+    EQUAL("leaves", row_of("leaf", "scope").calls, 10);
     lap = perf_lap_begin();
     {
         PERF_SCOPE("untraced");
@@ -792,7 +975,7 @@ static void no_trace(void)
     leaf(1);
     CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
     text = file_text(scratch_file());
-    CHECK(strstr(text, "leaf") && !strstr(text, "untraced"), "%s", text);
+    CHECK(count_of(text, "\"name\":\"leaf\"") == 1 && !strstr(text, "untraced"), "%s", text);
     free(text);
     remove(scratch_file());
 }
@@ -1101,7 +1284,11 @@ int main(void)
     percentiles();
     extremes();
     outer_first();
+    known_outer_first();
+    ends_again();
     laps_within();
+    laps_across();
+    laps_of_callers();
     others();
     resets();
     resets_and_jumps();
