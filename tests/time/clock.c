@@ -119,6 +119,8 @@ int main(void)
     CHECK(c.name && c.hz > 1e6 && c.tick_ns > 0 && c.resolution_ns > 0 && c.resolution_ns < 1e6 && c.cost_ns > 0,
           "%s %g %g %g %g", c.name, c.hz, c.tick_ns, c.resolution_ns, c.cost_ns);
     CHECK(c.error_ppm >= 0 && c.error_ppm < 20, "%g ppm", c.error_ppm);
+    ns = (double)perf_anchor_v1_.clock.length * c.tick_ns;      /* a step of 10 ns in that time, at least */
+    CHECK(!PERF_COUNTER_ || (ns > 1e6 && c.error_ppm > 0.99 * 10 / ns * 1e6), "%g ppm of %g ns", c.error_ppm, ns);
     CHECK(c.hz * c.tick_ns > 0.999999e9 && c.hz * c.tick_ns < 1.000001e9, "hz and tick_ns");
     CHECK(perf_cpu_now() >= cpu, "processor time");
     CHECK(perf_ticks_to_ns(0) < 1e-9, "no time");

@@ -107,6 +107,50 @@ static void fibers(void)
     perf_fiber_switch(&home, &home);
 }
 
+/* Each fibre has a depth of its own, recursive calls included: a number finds its scope by that. */
+static void depths(void)
+{
+    perf_fiber one = PERF_ZERO, two = PERF_ZERO;
+    perf_scope deep[3], flat;
+    char      *text;
+    int        i;
+
+    perf_reset();
+    for (i = 0; i < 3; i++)
+        deep[i] = perf_scope_begin("deep");
+    perf_fiber_switch(&one, &two);
+    now_ns += 10;
+    flat = perf_scope_begin("flat");
+    CHECK(perf_depth_(perf_recorder_get_()) == 1, "%u", perf_depth_(perf_recorder_get_()));
+    perf_scope_value("of flat", 1);
+    now_ns += 5;
+    perf_fiber_switch(&two, &one);
+    CHECK(perf_depth_(perf_recorder_get_()) == 3, "%u", perf_depth_(perf_recorder_get_()));
+    now_ns += 7;
+    for (i = 2; i >= 0; i--)
+        perf_scope_end(&deep[i]);
+    CHECK(perf_depth_(perf_recorder_get_()) == 0, "%u", perf_depth_(perf_recorder_get_()));
+    perf_fiber_switch(&one, &two);
+    perf_scope_end(&flat);
+    perf_fiber_switch(&two, &one);
+    CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
+    text = file_text(scratch_file());
+    CHECK(strstr(text, "\"of flat\":1.000000}") && count_of(text, "\"ph\":\"i\"") == 0, "%s", text);
+    free(text);
+    remove(scratch_file());
+
+    deep[0] = perf_scope_begin("held");         /* a reset while it waits: it was away since then */
+    perf_fiber_switch(&one, &two);
+    now_ns += 1000;
+    perf_reset();
+    now_ns += 10;
+    perf_fiber_switch(&two, &one);
+    now_ns += 3;
+    perf_scope_end(&deep[0]);
+    EQUAL("since the reset", row_of("held", "scope").total, 13);
+    EQUAL("its own", row_of("held", "scope").self, 3);
+}
+
 /* A random walk of crossing ends and fibres: self times add up to what the outermost scopes took. */
 static void walk(uint64_t seed)
 {
@@ -349,6 +393,7 @@ int main(void)
 
     values();
     fibers();
+    depths();
     for (; seed < 200; seed++)
         walk(seed);
     for (seed = 1; seed < 30; seed++)

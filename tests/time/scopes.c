@@ -555,6 +555,87 @@ static void known_outer_first(void)
     LOST(ABANDONED, 1);
 }
 
+/* Crossing ends of names whose lengths are nothing new, inside another scope: each nanosecond is one scope's,
+ * and what is lost, late, or both is counted.                                                     */
+static void known_disorder(void)
+{
+    perf_scope a, b, c;
+    int        i;
+
+    perf_reset();
+    for (i = 0; i < 3; i++) {
+        PERF_SCOPE("around");
+        a = perf_scope_begin("x");
+        b = perf_scope_begin("x");
+        c = perf_scope_begin("y");
+        now_ns += i == 0 ? 1 : i == 1 ? 1000 : 50;
+        perf_scope_end(&c);
+        perf_scope_end(&b);
+        perf_scope_end(&a);
+    }
+    {
+        PERF_SCOPE("around");
+        a = perf_scope_begin("x");
+        b = perf_scope_begin("x");
+        c = perf_scope_begin("y");
+        now_ns += 100;
+        perf_scope_end(&b);                     /* y is still open                                */
+        LOST(ABANDONED, 1);
+        now_ns += 10;
+        perf_scope_end(&c);
+        LOST(ABANDONED, 0);
+        LOST(DISORDERED, 1);
+        perf_scope_end(&a);
+    }
+    EQUAL("x: total", row_of("x", "scope").total, 1051 + 110);
+    EQUAL("around: self", row_of("around", "scope").self, 0);
+    {
+        PERF_SCOPE("around");
+        a = perf_scope_begin("x");
+        c = perf_scope_begin("y");
+        now_ns += 100;
+        perf_scope_end(&a);
+        now_ns += 20;                           /* y's own                                        */
+        perf_scope_end(&c);
+        now_ns += 3;
+    }
+    EQUAL("around: self", row_of("around", "scope").self, 3);
+    LOST(DISORDERED, 2);
+    {
+        PERF_SCOPE("around");
+        a = perf_scope_begin("x");
+        b = perf_scope_begin("x");
+        now_ns += 30;
+        perf_scope_end(&a);
+        LOST(ABANDONED, 1);
+        a = perf_scope_begin("x");
+        now_ns += 30;
+        perf_scope_end(&b);                     /* of the x before                                */
+        now_ns += 30;
+        perf_scope_end(&a);
+        EQUAL("one is open", number_of("open"), 1);
+    }
+    EQUAL("none is open", number_of("open"), 0);
+    a = perf_scope_begin("x");
+    b = perf_scope_begin("y");
+    perf_scope_end(&a);
+    perf_reset();
+    perf_scope_end(&b);
+    LOST(ABANDONED, 0);                         /* a reset forgot the one that was                */
+    {
+        PERF_SCOPE("catcher");
+        if (!setjmp(escape)) {
+            PERF_SCOPE("x");
+            PERF_SCOPE("x");
+            PERF_SCOPE("x");
+            longjmp(escape, 1);
+        }
+    }
+    LOST(ABANDONED, 3);
+    EQUAL("none is open", number_of("open"), 0);
+    perf_reset();
+}
+
 /* A second end is a mistake also where the begin took the hot path, or nobody recorded it. */
 static void ends_again(void)
 {
@@ -636,6 +717,111 @@ static void resets(void)
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
     leaf(5);
     EQUAL("and later", row_of("leaf", "scope").total, 13);
+}
+
+static void lasts(uint64_t ns)
+{
+    PERF_SCOPE("lasts");
+    now_ns += ns;
+}
+
+/* What the hot path has yet to count is forgotten, too; a phase counts from there, and so do the scopes in it. */
+static void resets_and_late_ones(void)
+{
+    perf_lap lap, same;
+    row      r;
+    int      i;
+
+    for (i = 0; i < 12; i++)
+        lasts(i < 2 ? 10 : 1000);
+    lap = perf_lap_begin();
+    now_ns += 5;
+    perf_reset();
+    leaf(8);
+    now_ns += 4;
+    PERF_LAP(&lap, "over a reset");
+    r = row_of("over a reset", "scope");
+    EQUAL("a phase counts from the reset on", r.total, 12);
+    EQUAL("less the scopes since then", r.self, 4);
+    same = perf_lap_begin();
+    perf_reset();                               /* in the same nanosecond                         */
+    leaf(2);
+    now_ns += 7;
+    PERF_LAP(&same, "over a reset");
+    EQUAL("again", row_of("over a reset", "scope").self, 7);
+    lasts(10);
+    lasts(900);
+    EQUAL("calls", row_of("lasts", "scope").calls, 2);
+    EQUAL("max", row_of("lasts", "scope").max, 900);
+    CHECK(row_of("lasts", "scope").p50 < 11, "%g: the first of two", row_of("lasts", "scope").p50);
+    perf_count("level", 7);
+    perf_reset();
+    perf_count("level", 3);
+    r = row_of("level", "counter");
+    EQUAL("updates", r.calls, 1);
+    EQUAL("least", r.min, 3);
+    EQUAL("most", r.max, 3);
+    EQUAL("mean", r.mean, 3);
+}
+
+/* A reset that another thread has asked for comes before the mark that finds it. */
+static void asked(void)
+{
+    perf_word_set_(&perf_self_v1_->request, PERF_ASK_RESET_);
+    PERF_SET_(&perf_self_v1_->seen, NULL);
+}
+
+static void resets_of_others(void)
+{
+    perf_async span;
+
+    perf_count("asked", 1);
+    asked();
+    perf_count("asked", 2);
+    EQUAL("a number", row_of("asked", "counter").mean, 2);
+    span = perf_async_begin("asked", 0);
+    asked();
+    now_ns += 4;
+    perf_async_end(&span);
+    EQUAL("a span", row_of("asked", "async").calls, 1);
+    EQUAL("no number", row_of("asked", "counter").calls, 0);
+}
+
+/* The last value of a counter is the last in time, whoever said it; spans of all threads have ids of their own. */
+static perf_async span_there;
+
+static void *counts(void *unused)
+{
+    perf_count("shared", 5);
+    span_there = perf_async_begin("shared", 0);
+    perf_async_end(&span_there);
+    return unused;
+}
+
+static void values_of_threads(void)
+{
+    perf_async one, two, given;
+    pthread_t  t;
+
+    perf_reset();
+    perf_count("shared", 3);
+    one = perf_async_begin("shared", 0);
+    two = perf_async_begin("shared", 0);
+    given = perf_async_begin("shared", 42);
+    now_ns += 10;
+    pthread_create(&t, NULL, counts, NULL);
+    pthread_join(t, NULL);
+    EQUAL("the other's is later", row_of("shared", "counter").last, 5);
+    now_ns += 10;
+    perf_count("shared", 4);
+    EQUAL("ours is later", row_of("shared", "counter").last, 4);
+    EQUAL("mean of both", row_of("shared", "counter").mean, 4);
+    CHECK(one.id != two.id && one.id >> 40 != span_there.id >> 40 && given.id == 42, "ids: %lx, %lx, %lx, %lx",
+          (unsigned long)one.id, (unsigned long)two.id, (unsigned long)span_there.id, (unsigned long)given.id);
+    perf_async_end(&one);
+    perf_async_end(&two);
+    perf_async_end(&given);
+    EQUAL("spans", row_of("shared", "async").total, 60);
 }
 
 /* A jump out of scopes over a reset: the one that catches it knows how many are missing. */
@@ -1285,12 +1471,16 @@ int main(void)
     extremes();
     outer_first();
     known_outer_first();
+    known_disorder();
     ends_again();
     laps_within();
     laps_across();
     laps_of_callers();
     others();
     resets();
+    resets_and_late_ones();
+    resets_of_others();
+    values_of_threads();
     resets_and_jumps();
     disorder_of_three();
     switches();

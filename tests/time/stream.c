@@ -387,6 +387,67 @@ static void full_disk(const char *path)
     }
 }
 
+/* Numbers are two entries of the ring, but one event: so many are counted as not in the file.  A reset forgets
+ * them; what comes after it is not sent, either.                                                  */
+static void full_of_numbers(const char *path)
+{
+    int i, crossed;
+
+    perf_reset();
+    for (i = 0; i < 20; i++)
+        perf_count("value", i);
+    limit = 20000;
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    for (i = 0; i < 5000; i++) {
+        PERF_SCOPE("round");
+        perf_count("value", i);
+        now_ns += 10;
+    }
+    CHECK(perf_trace_stream_end() == PERF_EIO, "the limit was reached");
+    limit = UINT64_C(1) << 30;
+    i = (int)zones(path, all, 200000, &crossed) + writes + counts;
+    i = 10020 + (int)row_of("(perf.h writes the trace)", "scope").calls - i;
+    CHECK(i > 1000 && number_of("unsent_events") == i, "%g, not %d", number_of("unsent_events"), i);
+    perf_reset();
+    CHECK(number_of("unsent_events") == 0, "%g", number_of("unsent_events"));
+    perf_count("value", 1);
+    perf_count("value", 2);
+    CHECK(number_of("unsent_events") == 2, "%g, not 2", number_of("unsent_events"));
+}
+
+static void *many_rounds(void *unused)
+{
+    int i;
+
+    for (i = 0; i < 3000; i++) {
+        PERF_SCOPE("round");
+    }
+    return unused;
+}
+
+/* A thread that takes over a recorder sends its events as soon as its ring asks for it, not when that of the
+ * thread before would have.                                                                       */
+static void one_after_another(const char *path)
+{
+    int       i, crossed;
+    size_t    n;
+    pthread_t t;
+
+    perf_reset();
+    CHECK(perf_trace_stream(path) == PERF_OK, "start");
+    for (i = 0; i < 4; i++) {
+        perf_registry_read_()->scan_at = 0;
+        pthread_create(&t, NULL, many_rounds, NULL);
+        pthread_join(t, NULL);
+        usleep(1000);                           /* so that the system has forgotten it            */
+    }
+    CHECK(perf_trace_stream_end() == PERF_OK, "end");
+    n = zones(path, all, 200000, &crossed);
+    CHECK(count_named(all, n, "round") == 12000 && number_of("unsent_events") == 0 && number_of("overwritten_events") == 0,
+          "%d rounds, %g unsent, %g overwritten", count_named(all, n, "round"), number_of("unsent_events"),
+          number_of("overwritten_events"));
+}
+
 static void forks(void)
 {
     int    i, crossed, status = -1;
@@ -399,17 +460,20 @@ static void forks(void)
     for (i = 0; i < 1000; i++)
         round_of(i);
     fflush(stdout);
+    perf_registry_get_()->stream->unsent = 7;   /* as if so many were lost: by the parent         */
     {
         PERF_SCOPE("around the fork");
         child = fork();
         if (child == 0) {
             for (i = 0; i < 3000; i++)
                 round_of(i);
-            check_exit(perf_trace_stream_end() == PERF_OK ? 0 : 7);
+            check_exit(perf_trace_stream_end() == PERF_OK && number_of("unsent_events") == 0 ? 0 : 7);
         }
         waitpid(child, &status, 0);
     }
     CHECK(status == 0, "child %x", status);
+    CHECK(number_of("unsent_events") == 7, "%g", number_of("unsent_events"));
+    perf_registry_get_()->stream->unsent = 0;
     for (i = 0; i < 1000; i++)
         round_of(i);
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
@@ -778,6 +842,8 @@ int main(void)
     open_scopes();
     inside(first_path);
     full_disk(first_path);
+    full_of_numbers(first_path);
+    one_after_another(first_path);
     forks();
     merges();
     lost_after(other_path);

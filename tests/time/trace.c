@@ -87,6 +87,101 @@ static void exact(void)
     free(text);
 }
 
+static void again(int n, uint64_t ns)
+{
+    PERF_SCOPE("again");
+    if (n)
+        again(n - 1, ns);
+    else
+        now_ns += ns;
+}
+
+/* Lengths around 2^32, which do not fit in an event: of a first call, of more, of recursive ones. */
+static void long_ones(void)
+{
+    static const uint64_t length[] = {1, UINT64_C(0x100000005), 0xfffffffe, 0xffffffff, UINT64_C(0x100000000), 7, 0xffffffff,
+                                      0xfffffffe};
+    zone   z[3 * 8];
+    size_t n, i;
+    char  *text;
+
+    perf_reset();
+    for (i = 0; i < 8; i++) {
+        PERF_SCOPE("long ones");
+        again(1, length[i]);
+    }
+    text = save();
+    n = zones(text, z, 3 * 8);
+    CHECK(n == 3 * 8, "%zu", n);
+    for (i = 0; i < n; i++)
+        CHECK(z[i].length == length[7 - i / 3] && !strcmp(z[i].name, i % 3 ? "again" : "long ones"), "%s: %llx, not %llx",
+              z[i].name, (unsigned long long)z[i].length, (unsigned long long)length[7 - i / 3]);
+    free(text);
+}
+
+/* Phases stand where they were, each beside the scopes in it. */
+static void phases(void)
+{
+    zone     z[16];
+    size_t   n, i;
+    uint64_t begin;
+    perf_lap lap;
+    char    *text;
+
+    perf_reset();
+    begin = now_ns;
+    {
+        PERF_SCOPE("around");
+        now_ns += 1;
+        lap = perf_lap_begin();
+        for (i = 0; i < 5; i++) {
+            now_ns += 10;
+            PERF_LAP(&lap, "phase");
+        }
+    }
+    text = save();
+    n = zones(text, z, 16);
+    CHECK(n == 6 && !strcmp(z[0].name, "around") && z[0].start == begin && z[0].length == 51, "%zu", n);
+    for (i = 1; i < n; i++)
+        CHECK(!strcmp(z[i].name, "phase") && z[i].start == begin + 51 - 10 * i && z[i].length == 10, "%s %d", z[i].name,
+              (int)(z[i].start - begin));
+    free(text);
+}
+
+static void tells(int n)
+{
+    PERF_SCOPE("tells");
+    now_ns += 1;
+    PERF_SCOPE_VALUE("level", n);
+    if (n)
+        tells(n - 1);
+    {
+        PERF_SCOPE("inmost");
+        PERF_SCOPE_VALUE("below", n);
+        now_ns += 1;
+    }
+}
+
+/* Numbers find their scope by its depth, with all recursive calls around it. */
+static void values_of_calls(void)
+{
+    char *text, wanted[80];
+    int   i;
+
+    perf_reset();
+    for (i = 0; i < 3; i++)
+        tells(3);
+    text = save();
+    CHECK(count_of(text, "\"ph\":\"i\"") == 0, "%d numbers of no scope", count_of(text, "\"ph\":\"i\""));
+    for (i = 0; i <= 3; i++) {
+        snprintf(wanted, sizeof wanted, "\"level\":%d.000000}", i);
+        CHECK(count_of(text, wanted) == 3, "%s: %d", wanted, count_of(text, wanted));
+        snprintf(wanted, sizeof wanted, "\"below\":%d.000000}", i);
+        CHECK(count_of(text, wanted) == 3, "%s: %d", wanted, count_of(text, wanted));
+    }
+    free(text);
+}
+
 static void kinds(void)
 {
     char      *text, *at;
@@ -339,6 +434,9 @@ int main(void)
 {
     exact();
     kinds();
+    long_ones();
+    phases();
+    values_of_calls();
     names();
     many();
     perfetto();
