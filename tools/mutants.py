@@ -131,7 +131,7 @@ def tell(mutant, noticed):
 def listed():
     """The lines of code that docs/coverage.md gives a reason for: | `code` | reason |"""
     text = KNOWN.read_text() if KNOWN.exists() else ""
-    return set(re.findall(r"^\| `` ?(.*?) ?`` \|", text, re.M))
+    return {code.replace("\\|", "|") for code in re.findall(r"^\| `` ?(.*?) ?`` \|", text, re.M)}
 
 
 def main():

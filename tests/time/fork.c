@@ -34,8 +34,8 @@ static void knows_nothing(void)
     free(text);
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
     CHECK(number_of("uncounted") == 0 && number_of("cut_names") == 0 && number_of("misused") == 0 &&
-              number_of("overwritten_events") == 0, "%g lost, %g names cut, %g misused, %g overwritten", number_of("uncounted"),
-          number_of("cut_names"), number_of("misused"), number_of("overwritten_events"));
+              number_of("overwritten_events") == 0, "%g lost, %g names cut, %g misused, %g overwritten",
+          number_of("uncounted"), number_of("cut_names"), number_of("misused"), number_of("overwritten_events"));
     CHECK(number_of("wall_ns") >= 0 && number_of("wall_ns") < 1800e9 && number_of("cpu_ns") >= 0 &&
               number_of("cpu_ns") < 1800e9, "%g ns, %g of a processor", number_of("wall_ns"), number_of("cpu_ns"));
 }

@@ -320,6 +320,13 @@ static void laps_within(void)
     EQUAL("laps: calls", phase.calls, 20);
     EQUAL("laps: total", phase.total, 200);
     EQUAL("laps: self", phase.self, 120);
+    lap = perf_lap_begin();
+    for (i = 0; i < 20; i++) {
+        now_ns += i == 0 ? 10 : i == 1 ? 1000 : 100;
+        PERF_LAP(&lap, "mostly 100");
+    }
+    phase = row_of("mostly 100", "scope");
+    CHECK(phase.p50 > 98 && phase.p50 < 102, "laps: p50 %g", phase.p50);
 }
 
 /* Phases that begin outside of a scope and end in it, and the other way round: they have a length, but are
@@ -380,7 +387,7 @@ static void laps_across(void)
  * in the call tree.                                                                               */
 static void laps_of_callers(void)
 {
-    static char name[100][16];
+    static char name[100][24];
     perf_registry_ *r = perf_registry_get_();
     perf_tree_ *tree;
     uint32_t    i, wrong = 0, laps = 0, scopes = 0;
@@ -755,6 +762,7 @@ static void resets_and_late_ones(void)
     EQUAL("max", row_of("lasts", "scope").max, 900);
     CHECK(row_of("lasts", "scope").p50 < 11, "%g: the first of two", row_of("lasts", "scope").p50);
     perf_count("level", 7);
+    EQUAL("least of one", row_of("level", "counter").min, 7);
     perf_reset();
     perf_count("level", 3);
     r = row_of("level", "counter");

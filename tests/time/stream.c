@@ -443,9 +443,9 @@ static void one_after_another(const char *path)
     }
     CHECK(perf_trace_stream_end() == PERF_OK, "end");
     n = zones(path, all, 200000, &crossed);
-    CHECK(count_named(all, n, "round") == 12000 && number_of("unsent_events") == 0 && number_of("overwritten_events") == 0,
-          "%d rounds, %g unsent, %g overwritten", count_named(all, n, "round"), number_of("unsent_events"),
-          number_of("overwritten_events"));
+    CHECK(count_named(all, n, "round") == 12000 && number_of("unsent_events") == 0 &&
+              number_of("overwritten_events") == 0, "%d rounds, %g unsent, %g overwritten",
+          count_named(all, n, "round"), number_of("unsent_events"), number_of("overwritten_events"));
 }
 
 static void forks(void)

@@ -38,7 +38,8 @@ static void others_gone(void)
     perf_recorder_ *t;
 
     for (t = perf_registry_get_()->recorders; t; t = t->next)
-        while (t != perf_self_v1_ && !t->gone && !perf_syscall_(PERF_SYS_TGKILL_, (long)perf_process_id_(), (long)t->thread, 0L))
+        while (t != perf_self_v1_ && !t->gone &&
+               !perf_syscall_(PERF_SYS_TGKILL_, (long)perf_process_id_(), (long)t->thread, 0L))
             (void)sched_yield();
 #endif
     perf_registry_get_()->scan_at = 0;
@@ -305,7 +306,8 @@ static void no_room(void)
     lost = number_of("overwritten_events") - before;
     CHECK(perf_trace_save(scratch_file()) == PERF_OK, "save");
     text = file_text(scratch_file());
-    CHECK(lost >= 2 && lost + count_of(text, "\"name\":\"brief\"") == calls, "%g lost of %g: %.300s", lost, calls, text);
+    CHECK(lost >= 2 && lost + count_of(text, "\"name\":\"brief\"") == calls, "%g lost of %g: %.300s", lost, calls,
+          text);
     free(text);
     perf_reset();
 }

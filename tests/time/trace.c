@@ -99,8 +99,8 @@ static void again(int n, uint64_t ns)
 /* Lengths around 2^32, which do not fit in an event: of a first call, of more, of recursive ones. */
 static void long_ones(void)
 {
-    static const uint64_t length[] = {1, UINT64_C(0x100000005), 0xfffffffe, 0xffffffff, UINT64_C(0x100000000), 7, 0xffffffff,
-                                      0xfffffffe};
+    static const uint64_t length[] = {1, UINT64_C(0x100000005), 0xfffffffe, 0xffffffff, UINT64_C(0x100000000), 7,
+                                      0xffffffff, 0xfffffffe};
     zone   z[3 * 8];
     size_t n, i;
     char  *text;
@@ -114,8 +114,8 @@ static void long_ones(void)
     n = zones(text, z, 3 * 8);
     CHECK(n == 3 * 8, "%zu", n);
     for (i = 0; i < n; i++)
-        CHECK(z[i].length == length[7 - i / 3] && !strcmp(z[i].name, i % 3 ? "again" : "long ones"), "%s: %llx, not %llx",
-              z[i].name, (unsigned long long)z[i].length, (unsigned long long)length[7 - i / 3]);
+        CHECK(z[i].length == length[7 - i / 3] && !strcmp(z[i].name, i % 3 ? "again" : "long ones"),
+              "%s: %llx, not %llx", z[i].name, (unsigned long long)z[i].length, (unsigned long long)length[7 - i / 3]);
     free(text);
 }
 
