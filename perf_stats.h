@@ -954,17 +954,19 @@ PERF_FN double perf_rule_threshold(const perf_rule *rule)
 
 /* The step of the clock (or the printing) in sorted values: their smallest distance, if 5 % or
  * more repeat.  0: no step shows; infinite: all are equal.  Below 1e-9 of a value: rounding.     */
-PERF_FN double perf_step_seen_(const double *sorted, size_t n)
+PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
     size_t i, ties = 0;
 
     for (i = 1; i < n; i++) {
         double d = sorted[i] - sorted[i - 1];
-        if (!(d > 1e-9 * sorted[i]))
+        if (!(d > 1e-9 * sorted[i])) {
             ties++;
-        else if (d < gap)
-            gap = d;
+            continue;
+        }
+        d = rates ? d / sorted[i] / sorted[i - 1] : d;
+        gap = d < gap ? d : gap;
     }
     return ties * 20 < n - 1 ? 0.0 : gap;
 }
@@ -982,6 +984,18 @@ PERF_FN double perf_step_common_(double a, double b)
     return a;
 }
 
+/* The largest power of ten that x is a multiple of: the decimals that it seems to be read with. */
+PERF_FN double perf_step_decimal_(double x)
+{
+    double p = 1.0;
+
+    while (p < x && p < 1e300)
+        p *= 10.0;
+    while (p > x || perf_step_common_(x, p) < 0.5 * p)
+        p *= 0.1;
+    return p;
+}
+
 /* How far the log of a ratio may be off when both sides are read in steps; a and b are the step
  * over the value of each side.  Rounding each to the nearest step gives log((1 + s/2) / (1 - s/2))
  * at worst.  That also covers one side read a whole step too short, log(1 + s).                  */
@@ -992,24 +1006,27 @@ PERF_FN double perf_step_log_(double a, double b)
     return s < 2.0 ? perf_log1p(2.0 * s / (2.0 - s)) : PERF_INF_;
 }
 
-/* The same from the values and the clock's step; 0: the step that the values of both arms show. */
+/* The same from the values and the clock's step; 0: the step that the values of both arms show, or,
+ * of rates, the times behind them.                                                               */
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
-                              double tick)
+                              double tick, int rates)
 {
-    double a = perf_step_seen_(sorted_a, na), b = perf_step_seen_(sorted_b, nb);
+    double a = perf_step_seen_(sorted_a, na, rates), b = perf_step_seen_(sorted_b, nb, rates);
+    double x = perf_quantile(sorted_a, na, 0.5), y = perf_quantile(sorted_b, nb, 0.5);
     int    flat = !perf_is_finite_(a + b);          /* all values of an arm are equal             */
-    size_t i;
 
     if (tick < 0.0)
         return 0.0;
+    x = rates ? 1.0 / x : x;
+    y = rates ? 1.0 / y : y;
     if (!(tick > 0.0)) {
         tick = (a > b) == flat ? b : a;             /* the larger, or that which is finite        */
-        if (flat && !(tick > 0.0 && perf_is_finite_(tick)))
-            for (tick = sorted_a[0], i = 0; i < na + nb; i++)
-                tick = perf_step_common_(tick, i < na ? sorted_a[i] : sorted_b[i - na]);
+        if (!perf_is_finite_(tick))
+            tick = perf_step_common_(x, y);
+        else if (flat && !(tick > 0.0))             /* the other one shows none: another clock    */
+            tick = perf_step_decimal_(a > b ? x : y);
     }
-    return perf_step_log_(tick / perf_quantile(sorted_a, na, 0.5),
-                          tick / perf_quantile(sorted_b, nb, 0.5));
+    return perf_step_log_(tick / x, tick / y);
 }
 
 /* P(W <= k) for Wilcoxon's signed-rank W of n > 80 values.  W is a sum of independent terms that
@@ -1174,6 +1191,8 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
 
     r.estimate = tb - ta;
+    if (!perf_is_finite_(up_a + down_a + up_b + down_b))    /* few values of one arm: Nyblom's    */
+        shrink = PERF_INF_;                                 /* limits are not yet right           */
     r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
     r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
     return r;
@@ -1229,6 +1248,10 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
     r.estimate = perf_log(theta);
     if (na < 2 || nb < 2)
         return r;
+    if (na < nb && theta * theta * va * ka < vb * kb)       /* few values see little of a tail    */
+        va = vb * kb / (theta * theta * ka);
+    if (nb < na && vb * kb < theta * theta * va * ka)
+        vb = theta * theta * va * ka / kb;
     if (paired) {
         for (i = 0; i < na; i++)
             cov += (a[i] - ma.mean) * (b[i] - mb.mean);
@@ -1422,7 +1445,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     perf_interval r = {0.0, 0.0, 0.0};
     perf_metric   metric = o->rule.metric;
     double        p = perf_metric_p_(metric), tail = 0.5 - 0.5 * o->confidence, tick, shrink = 1.0;
-    double        t = perf_log(v->threshold), *x = d ? d + na : a, *y = d ? x + na : b;
+    double        step, t = perf_log(v->threshold), *x = d ? d + na : a, *y = d ? x + na : b;
     int           exact, shape = 0;
     int           typical = metric == PERF_METRIC_PAIR || metric == PERF_METRIC_MEMORY ||
                             metric == PERF_METRIC_THROUGHPUT;
@@ -1443,7 +1466,11 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     a = x;
     b = y;
     exact = (o->rule.memory || metric == PERF_METRIC_MEMORY) && !(o->tick > 0.0);
-    tick = perf_tick_log_(a, na, b, nb, exact ? -1.0 : o->tick);    /* bytes are counted          */
+    tick = perf_tick_log_(a, na, b, nb, exact ? -1.0 : o->tick, 0); /* bytes are counted          */
+    if (metric == PERF_METRIC_THROUGHPUT && !(o->tick > 0.0)) {
+        step = perf_tick_log_(a, na, b, nb, o->tick, 1);
+        tick = step > tick ? step : tick;
+    }
     if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))
         v->warnings |= PERF_WARN_MEAN;
     if (quantile)
@@ -1582,19 +1609,22 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
                                        "throughput"};
     const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
     int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
-    double      tenths = r->amount * 10.0;
+    int         digits = r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0;
+    double      x = digits ? r->amount * 10.0 : r->amount;
 
+    for (; digits < 6 && x < 1e9 && x - PERF_CAST_(double, PERF_CAST_(int64_t, x + 1e-6)) > 1e-6;
+         x *= 10.0)                                 /* all that was asked for                     */
+        digits++;
     perf_put_(o, r->memory ? "memory " : "");
     if (r->kind == PERF_RULE_SPEEDUP) {
         perf_put_(o, plain ? "speed-up >= " : m);
         perf_put_(o, plain ? "" : " better by >= ");
-        perf_put_fixed_(o, r->amount, tenths < 1e6 && tenths - PERF_CAST_(double,
-                        PERF_CAST_(int64_t, tenths + 1e-9)) > 1e-6 ? 3 : 1);
+        perf_put_fixed_(o, r->amount, digits);
         perf_put_char_(o, 'x');
     } else {
         perf_put_(o, m);
         perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " down by >= " : " no more than ");
-        perf_put_fixed_(o, r->amount, r->amount < 10.0 ? 1 : 0);
+        perf_put_fixed_(o, r->amount, digits);
         perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " %" : " % worse");
     }
 }
@@ -1602,7 +1632,8 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 /* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
 PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup, int table)
 {
-    const perf_interval *x = speedup ? &v->speedup : &v->ratio;
+    int rate = v->rule.metric == PERF_METRIC_THROUGHPUT;    /* then ratios are of its inverse     */
+    const perf_interval *x = speedup || rate ? &v->speedup : &v->ratio;
     double width = (speedup ? 1.0 : 100.0) * (x->high - x->low);
     int    digits;
     void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;

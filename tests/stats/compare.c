@@ -447,14 +447,14 @@ static void constants(void)
 
     for (i = 0; i < 100; i++)                   /* 10 of 100 repeat: a step; 4: none              */
         x[i] = i < 10 ? 1000.0 : 1000.0 + i;
-    CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 10.01, "%g",
-          perf_step_seen_(x, 100));
+    CHECK(perf_step_seen_(x, 100, 0) > 0.99 && perf_step_seen_(x, 100, 0) < 10.01, "%g",
+          perf_step_seen_(x, 100, 0));
     for (i = 0; i < 100; i++)                   /* 5 of the 99 steps are none: above 5 %          */
         x[i] = i < 6 ? 1000.0 : 1000.0 + i;
-    CHECK(perf_step_seen_(x, 100) > 0.99 && perf_step_seen_(x, 100) < 1.01, "%g", perf_step_seen_(x, 100));
+    CHECK(perf_step_seen_(x, 100, 0) > 0.99 && perf_step_seen_(x, 100, 0) < 1.01, "%g", perf_step_seen_(x, 100, 0));
     for (i = 0; i < 100; i++)
         x[i] = i < 5 ? 1000.0 : 1000.0 + i;
-    CHECK(!(perf_step_seen_(x, 100) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100));
+    CHECK(!(perf_step_seen_(x, 100, 0) > 0.0), "4 repeats: %g", perf_step_seen_(x, 100, 0));
     for (i = 0; i < 30; i++)
         x[i] = i;
     CHECK(perf_pair_shrink_(x, x, 30, 14.5, 14.5, 0.5) == 0.3, "pairs never narrow below 0.3");
@@ -797,6 +797,119 @@ static void clock_steps(void)
     CHECK(v.decision == PERF_ACCEPT, "fewer bytes: %s", perf_verdict_text(&v));
 }
 
+/* The same where one side only was read by such a clock, and where rates were made of its readings:
+ * 1 / time.  Counts wrong answers exactly at the threshold.                                       */
+static void other_clocks(void)
+{
+    static const char *const name[] = {"A in steps", "B in steps", "rates", "rates, far apart"};
+    static double     a[30], b[30];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      v;
+    int               w, pairs, how, trial, i, accept, reject;
+
+    o.design = PERF_DESIGN_RANDOM;
+    for (w = 0; w < 4; w++)
+        for (pairs = 0; pairs < 2; pairs++)
+            for (how = DOWN; how <= ANY; how++) {
+                double factor = w == 3 ? 4.0 : 1.0, sd = w == 3 ? 0.02 : 0.003;
+                accept = reject = 0;
+                o.rule = perf_rule_speedup(factor, w < 2 ? PERF_METRIC_PAIR : PERF_METRIC_THROUGHPUT);
+                for (trial = 0; trial < 400; trial++) {
+                    double x = 100.0 + 30.0 * uniform();
+                    for (i = 0; i < 30; i++) {
+                        a[i] = x * perf_exp(sd * normal());
+                        b[i] = x / factor * perf_exp(sd * normal());
+                        a[i] = w != 1 ? reading(a[i], 10.0, how) : a[i];
+                        b[i] = w != 0 ? reading(b[i], 10.0, how) : b[i];
+                        a[i] = w > 1 ? 1e6 / a[i] : a[i];
+                        b[i] = w > 1 ? 1e6 / b[i] : b[i];
+                    }
+                    v = pairs ? perf_compare_pairs(a, b, 30, &o) : perf_compare(a, 30, b, 30, &o);
+                    accept += v.decision == PERF_ACCEPT;
+                    reject += v.decision == PERF_REJECT;
+                }                               /* 2.5 % of 400 and three standard errors         */
+                CHECK(accept <= 19 && reject <= 19, "%s, %s, read %d: %d ACCEPT, %d REJECT", name[w],
+                      pairs ? "pairs" : "two samples", how, accept, reject);
+            }
+    for (i = 0; i < 30; i++) {                  /* a limit of one decimal, and times by ours      */
+        a[i] = 16.6;
+        b[i] = 15.0 + 0.1 * normal();
+    }
+    o.rule = perf_rule_no_regression(0.0, PERF_METRIC_PAIR);
+    v = perf_compare(a, 30, b, 30, &o);
+    CHECK(v.decision == PERF_ACCEPT, "within 16.6: %s", perf_verdict_text(&v));
+}
+
+/* Few values beside many: the few may have missed the tail that the many show.  Wrong answers exactly
+ * at the threshold, of spikes in 30 % (mean) and of normal, exponential noise (p95).               */
+static void two_sizes(void)
+{
+    static const size_t few[] = {3, 6, 10};
+    static double     a[1000], b[1000];
+    perf_compare_opts o = perf_compare_opts_default();
+    perf_verdict      v;
+    int               w, k, turn, trial, accept, reject;
+    size_t            i, na, nb;
+
+    o.design = PERF_DESIGN_RANDOM;
+    for (w = 0; w < 3; w++)
+        for (k = 0; k < 3; k++)
+            for (turn = 0; turn < 2; turn++) {
+                accept = reject = 0;
+                na = turn ? 1000 : few[k];
+                nb = turn ? few[k] : 1000;
+                o.rule = perf_rule_no_regression(5.0, w ? PERF_METRIC_P95 : PERF_METRIC_MEAN);
+                for (trial = 0; trial < 400; trial++) {
+                    for (i = 0; i < na + nb; i++) {
+                        double x = w == 0   ? (uniform() < 0.3 ? 1.0 + 0.3 * uniform() : 1.0) + 0.01 * normal()
+                                   : w == 1 ? 1.0 + 0.03 * normal() : 1.0 - 0.3 * perf_log(uniform());
+                        *(i < na ? a + i : b + (i - na)) = i < na ? x : 1.05 * x;
+                    }
+                    v = perf_compare(a, na, b, nb, &o);
+                    accept += v.decision == PERF_ACCEPT;
+                    reject += v.decision == PERF_REJECT;
+                }
+                CHECK(accept <= 19 && reject <= 19, "world %d, %lu and %lu values: %d ACCEPT, %d REJECT", w,
+                      (unsigned long)na, (unsigned long)nb, accept, reject);
+            }
+}
+
+/* A verdict says the rule that it was held against, and a rate the way it went. */
+static void rules_in_words(void)
+{
+    static const char *const rule[][2] = {
+        {"down >= 12.5 %", "time down by >= 12.5 %"},
+        {"no regression beyond 0.04 %", "time no more than 0.04 % worse"},
+        {"no regression beyond 2 %", "time no more than 2.0 % worse"},
+        {"no regression beyond 12.25 % on p95", "p95 no more than 12.25 % worse"},
+        {"down >= 20 %", "time down by >= 20 %"},
+        {"down >= 99.99 %", "time down by >= 99.99 %"},
+        {"speedup >= 1.0005", "speed-up >= 1.0005x"},
+        {"speedup >= 0.05", "speed-up >= 0.05x"},
+        {"speedup >= 2", "speed-up >= 2.0x"},
+        {"speedup >= 1.25 on mean", "mean better by >= 1.25x"},
+        {"no regression beyond 0 %", "time no more than 0.0 % worse"}};
+    perf_compare_opts o = perf_compare_opts_default();
+    double            a[20], b[20];
+    perf_verdict      v;
+    char              text[80];
+    size_t            i;
+
+    for (i = 0; i < sizeof rule / sizeof *rule; i++) {
+        perf_out_ out = perf_out_open_(text, sizeof text);
+        CHECK(perf_rule_parse(rule[i][0], &o.rule) == PERF_OK, "%s", rule[i][0]);
+        perf_put_rule_(&out, &o.rule);
+        CHECK(!strcmp(text, rule[i][1]), "'%s' reads '%s'", rule[i][0], text);
+    }
+    for (i = 0; i < 20; i++) {
+        a[i] = 1000.0 + 0.1 * normal();
+        b[i] = 900.0 + 0.1 * normal();
+    }
+    o.rule = perf_rule_no_regression(5.0, PERF_METRIC_THROUGHPUT);
+    v = perf_compare_pairs(a, b, 20, &o);
+    CHECK(strstr(perf_verdict_text(&v), "REJECT: -10.0"), "a tenth less throughput: %s", v.text);
+}
+
 /* Pairs whose arms differ in more than a factor. */
 enum { TAIL, MODES, SPIKES };
 
@@ -977,6 +1090,9 @@ int main(int argc, char **argv)
     texts();
     refinements();
     clock_steps();
+    other_clocks();
+    two_sizes();
+    rules_in_words();
     shapes();
     sequential_interval();
     return check_done();
