@@ -1467,8 +1467,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     b = y;
     exact = (o->rule.memory || metric == PERF_METRIC_MEMORY) && !(o->tick > 0.0);
     tick = perf_tick_log_(a, na, b, nb, exact ? -1.0 : o->tick, 0); /* bytes are counted          */
-    if (metric == PERF_METRIC_THROUGHPUT && !(o->tick > 0.0)) {
-        step = perf_tick_log_(a, na, b, nb, o->tick, 1);
+    if (metric == PERF_METRIC_THROUGHPUT && !(o->tick < 0.0)) {
+        step = perf_tick_log_(a, na, b, nb, 0.0, 1);
         tick = step > tick ? step : tick;
     }
     if (metric == PERF_METRIC_MEAN && (perf_mean_hostage_(a, na) || perf_mean_hostage_(b, nb)))

@@ -101,6 +101,7 @@ typedef struct ab_series {              /* one benchmark                        
     int       same_order;               /* pairs whose column `first` never changed: no coin      */
     int       processes;                /* runs are known to be processes, but not paired by name */
     double    step;                     /* of the clock, as the file says; 0: it does not         */
+    size_t    failed;                   /* values of commands that ended with a failure           */
     ab_run   *run;
     size_t    runs, cap;
 } ab_series;
@@ -240,6 +241,7 @@ PERF_FN int ab_absorb(ab_set *into, ab_set *from, size_t number, const char *fil
             t->processes = f->processes;
         }
         t->same_order |= f->same_order;
+        t->failed += f->failed;
         t->step = f->step > t->step ? f->step : t->step;
         if ((t->design == AB_PAIRS) != (f->design == AB_PAIRS)) {
             ab_set_free(&taken);

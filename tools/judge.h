@@ -432,9 +432,11 @@ PERF_FN double ab_clock_step(const double *a, size_t na, const double *b, size_t
     }
     ga = ab_gap_step_(a, na);
     gb = ab_gap_step_(b, nb);
+    if (!(ga > 0.0) && !(gb > 0.0) && ab_is_constant_(a, na) != ab_is_constant_(b, nb))
+        ga = perf_step_decimal_(ab_is_constant_(a, na) ? a[0] : b[0]);  /* by another clock       */
     p = ga > p ? ga : p;
     p = gb > p ? gb : p;
-    return p > 0.0 ? p : -1.0;
+    return p > 0.0 ? p : kind == AB_RATE ? 0.0 : -1.0;      /* of rates the library looks on      */
 }
 
 /* How far the log of b / a may be off because both were read in steps: rounded to the nearest, or
@@ -484,6 +486,9 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
         d->rule.metric = PERF_METRIC_THROUGHPUT;
     }
     d->tick = a->step > b->step ? a->step : b->step;
+    if (a->failed * ab_total(b) != b->failed * ab_total(a))
+        snprintf(d->cap, sizeof d->cap, "%zu runs of A and %zu of B ended with a failure: not the same work",
+                 a->failed, b->failed);
     if (a == b && a->same_order)
         snprintf(d->cap, sizeof d->cap, "%s",
                  "the same side was always measured first: no coin decided the order");
@@ -506,7 +511,7 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
             d->how = AB_HOW_SEPARATE;
             snprintf(d->cap, sizeof d->cap, "%s",
                      "the runs of A and B are no pairs: their numbers or ids differ");
-        } else if (vouch == AB_VOUCH_NONE) {
+        } else if (vouch == AB_VOUCH_NONE && !*d->cap) {
             ab_took_turns_(a, b, match, d->cap, sizeof d->cap);
         }
         free(match);
@@ -701,7 +706,7 @@ PERF_FN void ab_settle_(const ab_data *d, char *out, size_t size)
         snprintf(out, size,
                  "the values come in steps of %.60s, too coarse for this question: time more work "
                  "per value", step.s);
-    else if (*would)
+    else if (*would || !strncmp(v->reason, "the clock is too coarse", 23))
         snprintf(out, size, "%s", v->reason);
     else if (v->pairs_needed < 1e9)
         snprintf(out, size, "%s %.0f more %s%s%s", v->warnings & PERF_WARN_UNBOUNDED ? "at least"

@@ -547,6 +547,21 @@ static void free_rows(ab_report *r)
     free(r->owned[1]);
 }
 
+/* 1: the report would replace one of the files that it is about. */
+static int onto_input(const options *o)
+{
+    struct stat in, out;
+    size_t      k;
+    int         i;
+
+    for (i = 0; i < 4; i++)
+        for (k = 0; k < o->files && o->output[i] && stat(o->output[i], &out) == 0; k++)
+            if (S_ISREG(out.st_mode) && stat(o->file[k], &in) == 0 && in.st_dev == out.st_dev &&
+                in.st_ino == out.st_ino)
+                return usage_error("the report would replace the measurements in", o->output[i]);
+    return 0;
+}
+
 static int compare_files(options *o)
 {
     sides     kind[AB_OTHER + 1];
@@ -556,6 +571,8 @@ static int compare_files(options *o)
     size_t    na = o->split ? o->split : 1;
     int       status, i;
 
+    if (onto_input(o))
+        return AB_UNUSABLE;
     memset(kind, 0, sizeof kind);
     memset(&r, 0, sizeof r);
     r.plan = o->plan;
@@ -748,10 +765,10 @@ static int can_write(const char *path)
     struct stat s;
     int         was = lstat(path, &s) == 0, f;      /* a link to nothing is somebody's, too       */
 
-    if (!strcmp(path, "-"))
-        return 1;
+    if (!strcmp(path, "-") || (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)))
+        return 1;                                   /* who reads a pipe would see it end          */
     f = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
-    if (f < 0 && errno != ENXIO) {                  /* a pipe that nobody reads yet               */
+    if (f < 0) {
         fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", path, strerror(errno));
         return 0;
     }

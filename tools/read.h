@@ -805,7 +805,8 @@ PERF_FN int json_google_(ab_json *j, json_t *b)
     }
     if (!name)
         return json_fail_(j, "expected a text called \"name\" here", NULL);
-    if (json_is_true(json_object_get(b, "error_occurred")))
+    if (json_is_true(json_object_get(b, "error_occurred")) ||
+        json_is_true(json_object_get(b, "skipped")))
         return 0;                                   /* skipped by the program: it has no time     */
     if (!key)
         key = j->s->o->want == AB_TIME ? "real_time" : j->s->o->want == AB_MEMORY ? "max_bytes_used"
@@ -831,15 +832,20 @@ PERF_FN int json_google_(ab_json *j, json_t *b)
 PERF_FN int json_hyperfine_(ab_json *j, json_t *b)
 {
     const char *name = json_text_(b, "command", NULL);
-    json_t     *times = json_member_(j, b, "times", JSON_ARRAY);
+    json_t     *times = json_member_(j, b, "times", JSON_ARRAY), *code;
+    ab_series  *series;
+    size_t      i;
     int         failed;
 
     if (!times)
         return -1;
     if (!j->s->o->value && ab_unwanted_(j->s, "s"))
         return 0;
+    series = ab_series_of(j->s->set, name ? name : "");
+    json_array_foreach(json_object_get(b, "exit_codes"), i, code)       /* null: by a signal      */
+        series->failed += json_is_null(code) || json_number_value(code) > 0.0 || json_number_value(code) < 0.0;
     json_in_(j, "times", 0);
-    failed = json_list_(j, ab_series_of(j->s->set, name ? name : ""), NULL, "s", times, NULL);
+    failed = json_list_(j, series, NULL, "s", times, NULL);
     json_out_(j);
     return failed;
 }

@@ -245,13 +245,36 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
 
 /* ---- rounds ---- */
 
+/* How far the log of a / b may be off, read like the values so far, as their log.  Of numbers that
+ * a command reports these tell the step of its clock, as in a file; of rates, of the times behind
+ * them.                                                                                          */
+PERF_FN double ab_run_step_(const ab_commands *c, ab_measure m, const ab_values *of_a,
+                            const ab_values *of_b, double a, double b)
+{
+    const char *unit = ab_measure_unit_(c, m);
+    double      x[256], y[256], step = ab_measure_step_(c, m), seen, by;
+    size_t      n = of_b->n < 256 ? of_b->n : 256;
+
+    if (m != AB_REPORTED)
+        return ab_log_step(step, a, b);
+    seen = ab_clock_step(of_a->x, n, of_b->x, n, unit);
+    by = ab_log_step(seen > step ? seen : step, a, b);
+    if (ab_unit_kind(unit) != AB_RATE)
+        return by;
+    memcpy(x, of_a->x, n * sizeof *x);
+    memcpy(y, of_b->x, n * sizeof *y);
+    perf_sort_values(x, n);
+    perf_sort_values(y, n);
+    seen = perf_tick_log_(x, n, y, n, 0.0, 1);
+    return seen > by ? seen < 50.0 ? seen : 50.0 : by;
+}
+
 /* One more pair for one rule.  Any rule can reject, so that takes more: see ab_reject_level. */
-PERF_FN perf_decision ab_look_at_rule_(const ab_commands *c, int k, perf_seq *seq, double a,
-                                       double b)
+PERF_FN perf_decision ab_look_at_rule_(const ab_commands *c, int k, perf_seq *seq, double step,
+                                       double a, double b)
 {
     const perf_rule *r = &c->plan.rule[k];
     int              swap = r->metric == PERF_METRIC_THROUGHPUT;
-    double           step = ab_log_step(ab_measure_step_(c, ab_measured_(c, k)), a, b);
     perf_decision    accept, reject;
 
     if (!ab_is_typical(r->metric))
@@ -261,6 +284,7 @@ PERF_FN perf_decision ab_look_at_rule_(const ab_commands *c, int k, perf_seq *se
         (void)perf_seq_init(&seq[k], r, c->confidence, step);
         (void)perf_seq_init(&seq[AB_RULES + k], r, level, step);
     }
+    seq[k].tick = seq[AB_RULES + k].tick = step + 1e-12;    /* of this pair                       */
     accept = perf_seq_add(&seq[k], swap ? b : a, swap ? a : b);
     reject = perf_seq_add(&seq[AB_RULES + k], swap ? b : a, swap ? a : b);
     return reject == PERF_REJECT ? PERF_REJECT : accept == PERF_ACCEPT ? PERF_ACCEPT
@@ -275,8 +299,9 @@ PERF_FN perf_decision ab_look_(ab_commands *c, const ab_contest *t, size_t i, pe
     for (k = 0; k < c->plan.rules; k++) {
         ab_measure    m = ab_measured_(c, k);
         size_t        n = t->command[i].v[m].n - 1;
-        perf_decision d = ab_look_at_rule_(c, k, seq, t->command[0].v[m].x[n],
-                                           t->command[i].v[m].x[n]);
+        double        a = t->command[0].v[m].x[n], b = t->command[i].v[m].x[n];
+        perf_decision d = ab_look_at_rule_(c, k, seq, ab_run_step_(c, m, &t->command[0].v[m],
+                                                                   &t->command[i].v[m], a, b), a, b);
         accepted += d == PERF_ACCEPT;
         rejected += d == PERF_REJECT;
     }
@@ -430,7 +455,7 @@ PERF_FN perf_interval ab_agree_(perf_interval i, double threshold, perf_decision
 
 /* The verdict of one rule after the last pair: the bet decides, the interval shows. */
 PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq *seq,
-                                     const ab_data *d)
+                                     const ab_data *d, double step)
 {
     perf_compare_opts o = perf_compare_opts_default();
     perf_verdict      v;
@@ -439,7 +464,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     perf_decision     decision = seq[AB_RULES + k].decision == PERF_REJECT ? PERF_REJECT
                                : seq[k].decision == PERF_ACCEPT ? PERF_ACCEPT : PERF_INCONCLUSIVE;
     double           *log_ratio;
-    int               swap = d->rule.metric == PERF_METRIC_THROUGHPUT;
+    int               swap = d->rule.metric == PERF_METRIC_THROUGHPUT, coarse;
     size_t            j, n = d->n[0];
 
     if (!ab_is_typical(d->rule.metric) || n < 1)
@@ -451,8 +476,12 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
     for (j = 0; j < n; j++)
         log_ratio[j] = perf_log(d->x[!swap][j]) - perf_log(d->x[swap][j]);
     v.pairs = n;
-    i = perf_widen_(perf_seq_interval(log_ratio, n, o.confidence),
-                    seq[k].tick < 50.0 ? seq[k].tick : PERF_INF_);
+    i = perf_seq_interval(log_ratio, n, o.confidence);
+    coarse = i.high < seq[k].log_threshold || i.low > seq[k].log_threshold;
+    i = perf_widen_(i, step < 50.0 ? step : PERF_INF_);
+    if (decision == PERF_ACCEPT ? i.estimate > seq[k].log_threshold     /* it was, for a while:   */
+                                : i.estimate < seq[k].log_threshold)    /* other rules took more  */
+        decision = PERF_INCONCLUSIVE;
     perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
     perf_sort_values(log_ratio, n);
     if (perf_lopsided_(log_ratio, n, 2.58))
@@ -463,9 +492,10 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
         continue;                                   /* so many it takes if all agree              */
     if (v.pairs_needed > 0.0 && v.pairs_needed < (double)probe.pairs - (double)n)
         v.pairs_needed = (double)probe.pairs - (double)n;
-    v.reason = v.decision == PERF_INCONCLUSIVE ? "not decided within these pairs"
-                                               : "decided pair by pair";
-    if (seq[k].tick >= 50.0 || seq[k].tick > 0.1 * (i.high - i.low))
+    v.reason = v.decision != PERF_INCONCLUSIVE ? "decided pair by pair"
+               : coarse ? "the clock is too coarse for this: time more work at once"
+                        : "not decided within these pairs";
+    if (step >= 50.0 || step > 0.1 * (i.high - i.low))
         v.warnings |= PERF_WARN_RESOLUTION;
     return v;
 }
@@ -477,6 +507,7 @@ PERF_FN void ab_run_row_(const ab_commands *c, const ab_contest *t, size_t i, co
     ab_measure first = ab_measured_(c, 0);
     ab_run    *run = ab_run_of(s, NULL);
     size_t     n = t->command[i].v[0].n, j;
+    double     step;
     int        k;
 
     s->design = AB_PAIRS;
@@ -499,7 +530,15 @@ PERF_FN void ab_run_row_(const ab_commands *c, const ab_contest *t, size_t i, co
         d->x[1] = t->command[i].v[m].x;
         d->n[0] = d->n[1] = n;
         d->tick = ab_measure_step_(c, m);
-        d->v = ab_run_verdict_(c, k, seq, d);
+        step = ab_clock_step(d->x[0], n, d->x[1], n, d->unit);
+        d->tick = m == AB_REPORTED && step > d->tick ? step : d->tick;
+        step = ab_run_step_(c, m, &t->command[0].v[m], &t->command[i].v[m],
+                            ab_statistic(d->x[0], n, PERF_METRIC_P50), ab_statistic(d->x[1], n, PERF_METRIC_P50));
+        d->v = ab_run_verdict_(c, k, seq, d, step);
+        if (d->v.decision == PERF_INCONCLUSIVE && (seq[k].decision == PERF_ACCEPT ||
+                                                   seq[AB_RULES + k].decision == PERF_REJECT))
+            snprintf(d->cap, sizeof d->cap, "decided once, but the pairs after that say the opposite: "
+                     "does a command change with time?");
     }
 }
 
@@ -894,6 +933,11 @@ PERF_FN int ab_run_commands(ab_report *r, ab_commands *c, ab_set *set, const ab_
         r_ = ab_settle_metrics_(c);
     if (!r_) {
         c->confidence = 1.0 - (1.0 - c->plan.confidence) / (double)c->rows;
+        if (perf_is_nan_(perf_confidence_(ab_reject_level(c->confidence, c->plan.rules))))
+            r_ = ab_fail(&c->e, "--confidence", 0, 0, "%g is too much for %zu comparisons at once: beyond "
+                         "0.999999 for each nothing is decided", c->plan.confidence, c->rows);
+    }
+    if (!r_) {
         c->seq = (perf_seq *)ab_grow(NULL, c->rows * AB_SEQS, sizeof *c->seq);
         memset(c->seq, 0, c->rows * AB_SEQS * sizeof *c->seq);
         r_ = ab_contests_(c);

@@ -130,6 +130,58 @@ def reported(c):
             c.status(3, "run", how, "--", "echo", "took", text, "--", "echo", "took 5", has="comma")
 
 
+def coarse(c):
+    """What a command reports has the step of its clock, as the same numbers in a file."""
+    for a, b, unit, rule in (("0.120000", "0.110000", "s", "down >= 5 %"), ("0.125000", "0.109375", "s", "down >= 5 %"),
+                             ("8.3333333333333", "9.0909090909091", "items/s", "speedup >= 1.05 on throughput")):
+        out = c.status(2, "run", "--pairs", "12", "--reported", "--unit", unit, "--accept", rule, "--", "echo", a, "--",
+                       "echo", b)
+        c.check("coarse" in out, out)
+    c.status(0, "run", "--reported", "--unit", "s", "--accept", "down >= 5 %", "--", "echo", "0.120003", "--", "echo",
+             "0.110001")
+    # The first pair may be a slow one: its step is not that of the others.
+    n = c.work / "n"
+    first = f"echo x >> {n}; if [ $(wc -l < {n}) -lt 3 ]; then echo 50000; else echo $(( $RANDOM_ % 2 + 11 ))0; fi"
+    c.status(2, "run", "--shell", "--warmup", "0", "--reported", "--unit", "ms", "--pairs", "12", "--accept", "down >= 5 %",
+             "--", first.replace("$RANDOM_ % 2 + 11", "12"), "--", first.replace("$RANDOM_ % 2 + 11", "11"))
+
+
+def changes_its_mind(c):
+    """Decided by the first pairs, taken back by the next, which another rule needed: no answer."""
+    n = c.work / "n"
+    n.unlink(missing_ok=True)
+    out = c.status(2, "run", "--shell", "--warmup", "0", "--reported", "--pairs", "17", "--json", "-", "--accept",
+                   "down >= 5 %", "--accept", "down >= 1 % on p95", "--", "echo 1001", "--",
+                   f"echo x >> {n}; k=$(wc -l < {n}); if [ $k -lt 9 ]; then echo 90$k; else echo $((1300 + k)); fi")
+    v = json.loads(out)["benchmarks"][0] if out else {"rules": [{"ratio": {"low": 0, "estimate": 0, "high": 0}}], "settle": ""}
+    r = v["rules"][0]["ratio"]
+    c.check(r["low"] <= r["estimate"] <= r["high"] and "say the opposite" in v["settle"], f"{v}")
+
+
+def outputs(c):
+    """A named pipe is read to its end; a report never replaces what it is about."""
+    pipe, a = c.work / "pipe", c.file("a.txt", "10.1\n10.2\n10.3\n" * 3)
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True)
+    run = subprocess.Popen([c.tool, "run", "--pairs", "1", "--quiet", "--json", pipe, "--", "true", "--", "true"],
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        c.check(json.loads(reader.communicate(timeout=30)[0] or "{}").get("perf_ab") == 1, "nothing came through the pipe")
+        c.check(run.wait(timeout=30) == 2, f"status {run.returncode}")
+    except subprocess.TimeoutExpired:
+        c.check(False, "still waits for a reader of the pipe")
+    for p in (reader, run):
+        p.kill()
+        p.wait()
+    os.symlink(a, c.work / "link.txt")
+    for option in ("--json", "--csv", "--markdown", "--html"):
+        for to in (a, c.work / "link.txt", "./a.txt"):
+            c.status(3, a, a, "--paired", option, to, has="would replace the measurements")
+    c.check(a.read_text().startswith("10.1"), a.read_text())
+    many = ("run", "--confidence", "0.9999", "--reported", "--parameter", "x=1..102", "--", "echo", "{x}000")
+    c.status(3, *many, has="too much for 101 comparisons")
+
+
 def signals(c):
     """Interrupted: it ends as an interrupted program does, takes its child along, and reports."""
     for number in (signal.SIGINT, signal.SIGTERM):
@@ -170,7 +222,8 @@ def signals(c):
 
 def main():
     c = Checks("commands")
-    for part in (decisions, decided_interval, turns, failures, reported, signals):
+    for part in (decisions, decided_interval, turns, failures, reported, coarse, changes_its_mind,
+                 outputs, signals):
         part(c)
     c.finish()
 

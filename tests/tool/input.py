@@ -118,6 +118,15 @@ FINE = [
 ]
 
 
+def skipped(c):
+    """Google Benchmark's SkipWithMessage and SkipWithError: no time, no error of ours."""
+    entry = '{"name": "%s", "run_name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"%s}'
+    for more in ('"skipped": true, "skip_message": "no GPU"', '"error_occurred": true, "error_message": "no"'):
+        text = '{"context": {}, "benchmarks": [%s, %s]}' % (entry % ("x", "x", "5.0", ""),
+                                                            entry % ("y", "y", "0.0", ", " + more))
+        c.status(2, c.file("skipped.json", text), c.file("skipped2.json", text), has="5.000 ns")
+
+
 def main():
     c = Checks("input")
     good = c.file("good.txt", GOOD)
@@ -244,6 +253,7 @@ def main():
     c.status(2, many, many, has="10000 benchmarks")
     c.status(3, c.file("runs.csv", "run,value\n" + "".join(f"{i},1\n" for i in range(10002))), good,
              has="more than 10,000 runs")
+    skipped(c)
     c.finish()
 
 

@@ -139,8 +139,8 @@ def around(c):
 
 def failures_ignored(c):
     run = ("run", "--ignore-failure", "--shell", "--reported", "--unit", "ns")
-    c.status(0, *run, "--", "echo 1000; exit 3", "--", "echo 500", has="failed")
-    r = report(c, 0, *run[1:], "--", "echo 1000; kill $$", "--", "echo 500")
+    c.status(0, *run, "--", "echo 1001; exit 3", "--", "echo 503", has="failed")
+    r = report(c, 0, *run[1:], "--", "echo 1001; kill $$", "--", "echo 503")
     c.check(r["commands"][0]["failed"] == r["commands"][0]["runs"] > 5 and r["commands"][1]["failed"] == 0, f"{r}")
     c.status(3, *run, "--", "exit 3", "--", "echo 500", has="printed no such number")
 

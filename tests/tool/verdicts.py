@@ -251,6 +251,42 @@ def clock_steps(c):
     print(f"a clock of 10 ms: {wrong} of 60 at the threshold were decided")
 
 
+def other_clocks(c):
+    """Where one side alone comes from a coarse clock, and where rates were made of coarse times."""
+    fine = "".join(f"{0.1131 + i / 1e4:.4f}\n" for i in range(8))
+    coarse, rule = "0.12\n" * 8, ("--accept", "down >= 2 %")
+    for how in ("--paired", "--random"):
+        c.status(2, c.file("a.txt", coarse), c.file("b.txt", fine), how, *rule, has="steps of 0.01")
+        c.status(2, c.file("b.txt", fine), c.file("a.txt", coarse), how, "--accept", "no regression beyond 2 %")
+        c.status(0, c.file("a.txt", "16.6\n" * 8), c.file("b.txt", "15.1\n15.23\n15.07\n15.16\n" * 2), how, *rule)
+
+    def rates(values):
+        return json.dumps({"perf_results": 1, "benchmarks": [{"name": "x", "unit": "items/s", "design": "random",
+                                                              "samples": values}]})
+    wrong = 0
+    for _ in range(60):                         # a quarter of the time exactly, read by a clock of 10 ms
+        middle = rng.uniform(110, 140)
+        a, b = ([1000 / (10 * int(v / 10)) for v in noisy(30, middle / by, 0.02)] for by in (1, 4))
+        status, _, _ = c.run(c.file("a.json", rates(a)), c.file("b.json", rates(b)), "--accept",
+                             "speedup >= 4 on throughput")
+        wrong += status != 2
+    c.check(wrong <= 4, f"rates of a clock of 10 ms: {wrong} of 60 at the threshold were decided")
+    c.status(2, c.file("a.json", rates([100 / 12] * 8)), c.file("b.json", rates([100 / 12, 100 / 11] * 4)), "--accept",
+             "speedup >= 1.1 on throughput", has="clock is too coarse")
+
+
+def failed_commands(c):
+    """A command that fails at once is not the faster one; two that always fail may be meant (grep)."""
+    def file(codes):
+        times = [noisy(8, 1), noisy(8, 0.01)]
+        return c.file("h.json", json.dumps({"results": [
+            {"command": n, "times": t, "exit_codes": [k] * 8} for n, t, k in zip("ab", times, codes)]}))
+    c.status(0, file((0, 0)), "--random")
+    c.status(0, file((1, 1)), "--random")
+    c.status(2, file((0, 1)), "--random", has="0 runs of A and 8 of B ended with a failure")
+    c.status(2, file((0, None)), "--random", has="not the same work")
+
+
 def rules(c):
     base = noisy(100, 100)
     spiky = [v * 0.7 * (3 if i % 6 == 0 else 1) for i, v in enumerate(noisy(100, 100))]
@@ -394,8 +430,8 @@ def family(c):
 def main():
     c = Checks("verdicts")
     print(f"seed {SEED}")
-    for part in (planted_changes, drift_is_not_a_change, order_of_pairs, runs, provenance, clock_steps, rules,
-                 joined, other_figures, numbers, forest, family):
+    for part in (planted_changes, drift_is_not_a_change, order_of_pairs, runs, provenance, clock_steps, other_clocks,
+                 failed_commands, rules, joined, other_figures, numbers, forest, family):
         part(c)
     c.status(0, "--version", has="perf-ab ")
     c.status(0, "--help", has="usage")
