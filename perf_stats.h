@@ -596,7 +596,7 @@ PERF_FN double *perf_scratch_(double *local, size_t local_n, size_t n)
 {
     if (n <= local_n)
         return local;
-    if (n > PERF_CAST_(size_t, -1) / sizeof(double))
+    if (n > SIZE_MAX / sizeof(double))
         return PERF_NULL_;
     return PERF_CAST_(double *, PERF_MALLOC(n * sizeof(double)));
 }
@@ -703,13 +703,12 @@ PERF_FN size_t perf_quantile_min_count(double p, double confidence)
         return 0;
     c = perf_log(0.5 - 0.5 * c) /                   /* max(p, 1 - p)^n <= (1 - confidence) / 2    */
         (p > 0.5 ? perf_log(p) : perf_log1p(-p));
-    if (!(c < 0.5 * PERF_CAST_(double, PERF_CAST_(size_t, -1))))
+    if (!(c < 0.5 * PERF_CAST_(double, SIZE_MAX)))
         return 0;                                   /* no array has that many                     */
     return PERF_CAST_(size_t, c) + (c > PERF_CAST_(double, PERF_CAST_(size_t, c)) ? 1u : 0u);
 }
 
-/* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit of a share, as a
- * place in a sorted array.                                                                       */
+/* Largest i < n with I(i / n; a, b) <= tail: Clopper and Pearson's lower limit, as a place. */
 PERF_FN size_t perf_share_low_(size_t n, double a, double b, double tail)
 {
     size_t low = 0, high = n, mid;
@@ -767,7 +766,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
 }
 
 typedef struct perf_moments_ {
-    double sum, mean, std;                          /* std: n - 1 in the denominator              */
+    double sum, mean, std, cubes;                   /* std: n - 1 in the denominator; cubes: sum  */
 } perf_moments_;
 
 /* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
@@ -775,8 +774,8 @@ typedef struct perf_moments_ {
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ m = PERF_ZERO;
-    double        sum = 0.0, lost = 0.0, d1 = 0.0, d2 = 0.0, top = 0.0, scale = 1.0;
-    double        count = PERF_CAST_(double, n);
+    double        sum = 0.0, lost = 0.0, d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0;
+    double        count = PERF_CAST_(double, n), scale = 1.0;
     size_t        i;
 
     for (i = 0; i < n; i++)
@@ -795,10 +794,12 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
         double d = x[i] * scale - m.mean;
         d1 += d;
         d2 += d * d;
+        d3 += d * d * d;
     }
     d2 -= d1 * d1 / count;
     m.sum = sum / scale;
     m.mean /= scale;
+    m.cubes = d3 / scale / scale / scale;
     m.std = n > 1 && d2 > 0.0 ? perf_sqrt(d2 / (count - 1.0)) / scale : 0.0;
     return m;
 }
@@ -952,8 +953,8 @@ PERF_FN double perf_rule_threshold(const perf_rule *rule)
     return perf_is_finite_(t) && t > 0.0 ? t : PERF_NAN_;
 }
 
-/* The step of the clock (or the printing) in sorted values: their smallest distance, if 5 % or
- * more repeat.  0: no step shows; infinite: all are equal.  Below 1e-9 of a value: rounding.     */
+/* The step of the clock (or printing) in sorted values, or in 1 / rates: their smallest distance,
+ * if 5 % or more repeat.  0: none shows; infinite: all are equal.  Below 1e-9: rounding.         */
 PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
 {
     double gap = PERF_INF_;
@@ -961,12 +962,10 @@ PERF_FN double perf_step_seen_(const double *sorted, size_t n, int rates)
 
     for (i = 1; i < n; i++) {
         double d = sorted[i] - sorted[i - 1];
-        if (!(d > 1e-9 * sorted[i])) {
+        if (!(d > 1e-9 * sorted[i]))
             ties++;
-            continue;
-        }
-        d = rates ? d / sorted[i] / sorted[i - 1] : d;
-        gap = d < gap ? d : gap;
+        else if ((d = rates ? d / sorted[i] / sorted[i - 1] : d) < gap)
+            gap = d;
     }
     return ties * 20 < n - 1 ? 0.0 : gap;
 }
@@ -984,14 +983,14 @@ PERF_FN double perf_step_common_(double a, double b)
     return a;
 }
 
-/* The largest power of ten that x is a multiple of: the decimals that it seems to be read with. */
+/* The largest power of ten that x is a multiple of: its decimals. */
 PERF_FN double perf_step_decimal_(double x)
 {
     double p = 1.0;
 
     while (p < x && p < 1e300)
         p *= 10.0;
-    while (p > x || perf_step_common_(x, p) < 0.5 * p)
+    while (p > x || perf_step_common_(x, p) < 0.9 * p)
         p *= 0.1;
     return p;
 }
@@ -1015,10 +1014,10 @@ PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *s
     double x = perf_quantile(sorted_a, na, 0.5), y = perf_quantile(sorted_b, nb, 0.5);
     int    flat = !perf_is_finite_(a + b);          /* all values of an arm are equal             */
 
-    if (tick < 0.0)
-        return 0.0;
     x = rates ? 1.0 / x : x;
     y = rates ? 1.0 / y : y;
+    if (tick < 0.0 || !perf_is_finite_(x + y))
+        return 0.0;
     if (!(tick > 0.0)) {
         tick = (a > b) == flat ? b : a;             /* the larger, or that which is finite        */
         if (!perf_is_finite_(tick))
@@ -1162,7 +1161,7 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     double nn = PERF_CAST_(double, n), low, next, x, y, lambda, k;
     uint64_t r = perf_rank_low_(nn, p, tail);       /* P(Bin >= r) >= 1 - tail                    */
 
-    if (!r)
+    if (!r || !perf_rank_low_(nn, 1.0 - p, tail))   /* both sides or none: it is not right yet    */
         return sign > 0 ? 0.0 : PERF_INF_;
     x = sign > 0 ? sorted[r - 1] : sorted[n - r];
     if (r >= n)
@@ -1191,8 +1190,6 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
 
     r.estimate = tb - ta;
-    if (!perf_is_finite_(up_a + down_a + up_b + down_b))    /* few values of one arm: Nyblom's    */
-        shrink = PERF_INF_;                                 /* limits are not yet right           */
     r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
     r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
     return r;
@@ -1218,19 +1215,6 @@ PERF_FN double perf_pair_shrink_(const double *a, const double *b, size_t n, dou
     return f < 0.3 ? 0.3 : f;
 }
 
-/* Sum of the cubed distances to the mean of x[i] - theta * y[i]; y may be NULL. */
-PERF_FN double perf_cubes_(const double *x, const double *y, size_t n, double theta, double mean)
-{
-    double sum = 0.0, d;
-    size_t i;
-
-    for (i = 0; i < n; i++) {
-        d = x[i] - (y ? theta * y[i] : 0.0) - mean;
-        sum += d * d * d;
-    }
-    return sum;
-}
-
 /* Log interval of mean(b) / mean(a) by Fieller's theorem (1954).  paired: covariance and n - 1
  * degrees of freedom, else Welch's.  Skewed values make t unequal on its two sides: the end that
  * this leaves too short moves out by Johnson's correction (1978), 2.5 times, because small
@@ -1242,26 +1226,23 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
     double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), cov = 0.0, t2, qa, qb,
                   va = ma.std * ma.std / ka, vb = mb.std * mb.std / kb, theta = mb.mean / ma.mean,
-                  df = ka - 1.0, qc, root, var, cubes, *none = PERF_NULL_;
+                  df = ka - 1.0, qc, root, var, cubes = 0.0;
     size_t        i;
 
     r.estimate = perf_log(theta);
     if (na < 2 || nb < 2)
         return r;
-    if (na < nb && theta * theta * va * ka < vb * kb)       /* few values see little of a tail    */
-        va = vb * kb / (theta * theta * ka);
-    if (nb < na && vb * kb < theta * theta * va * ka)
-        vb = theta * theta * va * ka / kb;
     if (paired) {
-        for (i = 0; i < na; i++)
+        for (i = 0; i < na; i++) {
+            double d = b[i] - theta * a[i];
             cov += (a[i] - ma.mean) * (b[i] - mb.mean);
+            cubes += d * d * d / (ka * ka * ka);
+        }
         cov /= df * ka;
-        cubes = perf_cubes_(b, a, na, theta, 0.0) / (ka * ka * ka);
     } else {
         double wa = theta * theta * va, all = wa + vb;
         df = all > 0.0 ? all * all / (wa * wa / df + vb * vb / (kb - 1.0)) : df;
-        cubes = perf_cubes_(b, none, nb, 0.0, mb.mean) / (kb * kb * kb) -
-                perf_cubes_(a, none, na, 0.0, ma.mean) / (ka * ka * ka) * theta * theta * theta;
+        cubes = mb.cubes / (kb * kb * kb) - ma.cubes / (ka * ka * ka) * theta * theta * theta;
     }
     t2 = perf_t_quantile(1.0 - tail, df);
     t2 *= t2;
@@ -1530,7 +1511,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         }
         return v;
     }
-    a = n > PERF_CAST_(size_t, -1) / 64 ? PERF_CAST_(double *, PERF_NULL_)
+    a = n > SIZE_MAX / 64 ? PERF_CAST_(double *, PERF_NULL_)
                                         : perf_scratch_(local, 5 * 128, 5 * n);
     if (!a) {
         v.status = PERF_ENOMEM;
@@ -1585,48 +1566,38 @@ PERF_FN const char *perf_decision_text(perf_decision d)
     return d == PERF_ACCEPT ? "ACCEPT" : d == PERF_REJECT ? "REJECT" : "INCONCLUSIVE";
 }
 
-PERF_FN void perf_put_factor_(perf_out_ *o, double x, int digits)
+/* A factor, "1.42x", or a change of so many percent. */
+PERF_FN void perf_put_change_(perf_out_ *o, double x, int factor, int digits)
 {
-    if (perf_is_finite_(x))
-        perf_put_fixed_(o, x, x < 0.001 ? 9 : digits);
-    perf_put_(o, perf_is_finite_(x) ? "x" : perf_is_nan_(x) ? "unknown" : "unbounded");
-}
+    double shown = factor ? x : (x - 1.0) * 100.0;
 
-PERF_FN void perf_put_percent_(perf_out_ *o, double ratio, int digits)
-{
-    double x = (ratio - 1.0) * 100.0;
-
-    perf_put_(o, !perf_is_finite_(x) ? "unbounded" : x >= 0.0 ? "+" : "");
-    if (perf_is_finite_(x)) {
-        perf_put_fixed_(o, x, digits);
-        perf_put_(o, " %");
+    if (perf_is_finite_(shown)) {
+        perf_put_(o, factor || shown < 0.0 ? "" : "+");
+        perf_put_fixed_(o, shown, factor && x < 0.001 ? 9 : digits);
+        perf_put_(o, factor ? "x" : " %");
+    } else {
+        perf_put_(o, "unbounded");
     }
 }
 
+/* All digits of what was asked for.  A rate "down" would be worse: its inverse is meant. */
 PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
 {
     static const char *const what[] = {"time", "median", "p95", "p99", "mean", "memory",
-                                       "throughput"};
-    const char *m = PERF_CAST_(unsigned, r->metric) < 7 ? what[r->metric] : "metric";
-    int         plain = r->metric == PERF_METRIC_PAIR && !r->memory;
-    int         digits = r->kind == PERF_RULE_SPEEDUP || r->amount < 10.0;
-    double      x = digits ? r->amount * 10.0 : r->amount;
+                                       "throughput", "1 / throughput"};
+    int         factor = r->kind == PERF_RULE_SPEEDUP, down = r->kind == PERF_RULE_REDUCTION;
+    int         k = PERF_CAST_(int, r->metric) + (down && r->metric == PERF_METRIC_THROUGHPUT);
+    int         plain = factor && !k && !r->memory, digits = 0;
+    double      p = r->amount > 1e-7 && r->amount < 1e15 ? perf_step_decimal_(r->amount) : 1.0;
 
-    for (; digits < 6 && x < 1e9 && x - PERF_CAST_(double, PERF_CAST_(int64_t, x + 1e-6)) > 1e-6;
-         x *= 10.0)                                 /* all that was asked for                     */
+    for (p = (factor || r->amount < 10.0) && p > 0.1 ? 0.1 : p; p < 0.5 && digits < 6; p *= 10.0)
         digits++;
     perf_put_(o, r->memory ? "memory " : "");
-    if (r->kind == PERF_RULE_SPEEDUP) {
-        perf_put_(o, plain ? "speed-up >= " : m);
-        perf_put_(o, plain ? "" : " better by >= ");
-        perf_put_fixed_(o, r->amount, digits);
-        perf_put_char_(o, 'x');
-    } else {
-        perf_put_(o, m);
-        perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " down by >= " : " no more than ");
-        perf_put_fixed_(o, r->amount, digits);
-        perf_put_(o, r->kind == PERF_RULE_REDUCTION ? " %" : " % worse");
-    }
+    perf_put_(o, plain ? "speed-up" : k < 0 || k > 7 ? "metric" : what[k]);
+    perf_put_(o, plain ? " >= " : factor ? " better by >= " : down ? " down by >= "
+                                                                   : " no more than ");
+    perf_put_fixed_(o, r->amount, digits);
+    perf_put_(o, factor ? "x" : down ? " %" : " % worse");
 }
 
 /* "1.42x (95 % CI 1.38x to 1.46x)"; in a table "+2.1 % [-0.3 %, +4.6 %]", or no interval. */
@@ -1636,26 +1607,22 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
     const perf_interval *x = speedup || rate ? &v->speedup : &v->ratio;
     double width = (speedup ? 1.0 : 100.0) * (x->high - x->low);
     int    digits;
-    void (*put)(perf_out_ *, double, int) = speedup ? perf_put_factor_ : perf_put_percent_;
 
     for (digits = 1; digits < 5 && width < 10.0; digits++)      /* show two digits of the width:  */
         width *= 10.0;
     digits -= digits > 2;                           /* 0.37 -> 2, 0.0021 -> 4; 1 to 4             */
     if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
-        put(o, x->estimate, table ? 1 : 2);
+        perf_put_change_(o, x->estimate, speedup, table ? 1 : 2);
         perf_put_(o, table ? "" : " (no interval yet)");
         return;
     }
-    put(o, x->estimate, digits);
-    if (table)
-        perf_put_(o, " [");
-    else if (v->confidence > 0.991)
-        perf_putf_(o, " (%.4f %% CI ", v->confidence * 100.0);
-    else
-        perf_putf_(o, " (%.0f %% CI ", v->confidence * 100.0);
-    put(o, x->low, digits);
+    perf_put_change_(o, x->estimate, speedup, digits);
+    perf_put_(o, table ? " [" : " (");
+    if (!table)
+        perf_putf_(o, v->confidence > 0.991 ? "%.4f %% CI " : "%.0f %% CI ", v->confidence * 100.0);
+    perf_put_change_(o, x->low, speedup, digits);
     perf_put_(o, table ? ", " : " to ");
-    put(o, x->high, digits);
+    perf_put_change_(o, x->high, speedup, digits);
     perf_put_char_(o, table ? ']' : ')');
 }
 
@@ -1873,17 +1840,22 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
 
 PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
 {
-    double local[256], *sorted, run = 0.0, a;
+    double local[512], *sorted, *adjusted, run = 0.0, a;
     size_t i, low, high, k;
 
     if (!p || !out || !n)
         return n ? PERF_EINVAL : PERF_ENODATA;
-    sorted = perf_scratch_(local, 256, n);
+    sorted = n > SIZE_MAX / 32 ? PERF_NULL_ : perf_scratch_(local, 512, 2 * n);
     if (!sorted)
         return PERF_ENOMEM;
+    adjusted = sorted + n;
     for (i = 0; i < n; i++)
         sorted[i] = out[i] = p[i] >= 0.0 ? p[i] : 1.0;
     perf_sort_values(sorted, n);
+    for (i = 0; i < n; i++) {                       /* running maxima of (n - i) p, at most 1     */
+        a = sorted[i] * PERF_CAST_(double, n - i);
+        adjusted[i] = run = a > 1.0 ? 1.0 : a > run ? a : run;
+    }
     for (i = 0; i < n; i++) {                       /* its place; equal p share that of the first */
         for (low = 0, high = n; low < high;) {
             k = low + (high - low) / 2;
@@ -1892,14 +1864,8 @@ PERF_FN perf_status perf_adjust_holm(const double *p, size_t n, double *out)
             else
                 high = k;
         }
-        out[i] = PERF_CAST_(double, low);
+        out[i] = adjusted[low];
     }
-    for (i = 0; i < n; i++) {                       /* running maxima of (n - i) p, at most 1     */
-        a = sorted[i] * PERF_CAST_(double, n - i);
-        sorted[i] = run = a > 1.0 ? 1.0 : a > run ? a : run;
-    }
-    for (i = 0; i < n; i++)
-        out[i] = sorted[PERF_CAST_(size_t, out[i])];
     perf_scratch_free_(sorted, local);
     return PERF_OK;
 }
