@@ -156,12 +156,15 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
     perf_mark_      now, *m;
     perf_status     status;
 
-    memset(&now, 0, sizeof now);
-    status = perf_mark_read_(&now);
-    if (status != PERF_OK)
-        return status;
-    if (!r || !perf_lock_(r))
+    if (!r)
         return PERF_ENOMEM;
+    do {                                        /* again if another thread has marked meanwhile   */
+        m = PERF_ACQ_(&r->marks);
+        memset(&now, 0, sizeof now);
+        status = perf_mark_read_(&now);
+        if (status != PERF_OK || !perf_lock_(r))
+            return status != PERF_OK ? status : PERF_ENOMEM;
+    } while (m != r->marks && (PERF_CAST_(void, perf_unlock_(r)), 1));
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
     m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;

@@ -1,6 +1,34 @@
 /* Memory marks see an allocation of 64 MiB, and the report has a table of them. */
 #include "rows.h"
 #include "perf_memory.h"
+#include <pthread.h>
+
+static void *marks(void *name)
+{
+    int i;
+
+    for (i = 0; i < 200; i++)
+        (void)perf_memory_mark((const char *)name);
+    return name;
+}
+
+/* Phases of several threads: no number of one is below that of the one before. */
+static void together(void)
+{
+    static char name[] = "thread";
+    pthread_t   t[4];
+    perf_mark_ *m, *last = perf_registry_get_()->marks;
+    int         i, n = 0, back = 0;
+
+    for (i = 0; i < 4; i++)
+        pthread_create(&t[i], NULL, marks, name);
+    for (i = 0; i < 4; i++)
+        pthread_join(t[i], NULL);
+    for (m = perf_registry_get_()->marks; m->next && m != last; m = m->next, n++)
+        back += m->ns < m->next->ns || m->cpu_ns < m->next->cpu_ns || m->minor < m->next->minor ||
+                m->io[0] < m->next->io[0];
+    CHECK(n == 800 && back == 0, "%d of %d marks go back", back, n);
+}
 
 int main(void)
 {
@@ -48,5 +76,6 @@ int main(void)
 #if !defined(__SANITIZE_ADDRESS__)      /* which keeps freed memory for a while */
     CHECK(load->resident - dropped->resident > 63 << 20, "given back: %.0f", (double)(load->resident - dropped->resident));
 #endif
+    together();
     return check_done();
 }
