@@ -269,8 +269,7 @@ PERF_COLD_FN_ void perf_bound_counts_(const perf_saving_ *s, const perf_saved_sc
     }
 }
 
-/* A sample of a series: name{label="text"} x.  `part`: "_sum" ... behind the name; `suffix`: behind
- * the label's text, which is escaped.                                                            */
+/* A sample of a series: name{label="text"} x.  `part`: "_sum" ...; `suffix`: behind the text.    */
 PERF_COLD_FN_ void perf_put_sample_(perf_out_ *o, const char *name, const char *part,
                                     const char *label, const char *value, const char *suffix,
                                     double x)
@@ -346,7 +345,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
                                  "Time between the begin and the end of an asynchronous span.");
     for (k = 0; k < s->scopes; k++) {
         const perf_saved_scope_ *p = &s->scope[k];
-        if (p->row.kind != PERF_KIND_COUNT_)
+        if (p->row.kind != PERF_KIND_COUNT_ || !perf_is_finite_(p->row.last))
             continue;
         if (!some++)
             perf_put_family_(o, "perf_value", "gauge", "", "Last value given to perf_count.");
