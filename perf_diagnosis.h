@@ -402,15 +402,18 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r, int json)
     perf_recorder_ *t;
     uint64_t        sched[2], away;
     char            name[sizeof t->name];
-    int             n = 0;
+    int             n = 0, alone;
 
     for (t = PERF_ACQ_(&r->recorders); t && (json || n < 8); t = t->next) {
         perf_proc_read_(t->thread, "schedstat", sched, 2);
         away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_GET_(&t->away);
-        if (!sched[0] || (!json && !away && PERF_GET_(&r->alive) < 2) || !perf_lock_(r))
+        if (!sched[0] || !perf_lock_(r))
             continue;
         memcpy(name, t->name, sizeof name);
+        alone = r->alive < 2;
         perf_unlock_(r);
+        if (!json && !away && alone)
+            continue;
         if (!json && !n)
             perf_putf_(o, "%8s %-19s%10s%10s%10s  in\n", "thread", "", "ran", "no cpu", "at once");
         perf_putf_(o, json ? "%s{\"thread\":%.0f,\"name\":%.0s,\"ran_ns\":%.0f,"
