@@ -157,7 +157,7 @@ PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
     PERF_ATTR_((__format__(__printf__, 2, 3)));
 PERF_FN void perf_file_putf_(perf_file_ *f, const char *format, ...)
 {
-    perf_out_ o = perf_out_open_(f->p, PERF_FILE_RECORD_);
+    perf_out_ o = perf_out_open_(f->p, 3 * PERF_FILE_RECORD_);
     va_list   a;
 
     va_start(a, format);

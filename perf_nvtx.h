@@ -272,9 +272,8 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
 }
 
 /* The ranges that a thread has open, outermost first, each with the depth of its scope: a tool's
- * stack knows no names, so each end must close just what it has opened.  Each also has the low
- * half of its name's address, and how many of that name are open around it: they are "calls
- * before", too.                                                                                  */
+ * stack knows no names, so each end must close just what it has opened.  Each also has the low half
+ * of its name's address, and how many of that name are open around it: "calls before", too.      */
 typedef struct perf_nvtx_around_ {
     uint32_t depth, name, around;
 } perf_nvtx_around_;

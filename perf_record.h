@@ -160,8 +160,7 @@ PERF_COLD_FN_ double perf_tick_ns_(void)
     length = p.ticks - c->first.ticks;
     rate = PERF_CAST_(double, p.ns - c->first.ns) / PERF_CAST_(double, length);
     slack = p.width > c->first.width ? p.width - c->first.width : c->first.width - p.width;
-    /* Each reading may sit anywhere in a step of either clock: 10 ns at most (measured: 108 ppm
-     * after 100 us, 11 after 1 ms). */
+    /* Both sit anywhere in a step of a clock: 10 ns (108 ppm after 100 us, 11 after 1 ms) */
     ppm = (10.0 / rate + PERF_CAST_(double, slack) / 2) / PERF_CAST_(double, length) * 1e6;
     PERF_SET_(&c->tick_ns, perf_bits_(rate));
     PERF_SET_(&c->error_ppm, perf_bits_(ppm));
@@ -453,13 +452,12 @@ PERF_COLD_FN_ void perf_lose_(perf_recorder_ *t, int loss, perf_status why)
  * one), or each starts over when it next begins a scope.                                         */
 PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
 {
-    perf_recorder_ *t, *next;
+    perf_recorder_ *t;
 
-    for (t = r->recorders; t; t = next) {
-        next = t->next;
+    while ((t = r->recorders) != PERF_NULL_) {
+        r->recorders = t->next;
         PERF_LIBC_(memset)(t, 0, sizeof *t);
     }
-    r->recorders = PERF_NULL_;
     PERF_LIBC_(memset)(r->by_thread, 0, sizeof r->by_thread);
     r->threads = r->alive = r->lost = r->cut_names = r->retired_bytes = r->retired_lost = 0;
     r->scan_at = 64;
@@ -500,6 +498,14 @@ PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
     PERF_REL_(&r->lock, 0u);
 }
 
+#if defined(__linux__) && !defined(__ANDROID__)
+extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
+#define PERF_ERRNO_ (*perf_errno_())
+#else
+#include <errno.h>
+#define PERF_ERRNO_ errno
+#endif
+
 #if defined(__linux__) && !PERF_TCC_
 extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
     __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__));
@@ -512,7 +518,10 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (r && perf_lock_(r))
+    if (!r)
+        return;
+    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
+    if (perf_lock_(r))
         perf_unlock_(r);
 }
 #endif
@@ -543,11 +552,9 @@ PERF_COLD_FN_ perf_registry_ *perf_registry_make_(void)
         r->warnings |= PERF_CLOCK_NOT_INVARIANT;
     }
 #endif
-    r->ring_events = 2;
+    r->ring_events = PERF_TRACE_EVENTS < 1 ? 0 : 2;
     while (r->ring_events < PERF_TRACE_EVENTS)
         r->ring_events *= 2;
-    if (PERF_TRACE_EVENTS < 1)
-        r->ring_events = 0;
     return r;
 }
 
@@ -666,18 +673,12 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     perf_name_ *n, *first = PERF_NULL_;
     char       *text;
 
-    if (!name || !*name) {
-        if (!name)
-            perf_fail_(r, PERF_EINVAL);
-        name = name ? "(empty)" : "(null)";
-    }
+    if (!name)
+        perf_fail_(r, PERF_EINVAL);
+    name = !name ? "(null)" : *name ? name : "(empty)";
     length = perf_name_length_(name);
     for (i = 0; i < length; i++)
         hash = (hash ^ PERF_CAST_(unsigned char, name[i])) * UINT32_C(16777619);
-    if (name[length]) {
-        PERF_ADD_(r->cut_names, 1);
-        perf_fail_(r, PERF_ELIMIT);
-    }
     if (r->room)
         first = r->by_hash[hash & (r->hash_room - 1)];
     for (n = first; n; n = n->next_same)
@@ -692,6 +693,10 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
     n = PERF_CAST_(perf_name_ *, perf_keep_(r, sizeof *n + length + 1 + (place ? place + 1 : 0)));
     if (!n)
         return PERF_NULL_;
+    if (name[length]) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
     text = PERF_PTR_(char *, n + 1);
     PERF_LIBC_(memcpy)(text, name, length);
     text[length] = '\0';
@@ -714,7 +719,7 @@ PERF_COLD_FN_ perf_name_ *perf_name_intern_(perf_registry_ *r, const perf_site_ 
 
 PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 {
-    uint32_t    id = PERF_GET_(&site->id);
+    uint32_t    id = PERF_ACQ_(&site->id);      /* and so its entry in the table of names         */
     perf_name_ *n;
 
     if (id || !perf_lock_(r))
@@ -722,7 +727,7 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
     n = perf_name_intern_(r, site);
     perf_unlock_(r);
     if (n)
-        PERF_SET_(&site->id, n->site.id);
+        PERF_REL_(&site->id, n->site.id);
     else
         perf_fail_(r, PERF_GET_(&r->count) < PERF_NAMES_MAX_ ? PERF_ENOMEM : PERF_ELIMIT);
     return n ? n->site.id : 0;
@@ -730,15 +735,14 @@ PERF_COLD_FN_ uint32_t perf_site_id_(perf_registry_ *r, perf_site_ *site)
 
 /* ---- recorders ---- */
 
-/* Makes the ring, or hides it, as the switch says.  Pages come when they are touched, so a large
- * ring costs nothing until it is used.                                                           */
+/* Makes the ring, or hides it, as the switch says.  Pages cost nothing until they are touched. */
 PERF_COLD_FN_ void perf_ring_set_(perf_registry_ *r, perf_recorder_ *t)
 {
     int on = r->ring_events && !PERF_GET_(&r->trace_off);
 
     if (!t->ring && on) {
         size_t bytes = PERF_CAST_(size_t, r->ring_events) * sizeof *t->ring;
-        t->ring = PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1));
+        PERF_REL_(&t->ring, PERF_CAST_(perf_event_ *, perf_pages_(bytes, 1)));
         if (!t->ring)
             perf_fail_(r, PERF_ENOMEM);
     }
@@ -834,11 +838,9 @@ PERF_COLD_FN_ void perf_recorder_retire_(perf_registry_ *r, perf_recorder_ *t)
 
     if (!sent && bytes && r->stream && r->stream->state == PERF_STREAM_FAILED_)
         PERF_ADD_(r->stream->unsent, perf_ring_unsent_(t));
-    if (bytes > size) {
-        if (!sent)
-            PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
-        bytes = size;
-    }
+    if (bytes > size && !sent)
+        PERF_ADD_(r->retired_lost, perf_ring_dropped_(r, t, t->ring_lost));
+    bytes = bytes > size ? size : bytes;
     if (bytes && !r->retired)
         r->retired = PERF_CAST_(char *, perf_pages_(PERF_CAST_(size_t, PERF_RETIRED_MAX_), 0));
     if (r->retired && r->retired_bytes + sizeof *old + bytes <= PERF_RETIRED_MAX_ && bytes) {
@@ -1017,9 +1019,11 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     perf_registry_ *r;
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        thread;
+    int             was;                        /* errno: a scope leaves it as it is              */
 
     if (t && t->home)
         return t;
+    was = PERF_ERRNO_;
     r = perf_registry_get_();
     if (!r || !perf_lock_(r))
         return PERF_NULL_;
@@ -1045,6 +1049,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
             PERF_SET_(&r->lost, r->lost + 1);
     }
     perf_unlock_(r);
+    PERF_ERRNO_ = was;
 #if !PERF_TCC_
     perf_self_v1_ = t;
 #endif
@@ -1170,9 +1175,9 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
 {
     perf_cell_ *c = t->slots ? perf_slot_at_(t, caller, id)->cell : PERF_NULL_;
 
-    if (PERF_UNLIKELY_(!c))
+    if (!c)
         return perf_cell_make_(t, caller, id);
-    if (PERF_LIKELY_(c->parent == caller))
+    if (c->parent == caller)
         *perf_seen_at_(t, t->table, caller, id) = c;
     return c;
 }
@@ -1269,9 +1274,8 @@ PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t ty
 
 PERF_COLD_DECL_ void perf_ring_due_(perf_recorder_ *t);
 
-/* Writes an event behind its `parts`, which are written already; `at` is where the first stands.
- * All have their room at once, so that events of a signal handler do not come between them.  The
- * ring may be due to be written to a file.                                                       */
+/* Writes an event behind its `parts`, which stand from `at` on.  All have their room at once: those
+ * of a signal handler do not come between them.  The ring may be due to be written to a file.    */
 PERF_COLD_FN_ void perf_event_end_(perf_recorder_ *t, uint64_t at, uint64_t parts, uint64_t start,
                                    uint64_t what)
 {
@@ -1345,8 +1349,7 @@ PERF_COLD_FN_ uint64_t perf_cell_extend_(perf_recorder_ *t, perf_cell_ *c, uint6
     return in;
 }
 
-/* Counts the time from `start` to `end` in a cell, at once, and returns it: the cold twin of what
- * perf_end_() does.                                                                              */
+/* Counts the time from `start` to `end` in a cell, at once, and returns it: as perf_end_, cold. */
 PERF_COLD_FN_ uint64_t perf_cell_close_(perf_recorder_ *t, perf_cell_ *c, uint64_t start,
                                         uint64_t end)
 {
@@ -1462,6 +1465,8 @@ PERF_FN void perf_lap_at_(perf_lap *l, perf_recorder_ *t, uint64_t now)
     l->rec = t;
     l->open = t->open;
     l->inside = t->open->inside;
+    l->calls = t->open->count;
+    l->total = t->open->sum - t->open->again;
     l->start = now;
 }
 
@@ -1597,7 +1602,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
     static perf_site_ site = {"(perf.h writes the trace)", __FILE__, __LINE__, 0};
     perf_registry_   *r = t->home;
     perf_span_        s, *open;
-    int               on;
+    int               on, was = PERF_ERRNO_;
 
     t->ring_limit = t->ring_head + 64 * sizeof(perf_event_);    /* room for what follows here     */
     open = perf_begin_slow_(&s, &site, PERF_NULL_, !r->clock);
@@ -1606,6 +1611,7 @@ PERF_COLD_FN_ void perf_ring_due_(perf_recorder_ *t)
         perf_unlock_(r);
         if (!on)
             t->ring_limit = ~UINT64_C(0);
+        PERF_ERRNO_ = was;
     }
     if (open)
         perf_end_slow_(&s, perf_scope_ticks_(r));
@@ -1659,7 +1665,7 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
 {
     perf_recorder_ *t = perf_recorder_get_();
     perf_cell_     *c;
-    uint64_t        d, within;
+    uint64_t        d, within, own;
 
     if (!t)
         return;
@@ -1675,20 +1681,21 @@ PERF_COLD_FN_ void perf_lap_slow_(perf_lap *l, perf_site_ *site, uint64_t now)
         return;
     }
     now = t->home->clock ? perf_scope_ticks_(t->home) : now;
-    within = l->open == t->open && l->inside <= t->open->inside ? t->open->inside - l->inside : 0;
     if (l->rec == t && l->start <= t->birth) {
         l->start = t->birth < now ? t->birth : now;         /* it was served after `now` was read */
-        within = t->open->inside;
+        l->inside = l->total = 0;
     }
     d = perf_cell_close_(t, c, l->start, now);
-    within = within < d ? within : d;
-    if (c->parent == t->open && l->open == t->open) {
-        PERF_ADD_(c->inside, within);
-        PERF_ADD_(t->open->inside, d - within);
-    } else {                                    /* its caller has ended, or is itself: no time    */
-        PERF_ADD_(c->inside, d);
-        PERF_ADD_(c->again, d);
-    }
+    within = t->open->inside - l->inside;
+    within = within >> 63 ? 0 : within < d ? within : d;
+    own = t->open->sum - t->open->again;        /* if a call of the caller has ended: what it has */
+    own = l->total == own ? d : own + within - t->open->inside;
+    if (c->parent != t->open || l->open != t->open)
+        own = within = 0;                       /* its caller has ended, or is itself: no time    */
+    own = own >> 63 || own < within ? within : own > d ? d : own;
+    PERF_ADD_(c->inside, within + d - own);
+    PERF_ADD_(c->again, d - own);
+    PERF_ADD_(t->open->inside, own - within);
     perf_event_scope_(t, c, l->start, d, perf_depth_(t) + 1);
     perf_sink_mark_(t, c, 2, PERF_CAST_(double, d) * (t->home->clock ? 1.0 : perf_tick_ns_()));
     perf_lap_at_(l, t, now);
@@ -1901,7 +1908,7 @@ PERF_HOT_FN_ void perf_core_lap_(perf_lap *l, perf_site_ *site, uint64_t now)
     uintptr_t       id = PERF_GET_(&site->id);
     uint64_t        start = l->start, d = now - start, within;
 
-    if (PERF_LIKELY_(seen && l->open == open))
+    if (PERF_LIKELY_(seen && l->calls == open->count && l->open == open))
         c = *perf_seen_at_(t, seen, open, id);
     if (PERF_UNLIKELY_(!c || c->parent != open || PERF_CELL_ID_(c) != id || d - c->low > c->span)) {
         perf_lap_slow_(l, site, now);
@@ -2123,11 +2130,10 @@ PERF_FN const char *perf_clock_warning_text(uint32_t warning)
 PERF_FN perf_clock_info perf_clock(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
-    perf_clock_info c;
+    perf_clock_info c = PERF_ZERO;
     uint64_t        first, last, t, step[16], least, best = ~UINT64_C(0);
     int             i, k, at, counter = r ? !r->clock : PERF_COUNTER_;
 
-    PERF_LIBC_(memset)(&c, 0, sizeof c);
     for (k = 0; k < 16; k++) {
         first = last = counter ? perf_ticks() : perf_now();
         least = ~UINT64_C(0);

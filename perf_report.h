@@ -531,7 +531,6 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
 
     for (i = 0; i < s->rows; i++) {
         const perf_row_ *row = &s->row[i];
-        double           n = PERF_CAST_(double, row->numbers);
         if (!PERF_KIND_POINT_(row->kind))
             continue;
         if (!title++)
@@ -539,8 +538,8 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
                        "min", "max");
         perf_putf_(o, "%-*s%8.0f", name, row->name, PERF_CAST_(double, row->count));
         if (row->numbers)
-            perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last, row->values / n, row->least,
-                       row->most);
+            perf_putf_(o, "%10.2f%10.2f%10.2f%10.2f", row->last,
+                       row->values / PERF_CAST_(double, row->numbers), row->least, row->most);
         perf_put_char_(o, '\n');
     }
 }
@@ -709,7 +708,7 @@ PERF_COLD_FN_ void perf_put_table_(perf_out_ *o, const perf_snapshot_ *s)
     perf_put_bound_(o, s);
     perf_put_counters_(o, s);
     if (PERF_ACQ_(&s->registry->put_marks))
-        s->registry->put_marks(o, s->registry);
+        PERF_ACQ_(&s->registry->put_marks)(o, s->registry);
 }
 
 /* ---- report: tree ---- */
@@ -848,9 +847,7 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].start = PERF_GET_(&from->start);
         e->event[i / sizeof *from].what = PERF_GET_(&from->what);
     }
-    now = PERF_ACQ_(&t->ring_head);             /* one more may be half written                   */
-    if (t != PERF_SELF_ && now != head)
-        now += sizeof(perf_event_);
+    now = PERF_ACQ_(&t->ring_next);             /* with what is being written now                 */
     if (now - head + n > room)
         n = now - head > room ? 0 : room - (now - head);
     e->count = n / sizeof(perf_event_);
@@ -914,7 +911,8 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
         memcpy(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
         n = head - PERF_GET_(&t->ring_lost);
-        n = !t->ring || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n > room ? room : n;
+        n = n > room ? room : n;
+        n = !PERF_ACQ_(&t->ring) || (PERF_GET_(&t->request) & PERF_ASK_RESET_) ? 0 : n;
         e.event = n ? PERF_CAST_(perf_event_ *, PERF_MALLOC(PERF_CAST_(size_t, n))) : e.event;
         if (e.event)
             perf_events_read_(&e, r, t, head, n);
@@ -925,7 +923,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     }
     (void)perf_lock_(r);
     at = r->retired;
-    end = at ? at + r->retired_bytes : at;
+    end = at + (at ? r->retired_bytes : 0);
     perf_unlock_(r);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
@@ -963,9 +961,8 @@ PERF_COLD_FN_ void perf_tree_cell_(perf_tree_ *tree, perf_cell_ *c)
     tree->node[node].calls += calls;
     tree->node[node].self += perf_cell_self_(c);
     tree->calls += calls;
-    if (c->depth > PERF_TREE_DEPTH_)            /* its time is in the total of the node already   */
-        return;
-    tree->node[node].total += total;
+    if (c->depth <= PERF_TREE_DEPTH_)           /* else its time is in that total already         */
+        tree->node[node].total += total;
 }
 
 /* The tree of all that was recorded since the start or the last reset; NULL without memory. */
@@ -977,14 +974,13 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     perf_node_     *n;
     uint32_t        id;
 
-    if (!tree)
-        return tree;
-    memset(tree, 0, sizeof *tree);
-    tree->registry = r;
-    if (!perf_tree_grow_(tree, 256)) {
+    if (tree)
+        memset(tree, 0, sizeof *tree);
+    if (!tree || !perf_tree_grow_(tree, 256)) {
         PERF_FREE(tree);
         return PERF_NULL_;
     }
+    tree->registry = r;
     memset(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
@@ -1468,10 +1464,9 @@ PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
 
 PERF_COLD_FN_ perf_snapshot_ perf_snapshot_take_(const perf_report_opts *opts)
 {
-    perf_snapshot_ s;
+    perf_snapshot_ s = PERF_ZERO;
     size_t         i;
 
-    memset(&s, 0, sizeof s);
     s.opts = perf_report_opts_resolved(opts);
     s.clock = perf_clock();
     s.registry = perf_registry_read_();          /* this image may not have recorded anything     */
@@ -1838,10 +1833,9 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
 
 PERF_FN perf_status perf_trace_save(const char *path)
 {
-    perf_json_  j;
+    perf_json_  j = PERF_ZERO;
     perf_status status;
 
-    memset(&j, 0, sizeof j);
     j.registry = perf_registry_read_();
     if (!j.registry)
         return PERF_ENOMEM;

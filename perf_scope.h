@@ -69,7 +69,7 @@ PERF_FN void perf_scope_end(perf_scope *scope);
  * passed since perf_lap_begin() or the last PERF_LAP, which the same thread must have called.  A
  * phase is not counted if recording was off at either end.                                       */
 typedef struct perf_lap {
-    uint64_t               start, inside;       /* private                                        */
+    uint64_t               start, inside, calls, total;     /* private                            */
     struct perf_recorder_ *rec;
     struct perf_cell_     *open;
 } perf_lap;
@@ -253,7 +253,7 @@ PERF_WEAK_ PERF_THREAD_ struct perf_recorder_ *perf_self_v1_;
  * instead of 1.9 cycles).
  * Self time is sum - inside - within, the total without recursive calls sum - again.             */
 #define PERF_CELL_BITS_    5                    /* 32 buckets an octave: 1.6 % wide at most       */
-#define PERF_CELL_OCTAVES_ 44
+#define PERF_CELL_OCTAVES_ 52                   /* of ticks: some 20 days                         */
 #define PERF_CELL_BUCKETS_ (PERF_CELL_OCTAVES_ << PERF_CELL_BITS_)
 #define PERF_CELL_BIAS_    (1023u << PERF_CELL_BITS_)
 #define PERF_NO_LOW_       (UINT64_C(1) << 63)  /* with span 0 no duration passes the compare     */
@@ -362,7 +362,6 @@ typedef struct perf_recorder_ {
     uint64_t     ring_more;     /* entries since then that belong to the event after them         */
     uint64_t     ring_sent;     /* bytes that went into the streamed file, or were lost to it     */
     uint64_t     sent_more;     /* as ring_more, of those before ring_sent                        */
-    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     uint64_t    *ring_first;                    /* by depth, see perf_stream_ties_                */
     uint64_t     losses[PERF_LOSSES_];
     struct perf_recorder_ *next, *next_same;    /* all; of one hash of thread id                  */
@@ -384,6 +383,7 @@ typedef struct perf_recorder_ {
     perf_cell_   root, *roots;                  /* of the call tree; those of idle fibres, by kin */
     perf_cell_  *parted;                        /* of fibres that other threads have taken over   */
     uint64_t     waste;                         /* takes what leaves an unused place of `late`    */
+    uint64_t     ring_at, ring_step;            /* ticks of the last flush, bytes to the next     */
     perf_cell_  *fresh;                         /* the next one of a block                        */
     uint32_t     fresh_left;
 } perf_recorder_;
@@ -393,8 +393,7 @@ typedef struct perf_recorder_ {
 /* ---- all images of the process ---- */
 
 /* Shared objects loaded RTLD_LOCAL (each Python extension) see no symbol of each other, so every
- * image that uses scopes carries an ELF note with the distance to its anchor.  perf_images_walk_
- * goes through the notes of all images.                                                          */
+ * image that uses scopes carries an ELF note with the distance to its anchor: all are walked.    */
 typedef struct perf_search_ {
     void (*visit)(struct perf_search_ *, perf_anchor_ *);       /* NULL: takes the first core     */
     const struct perf_core_ *core;      /* found, or to give                                      */
@@ -580,7 +579,7 @@ PERF_INLINE_FN_ uint64_t perf_ring_take_(perf_recorder_ *t, uint64_t bytes)
     __asm__("xaddq %0, %1" : "+r"(at), "+m"(t->ring_next));
 #else
     at = t->ring_next;
-    t->ring_next = at + bytes;
+    PERF_SET_(&t->ring_next, at + bytes);
 #endif
     return at;
 }

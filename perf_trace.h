@@ -232,8 +232,7 @@ PERF_COLD_FN_ void perf_pf_sequence_(perf_pf_ *w, uint64_t sequence, uint64_t uu
     const uint64_t clock = 64 + (w->process * UINT32_C(2654435761) >> 26 & 63);
     const uint64_t v[] = {sequence, 1, 1, 3, t0, clock, 0, 1, 1, 3, clock, uuid};
 
-    /* Incremental state cleared; a snapshot of both clocks, ours with differences in units of 1 ns;
-     * clock and track of events that name none.                                                  */
+    /* State cleared; a snapshot of both clocks, ours in differences of 1 ns; an event's defaults */
     perf_pf_put_(w, "10#41#13#6(1(1#2#)1(1#2#3#4#)2#)59(58#11(11#))", v, PERF_NULL_, PERF_NULL_);
 }
 
@@ -246,9 +245,8 @@ PERF_COLD_FN_ void perf_pf_name_(perf_pf_ *w, uint64_t sequence, uint32_t id)
     perf_pf_put_(w, site->file ? "12(2(1#2$)4(1#@))10#" : "12(2(1#2$))10#", v, site->name, site);
 }
 
-/* A begin (type 1), end (2; name 0) or instant (3), with its values in e from index `at` on (e NULL
- * or 0: none).  uuid 0: on the track of the sequence, by its clock and numbers.  A counter (4) has
- * the bits of its value in `at`.                                                                 */
+/* A begin (type 1), end (2; name 0), instant (3), with its values in e from index `at` on (e NULL
+ * or 0: none), or counter (4), `at` being its bits.  uuid 0: on the track of the sequence.       */
 PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uint64_t uuid,
                                   uint64_t time, uint64_t sequence, const perf_events_ *e,
                                   uint64_t at)
@@ -354,8 +352,7 @@ PERF_COLD_FN_ int perf_pf_room_(perf_pf_ *w, size_t n)
 }
 
 /* Newest first, each event ends before the one before it; those that contain it are on the stack.
- * Writing from the back gives all begins and ends in order of time, without sorting.  Returns the
- * first of 2n edges, which end at room + 3n.                                                     */
+ * Written from the back they are in order of time.  Returns the first of 2n, up to room + 3n.    */
 PERF_HOT_FN_ perf_edge_ *perf_edges_(perf_pf_ *w, const perf_events_ *e)
 {
     perf_edge_ *stack = w->room, *out = w->room + 3 * e->count;
@@ -667,7 +664,7 @@ PERF_COLD_FN_ void perf_stream_one_(perf_streaming_ *s, perf_registry_ *r, perf_
 
     if (PERF_GET_(&t->ring_lost) > from)
         from = PERF_GET_(&t->ring_lost);
-    if (!t->ring || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
+    if (!PERF_ACQ_(&t->ring) || head <= from || (PERF_GET_(&t->request) & PERF_ASK_RESET_))
         return;
     if (head - from > room) {
         n = perf_ring_dropped_(r, t, from);
@@ -773,10 +770,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
 
     if (!path || !*path || strlen(path) > 4095)
         return PERF_EINVAL;
-    if (!r)
-        return PERF_ENOMEM;
-    if (!r->ring_events || !perf_lock_(r))
-        return PERF_ESTATE;
+    if (!r || !r->ring_events || !perf_lock_(r))
+        return r ? PERF_ESTATE : PERF_ENOMEM;
     if (r->stream && r->stream->state == PERF_STREAM_ON_) {
         perf_unlock_(r);
         return PERF_ESTATE;
@@ -803,6 +798,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
         if (status != PERF_OK && s->pf.file.file)
             (void)fclose(s->pf.file.file);
+        s->pf.file.file = status == PERF_OK ? s->pf.file.file : PERF_NULL_;
     }
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
@@ -1005,8 +1001,7 @@ PERF_FN const char *perf_varint_read_(const char *p, const char *end, uint64_t *
     return PERF_NULL_;
 }
 
-/* The field at p: returns its end, NULL when it is broken.  *v: the number in it, or how many bytes
- * before its end are its content.                                                                */
+/* The end of the field at p, NULL: broken.  *v: its number, or the bytes of content before it.   */
 PERF_COLD_FN_ const char *perf_field_read_(const char *p, const char *end, uint64_t *tag,
                                            uint64_t *v)
 {

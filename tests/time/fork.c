@@ -1,7 +1,10 @@
 /* A child starts clean, whatever was open; the parent loses nothing. */
+#define _GNU_SOURCE 1
 #include "rows.h"
 #include "perf_memory.h"
 #include "child.h"
+#include <sched.h>
+#include <signal.h>
 
 #if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
 int madvise(void *p, size_t bytes, int advice);
@@ -103,6 +106,31 @@ static void nests(void)
     CHECK(child_of(reports_only) == 0, "grandchild");
 }
 
+#if defined(CLONE_NEWPID)
+/* The first process of a name space, and so is its child in another one: both have the number 1. */
+static void first_of_two(void)
+{
+    perf_reset();
+    {
+        PERF_SCOPE("before the fork");
+    }
+    CHECK(getpid() == 1 && unshare(CLONE_NEWPID) == 0 && child_of(nests) == 0, "child with its parent's number");
+}
+
+static void ends(int number)
+{
+    (void)number;
+    _exit(3);
+}
+
+static void same_number(void)
+{
+    signal(SIGALRM, ends);                      /* without a handler none reaches a first process */
+    if (unshare(CLONE_NEWPID) == 0)             /* else this user may not                         */
+        CHECK(child_of(first_of_two) == 0, "parent with its child's number");
+}
+#endif
+
 int main(void)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -119,6 +147,9 @@ int main(void)
         perf_clobber();
     }
     around = perf_scope_begin("around");
+#if defined(CLONE_NEWPID)
+    CHECK(child_of(same_number) == 0, "name spaces of numbers");
+#endif
     CHECK(child_of(nests) == 0, "child that nests");
     CHECK(child_of(switches_first) == 0, "child that switches first");
     CHECK(child_of(names_first) == 0, "child that begins a scope by name");

@@ -387,6 +387,61 @@ static void moved(void)
     CHECK(!lost.n[PERF_LOSS_ABANDONED_] && r.total <= 0 && r.self <= 0, "%g in totals, %g", r.total, r.self);
 }
 
+static pthread_barrier_t half;
+
+static int texts, wrong;
+
+static void see_texts(void *with, const perf_events_ *e)
+{
+    uint64_t   i = 0;
+    perf_zone_ z;
+    perf_seen_ m;
+
+    while (i < e->count)
+        if (perf_zone_at_(e, &i, (perf_registry_ *)with, &z) && z.remarks < e->count &&
+            perf_remark_read_(&e->event[z.remarks], e->count - z.remarks, &m)) {
+            texts++;
+            wrong += strchr(m.text, 'b') != NULL;
+        }
+}
+
+/* A thread that has overwritten the text of its oldest event, but is not done with the newest one. */
+static void *half_way(void *unused)
+{
+    perf_recorder_ *t;
+    uint64_t        at, i, what = 0;
+    char            text[64];
+
+    memset(text, 'a', 55);                      /* eight entries: the new one takes the place of the oldest */
+    text[55] = '\0';
+    for (i = 0; i < 50; i++)
+        perf_scope_text("half way", text);
+    t = PERF_SELF_;
+    at = perf_ring_take_(t, 8 * sizeof(perf_event_));
+    for (i = 0; i < 7; i++) {
+        what = ((perf_event_ *)perf_event_at_(t, (at - (2 + i) * sizeof(perf_event_)) & t->ring_mask))->what;
+        perf_entry_(t, at + (6 - i) * sizeof(perf_event_), UINT64_C(0x6262626262626262), what);
+    }
+    pthread_barrier_wait(&half);
+    pthread_barrier_wait(&half);
+    return unused;
+}
+
+static void half_written(void)
+{
+    pthread_t t;
+
+    perf_reset();
+    pthread_barrier_init(&half, NULL, 2);
+    pthread_create(&t, NULL, half_way, NULL);
+    pthread_barrier_wait(&half);
+    CHECK(perf_events_each_(perf_registry_get_(), see_texts, perf_registry_get_()), "read");
+    CHECK(texts == 7 && wrong == 0, "%d of %d events have the text of one that is being written", wrong, texts);
+    pthread_barrier_wait(&half);
+    pthread_join(t, NULL);
+    pthread_barrier_destroy(&half);
+}
+
 int main(void)
 {
     uint64_t seed = 1;
@@ -402,5 +457,6 @@ int main(void)
         forgotten(seed);
     short_lived();
     moved();
+    half_written();
     return check_done();
 }

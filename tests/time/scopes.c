@@ -1303,11 +1303,12 @@ static void hostile_names(void)
     CHECK(row_of(name[4], "scope").calls == 1, "UTF-8");
     memset(big, 'y', 300);
     big[300] = '\0';
-    for (i = 0; i < 2; i++) {
-        perf_scope s = perf_scope_begin(i ? "" : big);
+    for (i = 0; i < 3; i++) {
+        perf_scope s = perf_scope_begin(i == 1 ? "" : big);
         perf_scope_end(&s);
     }
-    CHECK(perf_tally_of(big, 0, &tally) == PERF_OK && tally.calls == 1, "as it was cut");
+    CHECK(perf_tally_of(big, 0, &tally) == PERF_OK && tally.calls == 2, "as it was cut");
+    CHECK(number_of("cut_names") == 1, "%g of one name", number_of("cut_names"));
     CHECK(perf_tally_of("", 0, &tally) == PERF_OK && tally.calls == 1, "empty");
     big[254] = '\0';
     CHECK(perf_tally_of(big, 0, &tally) == PERF_ENODATA, "another one");

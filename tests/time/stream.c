@@ -13,6 +13,7 @@ static uint64_t fake_clock(void)
 static uint64_t limit = UINT64_C(1) << 30;
 #include "rows.h"
 #include "perf_trace.h"
+#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -347,12 +348,15 @@ static void full_disk(const char *path)
     small = old;
     small.rlim_cur = 100000;
     setrlimit(RLIMIT_FSIZE, &small);
+    errno = 0;
     for (i = 0; i < 20000; i++) {
         PERF_SCOPE("round");
         now_ns += 10;
     }
+    CHECK(errno == 0, "a scope that finds the disk full has changed errno to %d", errno);
     setrlimit(RLIMIT_FSIZE, &old);
     CHECK(perf_trace_stream_flush() == PERF_EIO, "flush");
+    CHECK(perf_trace_stream("/dev/full") == PERF_EIO, "another one, which fails, too");
     CHECK(perf_trace_stream_end() == PERF_EIO, "end");
     CHECK(perf_error() == PERF_EIO, "%s", perf_status_text(perf_error()));
     part.path = path;

@@ -2,6 +2,7 @@
  * be taken while all of them record.                                                              */
 #define PERF_TRACE_EVENTS 1024
 #include "rows.h"
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 
@@ -508,8 +509,11 @@ static int seen;
 
 static void *once(void *arg)
 {
-    PERF_SCOPE("once");
-    return arg;
+    errno = 77;
+    {
+        PERF_SCOPE("once");
+    }
+    return errno == 77 ? arg : &seen;
 }
 
 static void see(void *with, const perf_events_ *e)
@@ -530,13 +534,16 @@ static void see(void *with, const perf_events_ *e)
 static void each_once(void)
 {
     pthread_t t;
-    int       i;
+    void     *changed;
+    int       i, n = 0;
 
     perf_reset();
     for (i = 0; i < 150; i++) {
         pthread_create(&t, NULL, once, NULL);
-        pthread_join(t, NULL);
+        pthread_join(t, &changed);
+        n += changed != NULL;
     }
+    CHECK(n == 0, "the first scopes of %d threads have changed errno", n);
     CHECK(perf_events_each_(perf_registry_get_(), see, perf_registry_get_()) && seen == 150, "%d events of 150", seen);
 }
 

@@ -175,6 +175,69 @@ static void from_inside(void)
     free(text);
 }
 
+/* A lap that goes from one call of a scope to the next one takes no more of their time than there is. */
+static void lap_of_two_calls(void)
+{
+    static perf_lap frame;
+    perf_tree_     *tree;
+    int             i;
+
+    perf_reset();
+    for (i = 0; i < 9; i++, now_ns += 90) {
+        PERF_SCOPE("draw");
+        PERF_LAP(&frame, "frame");
+        now_ns += 10;
+    }
+    CHECK(row_of("frame", "scope").calls == 8 && row_of("frame", "scope").mean == 100, "%g frames of %g ns",
+          row_of("frame", "scope").calls, row_of("frame", "scope").mean);
+    CHECK(row_of("draw", "scope").total == 90 && row_of("draw", "scope").self == 10, "draw: %g, itself %g",
+          row_of("draw", "scope").total, row_of("draw", "scope").self);
+    tree = perf_tree_make_(perf_registry_get_());
+    CHECK(tree && tree->node[0].total == 90, "tree: %.0f ns", tree ? (double)tree->node[0].total : 0);
+    perf_tree_free_(tree);
+}
+
+/* Days and weeks. */
+static void long_calls(void)
+{
+    const double hour = 3600e9;
+    int          i;
+
+    perf_reset();
+    for (i = 0; i < 100; i++) {
+        PERF_SCOPE("long");
+        now_ns += (uint64_t)((i == 0 ? 10 : 300) * hour);
+    }
+    CHECK(row_of("long", "scope").p50 > 295 * hour && row_of("long", "scope").p50 <= 300 * hour, "p50: %g h",
+          row_of("long", "scope").p50 / hour);
+}
+
+static void put_longest(perf_out_ *o, int json)
+{
+    (void)json;
+    while (o->len < 2047)
+        perf_put_char_(o, '<');
+}
+
+/* A diagnosis of the worst kind, each character of which takes six on the page. */
+static void longest_diagnosis(void)
+{
+    perf_registry_ *r = perf_registry_get_();
+    char           *text, *at;
+    int             n = 0;
+
+    r->put_diagnosis = put_longest;
+    CHECK(perf_export_save(scratch_file(), PERF_EXPORT_FLAME, NULL) == PERF_OK, "flame");
+    r->put_diagnosis = NULL;
+    text = file_text(scratch_file());
+    at = text ? strstr(text, "const diagnosis=\"") : NULL;
+    for (at = at ? at + 17 : NULL; at && !strncmp(at, "\\u003c", 6); at += 6)
+        n++;
+    CHECK(n == 2047 && !strncmp(at, "\";\n", 3), "%d of 2047", n);
+    free(text);
+    remove(scratch_file());
+}
+
 /* Crossing ends: nothing is negative, nothing exceeds what is around it. */
 static void crossing(void)
 {
@@ -232,6 +295,9 @@ int main(int argc, char **argv)
     whole_run();
     from_inside();
     crossing();
+    lap_of_two_calls();
+    long_calls();
+    longest_diagnosis();
     many_names();
     return check_done();
 }
