@@ -1653,7 +1653,7 @@ PERF_FN uint64_t perf_epoch_ns_(const perf_epoch_ *e, uint64_t ticks)
     int64_t since = PERF_CAST_(int64_t, ticks - e->ticks);
     double  ns;
 
-    while (PERF_UNLIKELY_(since < 0) && e->older) {
+    while (since < 0 && e->older) {
         e = e->older;
         since = PERF_CAST_(int64_t, ticks - e->ticks);
     }

@@ -553,7 +553,11 @@ PERF_INLINE_FN_ const perf_core_ *perf_core_on_(void)
 #define PERF_PEEK_(x)   (x)
 #if defined(__GNUC__) && defined(__x86_64__) && !PERF_TCC_
 #define PERF_ADD_ASM_
-#define PERF_ADD_(x, n) __asm__("addq %1, %0" : "+m"(x) : "er"(PERF_CAST_(uint64_t, n)) : "cc")
+#define PERF_ADD_(x, n) perf_add_(&(x), n)
+PERF_INLINE_FN_ void perf_add_(uint64_t *p, uint64_t n)
+{
+    __asm__("addq %1, %0" : "+m"(*p) : "er"(n) : "cc");
+}
 #else
 #define PERF_ADD_(x, n) ((void)((x) += (n)))
 #endif
