@@ -1226,12 +1226,16 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
     double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), cov = 0.0, t2, qa, qb,
                   va = ma.std * ma.std / ka, vb = mb.std * mb.std / kb, theta = mb.mean / ma.mean,
-                  df = ka - 1.0, qc, root, var, cubes = 0.0;
+                  df = ka - 1.0, qc, root, var, cubes = 0.0, wa;
     size_t        i;
 
     r.estimate = perf_log(theta);
     if (na < 2 || nb < 2)
         return r;
+    wa = theta * theta * va * ka / kb;              /* few values see little of a tail: the       */
+    if (na < nb && wa < vb)                         /* spread of many counts for them, too        */
+        va = vb * kb / (theta * theta * ka);
+    vb = nb < na && vb < wa ? wa : vb;
     if (paired) {
         for (i = 0; i < na; i++) {
             double d = b[i] - theta * a[i];
@@ -1240,7 +1244,7 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
         }
         cov /= df * ka;
     } else {
-        double wa = theta * theta * va, all = wa + vb;
+        double all = vb + (wa = theta * theta * va);
         df = all > 0.0 ? all * all / (wa * wa / df + vb * vb / (kb - 1.0)) : df;
         cubes = mb.cubes / (kb * kb * kb) - ma.cubes / (ka * ka * ka) * theta * theta * theta;
     }
