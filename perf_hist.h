@@ -567,7 +567,7 @@ PERF_FN uint64_t perf_hist_room_(perf_hist *h, const perf_hist_shape_ *s, uint64
 {
     uint64_t room = n, held;
 
-    if (PERF_UNLIKELY_(n >> 20)) {
+    if (n >> 20) {
         held = perf_hist_count(h);
         room = held < PERF_HIST_BULK_ ? PERF_HIST_BULK_ - held : 0;
     }
