@@ -1728,9 +1728,9 @@ PERF_COLD_FN_ void perf_gpu_reset_(void)
     uint64_t         high;
     size_t           i;
 
-    if (g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too */
+    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
         (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
         return;
     memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
     memset(g->rest, 0, sizeof g->rest);
