@@ -365,18 +365,28 @@ PERF_FN void perf_image_pin_(void)
 #define PERF_MAP_PAGES_ 0x4022
 #endif
 
+#if defined(__linux__) && !defined(__ANDROID__)
+extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
+#define PERF_ERRNO_ (*perf_errno_())
+#else
+#include <errno.h>
+#define PERF_ERRNO_ errno
+#endif
+
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
 #if PERF_LP64_UNIX_
+    int   was = PERF_ERRNO_;                    /* a scope leaves it as it is                     */
     void *p = perf_mmap_(PERF_NULL_, bytes, 3, PERF_MAP_PAGES_, -1, 0);
 
     if (PERF_PTR_(intptr_t, p) == -1)
-        return PERF_NULL_;
+        p = PERF_NULL_;
 #if defined(__linux__)
-    if (wipe_on_fork)
+    else if (wipe_on_fork)
         (void)perf_madvise_(p, bytes, 18);      /* since 4.14; before, the process id tells       */
 #endif
+    PERF_ERRNO_ = was;
 #else
     void *p = PERF_MALLOC(bytes);
     if (p)
@@ -497,14 +507,6 @@ PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
 {
     PERF_REL_(&r->lock, 0u);
 }
-
-#if defined(__linux__) && !defined(__ANDROID__)
-extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
-#define PERF_ERRNO_ (*perf_errno_())
-#else
-#include <errno.h>
-#define PERF_ERRNO_ errno
-#endif
 
 #if defined(__linux__) && !PERF_TCC_
 extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
@@ -1019,7 +1021,7 @@ PERF_OUTLINE_FN_ perf_recorder_ *perf_recorder_get_(void)
     perf_registry_ *r;
     perf_recorder_ *t = PERF_SELF_;
     uint32_t        thread;
-    int             was;                        /* errno: a scope leaves it as it is              */
+    int             was;                        /* errno, which tgkill and dlopen change          */
 
     if (t && t->home)
         return t;

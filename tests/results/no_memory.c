@@ -190,7 +190,9 @@ static void *drained(void *unused)
     while (perf_pool_(&t->pool, &t->pool_end, 64, 64, 1)) {
     }
     before = cells_count(t);
+    errno = 77;
     n = 1 + marks();
+    CHECK(errno == 77, "marks leave errno as it is: %d", errno);
     perf_scope_end(&across);    /* begun elsewhere */
     CHECK(t->losses[PERF_LOSS_LOST_] <= (uint64_t)n && cells_count(t) - before <= 20 &&
               cells_count(t) - before + t->losses[PERF_LOSS_LOST_] >= (uint64_t)n, "%g counted, %g lost of %d",
