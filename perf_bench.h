@@ -15,7 +15,6 @@
 #define PERF_BENCH_H
 
 #include "perf_verdict.h"
-#include <string.h>
 
 PERF_BEGIN_DECLS
 
@@ -440,7 +439,7 @@ PERF_INLINE_FN_ perf_loop perf_loop_take_(perf_loop *l)
 
     if (l) {
         was = *l;
-        memset(l, 0, sizeof *l);
+        PERF_LIBC_(memset)(l, 0, sizeof *l);
         l->first = l->variant = -1;
     }
     return was;

@@ -6,7 +6,7 @@
  *         PERF_GPU_SCOPE("gemm", stream);          // device time of what is enqueued from here on
  *     }                                            // to the end of this block; never waits
  *
- * Needs perf.h and perf_gpu_driver.h beside it.  In .cu and .hip files perf.h includes this file.
+ * In .cu and .hip files perf.h includes this file.
  * Compile with -DPERF_DISABLE=1 and it costs nothing; without a GPU each call says PERF_ENOGPU.
  * Sections (search for ">>"):  config  table  scopes  memory  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
@@ -467,8 +467,7 @@ PERF_COLD_FN_ perf_gpu_ring_ *perf_gpu_adopt_(perf_gpu_state_ *g, perf_gpu_line_
         was = PERF_GET_(&ring->thread);
         if (ring->line == l && was != me &&
             perf_syscall_(PERF_SYS_TGKILL_, PERF_CAST_(long, perf_process_id_()),
-                          PERF_CAST_(long, was), 0L) &&
-            perf_claim_(&ring->thread, was, me)) {
+                          PERF_CAST_(long, was), 0L) && perf_claim_(&ring->thread, was, me)) {
             PERF_SET_(&ring->retry, 0u);
             return ring;
         }

@@ -112,7 +112,8 @@ PERF_COLD_FN_ perf_bound_by perf_kind_bound_(const perf_name_ *name)
     if (name->kind == PERF_KIND_SYNC_)
         return PERF_BY_SYNCS;
     if (name->kind != PERF_KIND_WAIT_)
-        return strstr(s, "alloc") || strstr(s, "free(") ? PERF_BY_MEMORY : PERF_BY_CPU;
+        return PERF_LIBC_(strstr)(s, "alloc") || PERF_LIBC_(strstr)(s, "free(") ? PERF_BY_MEMORY
+                                                                                : PERF_BY_CPU;
     return perf_of_lock_(s) ? PERF_BY_LOCKS : PERF_BY_DATA;
 }
 
@@ -293,7 +294,8 @@ PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
     double            goal = d->best_run > 1.6 ? 1.3 : 1 + (d->best_run - 1) / 2;
 
     goal = goal < 1.02 ? 1.02 : goal;
-    while (race && (race->kind == 1 || strlen(race->name) > 40 || strchr(race->name, '\'')))
+    while (race && (race->kind == 1 || PERF_LIBC_(strlen)(race->name) > 40 ||
+                    PERF_LIBC_(strchr)(race->name, '\'')))
         race = race->next;                      /* a name that the command cannot hold            */
     if (race)
         perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- env 'PERF_VARIANT=%.40s=A' "
@@ -372,8 +374,8 @@ PERF_FN perf_status perf_diagnose(perf_diagnosis *d)
 
     if (!d)
         return PERF_EINVAL;
-    memset(d, 0, sizeof *d);
-    memset(&k, 0, sizeof k);
+    PERF_LIBC_(memset)(d, 0, sizeof *d);
+    PERF_LIBC_(memset)(&k, 0, sizeof k);
     if (!r)
         return PERF_ENOMEM;
     perf_sources_collect_(r);
@@ -409,7 +411,7 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r, int json)
         away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_GET_(&t->away);
         if (!sched[0] || !perf_lock_(r))
             continue;
-        memcpy(name, t->name, sizeof name);
+        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         alone = r->alive < 2;
         perf_unlock_(r);
         if (!json && !away && alone)

@@ -326,8 +326,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
             perf_put_sample_(o, family, "_bucket", "scope", p->row.name, bound,
                              PERF_CAST_(double, total));
         }
-        perf_put_sample_(o, family, "_count", "scope", p->row.name, "",
-                         PERF_CAST_(double, total));
+        perf_put_sample_(o, family, "_count", "scope", p->row.name, "", PERF_CAST_(double, total));
         perf_put_sample_(o, family, "_sum", "scope", p->row.name, "",
                          PERF_CAST_(double, p->row.sum) * tick * 1e-9);
     }

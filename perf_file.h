@@ -145,9 +145,9 @@ PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 
 PERF_FN void perf_file_put_(perf_file_ *f, const char *s)
 {
-    size_t n = strlen(s);
+    size_t n = PERF_LIBC_(strlen)(s);
 
-    memcpy(f->p, s, n);
+    PERF_LIBC_(memcpy)(f->p, s, n);
     f->p += n;
     if (f->p > f->limit)
         perf_file_flush_(f);
@@ -180,12 +180,12 @@ PERF_COLD_FN_ int perf_file_kind_(const char *path, unsigned *mode)
     int               linked, special;
 
     *mode = 0;
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     if (perf_stat_(path, &s))
         return PERF_FILE_NONE_;
     linked = perf_readlink_(path, &c, 1) >= 0;
-    special = !strncmp(path, "/proc/", 6) ||
-              (!strncmp(path, "/dev/", 5) && strncmp(path, "/dev/shm/", 9) != 0);
+    special = !PERF_LIBC_(strncmp)(path, "/proc/", 6) ||
+              (!PERF_LIBC_(strncmp)(path, "/dev/", 5) && PERF_LIBC_(strncmp)(path, "/dev/shm/", 9));
     if (!PERF_S_REGULAR_(s.st_mode) || (linked && special))
         return PERF_FILE_DIRECT_;
     if (!linked)
@@ -210,7 +210,7 @@ PERF_COLD_FN_ FILE *perf_file_read_(const char *path)
     FILE              *file = PERF_NULL_;
     int                fd = -1;
 
-    memset(&s, 0, sizeof s);
+    PERF_LIBC_(memset)(&s, 0, sizeof s);
     if (!perf_stat_(path, &s) && PERF_S_REGULAR_(s.st_mode))
         fd = perf_open_(path, PERF_O_NONBLOCK_ | PERF_O_CLOEXEC_);
     if (fd >= 0 && !(file = perf_fdopen_(fd, "rb")))
@@ -242,7 +242,7 @@ PERF_COLD_FN_ FILE *perf_file_beside_(perf_file_ *f, const char *path, unsigned 
     int   turn;
 
     for (turn = 0; turn < 16 && !file; turn++) {
-        perf_out_ name = perf_out_open_(f->part, strlen(path) + 24);
+        perf_out_ name = perf_out_open_(f->part, PERF_LIBC_(strlen)(path) + 24);
         perf_putf_(&name, "%s.%.0f.part", path, 1e9 + PERF_CAST_(double, perf_file_random_(turn) %
                                                                  UINT64_C(9000000000)));
 #if PERF_POSIX_FILES_
@@ -272,7 +272,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     f->fd = -1;
     f->direct = kind == PERF_FILE_DIRECT_;
     f->file = PERF_NULL_;
-    f->part = PERF_CAST_(char *, PERF_MALLOC(strlen(path) + 24));
+    f->part = PERF_CAST_(char *, PERF_MALLOC(PERF_LIBC_(strlen)(path) + 24));
     f->starved = !f->part;
     if (f->starved)
         return 0;
@@ -299,13 +299,13 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
 PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
 {
 #if PERF_POSIX_FILES_
-    size_t n = strlen(path);
+    size_t n = PERF_LIBC_(strlen)(path);
     int    fd;
 
     while (n && path[n - 1] != '/')
         n--;
-    memcpy(room, path, n);
-    memcpy(room + n, ".", 2);
+    PERF_LIBC_(memcpy)(room, path, n);
+    PERF_LIBC_(memcpy)(room + n, ".", 2);
     fd = perf_open_(room, PERF_O_CLOEXEC_);
     if (fd < 0)
         return;

@@ -6,7 +6,6 @@
  *     perf_gpu_result r = perf_gpu_bench_end(&b);                  // r.time.p50, r.text, r.status
  *
  * Works wherever perf_cuda.h does: also from plain C, with a stream that came as a pointer.
- * Needs perf_cuda.h, perf.h and perf_stats.h beside it.
  * Sections (search for ">>"):  bench  ab  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_GPU_BENCH_H

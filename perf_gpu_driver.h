@@ -5,10 +5,10 @@
  *         printf("timed through the %s\n", t->name);
  *
  * perf_cuda.h includes it and builds on it; few programs need it by itself.
- * Needs perf.h and perf_stats.h beside it.
  * Sections (search for ">>"):  config  table  status  >>internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
+#include <string.h>
 #ifndef PERF_GPU_DRIVER_H
 #define PERF_GPU_DRIVER_H
 

@@ -11,7 +11,6 @@
 #define PERF_HIST_H
 
 #include "perf_base.h"
-#include <string.h>
 
 PERF_BEGIN_DECLS
 
@@ -435,7 +434,7 @@ PERF_FN size_t perf_hist_bytes(const perf_hist_opts *o)
 /* The head of an empty histogram. */
 PERF_FN void perf_hist_found_(perf_hist_head_ *d, const perf_hist_shape_ *s)
 {
-    memset(d, 0, sizeof *d);
+    PERF_LIBC_(memset)(d, 0, sizeof *d);
     if (!s->compact)
         return;
     d->highest = s->highest;
@@ -454,7 +453,7 @@ PERF_FN perf_hist *perf_hist_init(void *mem, size_t bytes, const perf_hist_opts 
 
     if (!mem || PERF_PTR_(uintptr_t, mem) % 8 || need == 0 || bytes < need)
         return PERF_CAST_(perf_hist *, PERF_NULL_);
-    memset(mem, 0, need);
+    PERF_LIBC_(memset)(mem, 0, need);
     perf_hist_found_(PERF_CAST_(perf_hist_head_ *, mem), &s);
     return PERF_CAST_(perf_hist *, mem);
 }
@@ -496,7 +495,8 @@ PERF_FN perf_hist *perf_hist_attach(void *mem, size_t bytes)
     if (need == 0 || need > bytes)
         return none;
     perf_hist_found_(&same, &s);
-    if (memcmp(&same.highest, &d->highest, sizeof same - offsetof(perf_hist_head_, highest)) != 0)
+    if (PERF_LIBC_(memcmp)(&same.highest, &d->highest,
+                           sizeof same - offsetof(perf_hist_head_, highest)) != 0)
         return none;
     width = d->width[s.form];
     top = s.highest < UINT64_MAX >> 11 ? s.highest : UINT64_MAX >> 11;      /* exact as a double  */
@@ -1318,7 +1318,7 @@ PERF_FN void perf_hist_reset(perf_hist *h)
         return;
     s = perf_hist_shape_of_(h);
     end = perf_hist_touched_(h, &s, &first);
-    memset(PERF_PTR_(char *, h) + sizeof *d + first * s.bytes, 0, (end - first) * s.bytes);
+    PERF_LIBC_(memset)(PERF_PTR_(char *, d + 1) + first * s.bytes, 0, (end - first) * s.bytes);
     perf_hist_found_(d, &s);
 }
 

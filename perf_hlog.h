@@ -18,6 +18,7 @@
 
 #include "perf_hist.h"
 #include "perf_text.h"
+#include <string.h>
 
 PERF_BEGIN_DECLS
 

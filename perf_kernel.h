@@ -200,8 +200,7 @@ typedef struct perf_kernel_info {
                                         /* by how much MI300's XCDs may be off; > 1e20: unknown   */
 } perf_kernel_info;
 
-/* Memory for `rings` warps of `scopes` scopes each; 0: out of range (rings 1 .. 2^20, scopes
- * 1 .. 2^24, 2^40 bytes).                                                                        */
+/* Memory for `rings` (1 .. 2^20) warps of `scopes` (1 .. 2^24); 0: out of range, or > 2^40 bytes */
 PERF_FN size_t perf_kernel_bytes(uint32_t rings, uint32_t scopes);
 
 /* Writes an empty buffer into `image`, to be copied to `device` (only its address is looked at).
@@ -613,7 +612,7 @@ PERF_FN perf_status perf_kernel_prepare(void *image, size_t bytes, const void *d
 
     if (!image || !device || !need || bytes < need || PERF_PTR_(uintptr_t, image) % 8 || at % 16)
         return PERF_EINVAL;
-    memset(image, 0, need);
+    PERF_LIBC_(memset)(image, 0, need);
     ring = perf_kernel_ring_bytes_(scopes);
     front = at + sizeof *b + rings * sizeof(perf_kernel_ring);
     b->magic = PERF_KERNEL_MAGIC_;
@@ -700,7 +699,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
     uint64_t                  front, i, n, used, slots;
     perf_kernel_event         e = PERF_ZERO;
 
-    memset(k, 0, sizeof *k);
+    PERF_LIBC_(memset)(k, 0, sizeof *k);
     if (!image || PERF_PTR_(uintptr_t, image) % 8)
         return PERF_EINVAL;
     if (bytes < sizeof *b || b->magic != PERF_KERNEL_MAGIC_ || b->version != 1 || b->rings < 1 ||
@@ -733,7 +732,7 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         if (ring[i].state == 2) {
             used = ring[i].used / 16;
             if (used < slots) {                 /* 2^28 records and more: the count has wrapped   */
-                memcpy(word, k->image + w->slot + used * 16, 16);
+                PERF_LIBC_(memcpy)(word, k->image + w->slot + used * 16, 16);
                 used += word[0] | word[1] | word[2] | word[3] ? UINT64_C(1) << 28 : 0;
             }
             w->records = used < slots ? used : slots;
@@ -741,14 +740,14 @@ PERF_COLD_FN_ perf_status perf_kernel_read_(perf_kernel_reader_ *k, const void *
         } else {                                /* up to the first slot that is still empty       */
             k->info.unclosed++;
             for (w->records = 0; w->records < slots; w->records++) {
-                memcpy(word, k->image + w->slot + w->records * 16, 16);
+                PERF_LIBC_(memcpy)(word, k->image + w->slot + w->records * 16, 16);
                 if (!(word[0] | word[1] | word[2] | word[3]))
                     break;
             }
         }
         for (used = 0; used < w->records; used++) {
             uint64_t begin;
-            memcpy(word, k->image + w->slot + used * 16, 16);
+            PERF_LIBC_(memcpy)(word, k->image + w->slot + used * 16, 16);
             if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
                 k->info.malformed++;
             else if (begin + e.cycles > w->last)
@@ -964,7 +963,7 @@ PERF_COLD_FN_ void perf_kernel_each_(const perf_kernel_reader_ *k, perf_kernel_j
         for (n = 0; n < w->records; n++) {
             uint32_t word[4];
             uint64_t begin;
-            memcpy(word, k->image + w->slot + n * 16, 16);
+            PERF_LIBC_(memcpy)(word, k->image + w->slot + n * 16, 16);
             if (!perf_kernel_event_of_(w->ring, word, &e, &begin))
                 continue;
             e.start_ns = perf_kernel_ns_(k, w, begin);

@@ -241,9 +241,8 @@ PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
     perf_unlock_(r);
 }
 
-/* How often this thread has given the processor up by itself: to sleep, read, or wait for a lock.
- * -1 where the system does not say.  *forced: how often somebody else took it; Linux counts
- * sched_yield there, too.                                                                        */
+/* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
+ * system does not say.  *forced: how often somebody took it; Linux counts sched_yield there.*/
 PERF_COLD_FN_ int64_t perf_switches_(int64_t *forced)
 {
 #if defined(PERF_TEST_WAITS_FN_)
@@ -327,7 +326,7 @@ PERF_FN void perf_timer_start_(perf_timer_ *t)
     int i;
 
     t->paused = 0;
-    memset(t->paused_ns, 0, sizeof t->paused_ns);
+    PERF_LIBC_(memset)(t->paused_ns, 0, sizeof t->paused_ns);
     t->waits_at = t->clocks > 1 ? perf_switches_(&t->forced_at) : -1;
     for (i = t->clocks; i--;)
         t->at[i] = perf_timer_clock_(i);
@@ -439,19 +438,19 @@ PERF_COLD_FN_ void perf_variant_bad_(perf_status why)
 PERF_FN int perf_variant(const char *name, int otherwise)
 {
     const char *p = perf_getenv_("PERF_VARIANT"), *to;
-    size_t      n = name ? strlen(name) : 0, length;
-    int         v = -1, bad = p && n && *p && !strchr(p, '=');
+    size_t      n = name ? PERF_LIBC_(strlen)(name) : 0, length;
+    int         v = -1, bad = p && n && *p && !PERF_LIBC_(strchr)(p, '=');
 
-    for (; p && n && *p && !bad; p += strcspn(p, ","), p += *p == ',') {
-        p += *name == ' ' ? 0 : strspn(p, " ");
-        if (strncmp(p, name, n) != 0)
+    for (; p && n && *p && !bad; p += PERF_LIBC_(strcspn)(p, ","), p += *p == ',') {
+        p += *name == ' ' ? 0 : PERF_LIBC_(strspn)(p, " ");
+        if (PERF_LIBC_(strncmp)(p, name, n) != 0)
             continue;
         p += n;                                     /* a name may have commas and = of its own    */
-        to = p + strspn(p, " ");
-        if (*to == '=' && !memchr(to + 1, '=', strcspn(to + 1, ","))) {
-            to += 1 + strspn(to + 1, " ");
-            length = strcspn(to, ", ");
-            p = to + length + strspn(to + length, " ");
+        to = p + PERF_LIBC_(strspn)(p, " ");
+        if (*to == '=' && !PERF_LIBC_(memchr)(to + 1, '=', PERF_LIBC_(strcspn)(to + 1, ","))) {
+            to += 1 + PERF_LIBC_(strspn)(to + 1, " ");
+            length = PERF_LIBC_(strcspn)(to, ", ");
+            p = to + length + PERF_LIBC_(strspn)(to + length, " ");
             v = !*p || *p == ',' ? perf_variant_number_(to, length) : -1;
             if (v >= 0)
                 return v;
@@ -1171,8 +1170,7 @@ PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
-/* A round is complete.  1: stop.  Time is up when the control would no longer fit, or where there
- * is none, half a round.                                                                         */
+/* A round is complete.  1: stop, also when the control (or else half a round) would not fit.     */
 PERF_COLD_FN_ int perf_duel_enough_(perf_loop_state_ *s, uint64_t now)
 {
     size_t    n = s->arm[s->order[0]].count, least = PERF_CAST_(size_t, s->ask.min_pairs);
@@ -1323,9 +1321,9 @@ PERF_COLD_FN_ int perf_duel_vote_(perf_loop_state_ *s)
     for (i = 1; i < s->variants; i++) {
         k = perf_duel_logs_(s, 0, i, -1);
         turns = perf_duel_centre_(s->logs, k);
-        memcpy(c, s->arm[i].again, m * sizeof *c);
+        PERF_LIBC_(memcpy)(c, s->arm[i].again, m * sizeof *c);
         all = perf_duel_centre_(c, m);
-        memcpy(c, s->arm[i].again, m * sizeof *c);
+        PERF_LIBC_(memcpy)(c, s->arm[i].again, m * sizeof *c);
         last = new_at < m ? perf_duel_centre_(c + new_at, m - new_at) : all;
         s->entry[i].control_ratio = perf_exp(all.at);
         far_off = turns.at < t ? t - turns.at : turns.at - t;

@@ -111,7 +111,7 @@ PERF_FN void perf_case_add_(perf_case_ *c)
     perf_case_ **at = &perf_cases_v1_;
 
     for (; *at; at = &(*at)->next)
-        if (!strcmp((*at)->file, c->file) && (*at)->line > c->line)
+        if (!PERF_LIBC_(strcmp)((*at)->file, c->file) && (*at)->line > c->line)
             break;
     c->next = *at;
     *at = c;
@@ -165,7 +165,7 @@ PERF_FN double *perf_counter_of_(perf_loop_ *l, const char *name)
     int       i = 0;
 
     name = name && *name ? name : "(unnamed)";
-    while (i < PERF_COUNTERS_ && l->counter[i][0] && strncmp(l->counter[i], name, 39) != 0)
+    while (i < PERF_COUNTERS_ && l->counter[i][0] && PERF_LIBC_(strncmp)(l->counter[i], name, 39))
         i++;
     if (i == PERF_COUNTERS_ || PERF_ACQ_(&l->done))
         return PERF_CAST_(double *, PERF_NULL_);

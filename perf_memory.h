@@ -50,8 +50,8 @@ PERF_COLD_FN_ void perf_proc_read_(uint64_t thread, const char *file, uint64_t *
     text[f ? fread(text, 1, sizeof text - 1, f) : 0] = '\0';
     if (f)
         (void)fclose(f);
-    memset(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
-    s = strrchr(text, ')');
+    PERF_LIBC_(memset)(number, 0, PERF_CAST_(size_t, room) * sizeof *number);
+    s = PERF_LIBC_(strrchr)(text, ')');
     for (s = s ? s : text; *s && at < room; s++) {
         if (*s >= '0' && *s <= '9') {
             number[at] = number[at] * 10 + PERF_CAST_(uint64_t, *s - '0');
@@ -87,7 +87,7 @@ PERF_COLD_FN_ perf_status perf_mark_read_(perf_mark_ *m)
     struct perf_usage_ u;
     uint64_t           pages[2];                /* size, resident                                 */
 
-    memset(&u, 0, sizeof u);
+    PERF_LIBC_(memset)(&u, 0, sizeof u);
     perf_proc_read_(0, "self/statm", pages, 2);
     m->resident = pages[1] * PERF_CAST_(uint64_t, perf_sysconf_(30));   /* _SC_PAGESIZE           */
     if (perf_getrusage_(0, &u) || !m->resident)
@@ -122,7 +122,7 @@ PERF_COLD_FN_ void perf_put_marks_(perf_out_ *o, perf_registry_ *r)
     perf_mark_ *newest = PERF_ACQ_(&r->marks), *m, *older = PERF_NULL_, none;
     int         name = perf_fit_(o, "25 10 10j 11 11k 11i 11g 9h 8a 11b 11c 11f 9d 11f 9e"), k;
 
-    memset(&none, 0, sizeof none);
+    PERF_LIBC_(memset)(&none, 0, sizeof none);
     if (newest)
         perf_putf_(o, "%-*s%10s%10s%11s%11s%11s%11s%9s%8s%11s%11s%11s%9s%11s%9s\n", name,
                    "memory phase", "time", "cpu", "resident", "change", "peak", "heap", "faults",
@@ -158,13 +158,16 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
 
     if (!r)
         return PERF_ENOMEM;
-    do {                                        /* again if another thread has marked meanwhile   */
+    for (;;) {
         m = PERF_ACQ_(&r->marks);
-        memset(&now, 0, sizeof now);
+        PERF_LIBC_(memset)(&now, 0, sizeof now);
         status = perf_mark_read_(&now);
         if (status != PERF_OK || !perf_lock_(r))
             return status != PERF_OK ? status : PERF_ENOMEM;
-    } while (m != r->marks && (PERF_CAST_(void, perf_unlock_(r)), 1));
+        if (m == r->marks)
+            break;
+        perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
+    }
     site.name = phase;
     now.name = perf_name_intern_(r, &site);
     m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;

@@ -248,8 +248,8 @@ PERF_COLD_FN_ void perf_row_fill_(perf_row_ *row, perf_registry_ *r, uint32_t id
     uint64_t        calls = 0;
     uint32_t        i;
 
-    memset(sum, 0, sizeof *sum);
-    memset(row, 0, sizeof *row);
+    PERF_LIBC_(memset)(sum, 0, sizeof *sum);
+    PERF_LIBC_(memset)(row, 0, sizeof *row);
     row->name = table[id]->site.name;
     row->kind = table[id]->kind;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
@@ -307,7 +307,7 @@ PERF_FN int perf_row_before_(const void *one, const void *two, const void *by)
 
     if (sort != PERF_SORT_NAME && (x > y || x < y))
         return x > y;
-    return strcmp(a->name, b->name) < 0;
+    return PERF_LIBC_(strcmp)(a->name, b->name) < 0;
 }
 
 /* Shell sort of n items of `size` bytes: no recursion, no <stdlib.h>. */
@@ -320,10 +320,10 @@ PERF_COLD_FN_ void perf_sort_(void *items, size_t n, size_t size,
 
     for (gap = n / 2; gap; gap = gap == 2 ? 1 : gap * 5 / 11)
         for (i = gap; i < n; i++) {
-            memcpy(moved, item + i * size, size);
+            PERF_LIBC_(memcpy)(moved, item + i * size, size);
             for (k = i; k >= gap && before(moved, item + (k - gap) * size, with); k -= gap)
-                memcpy(item + k * size, item + (k - gap) * size, size);
-            memcpy(item + k * size, moved, size);
+                PERF_LIBC_(memcpy)(item + k * size, item + (k - gap) * size, size);
+            PERF_LIBC_(memcpy)(item + k * size, moved, size);
         }
 }
 
@@ -364,7 +364,7 @@ PERF_COLD_FN_ void perf_row_numbers_(const perf_row_ *row, double tick, double *
     x[7] = PERF_CAST_(double, row->max) * tick;
     x[8] = 0;
     if (row->numbers) {
-        memset(x, 0, PERF_COLUMNS_ * sizeof *x);
+        PERF_LIBC_(memset)(x, 0, PERF_COLUMNS_ * sizeof *x);
         x[2] = row->values / PERF_CAST_(double, row->numbers);
         x[3] = row->least;
         x[7] = row->most;
@@ -443,7 +443,7 @@ PERF_COLD_FN_ int perf_fit_(perf_out_ *o, const char *columns)
             else
                 used += width;
             name = i ? name : width;
-            s += strcspn(s, " ");
+            s += PERF_LIBC_(strcspn)(s, " ");
             s += *s == ' ';
         }
     } while (o->width && used > o->width + name - 20 && turn++ < 'z');
@@ -562,7 +562,7 @@ PERF_COLD_FN_ void perf_few_add_(perf_few_ *few, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < few->n && strcmp(few->name[i], name) != 0; i++) {
+    for (i = 0; i < few->n && PERF_LIBC_(strcmp)(few->name[i], name) != 0; i++) {
     }
     if (i == few->n && i < sizeof few->name / sizeof *few->name)
         few->name[few->n++] = name;
@@ -609,10 +609,11 @@ PERF_COLD_FN_ void perf_put_open_(perf_out_ *o, perf_registry_ *r)
 /* Does the name of a wait speak of a lock, not of a block or a clock? */
 PERF_COLD_FN_ int perf_of_lock_(const char *name)
 {
-    const char *s = strstr(name, "lock");
+    const char *s = PERF_LIBC_(strstr)(name, "lock");
 
-    return (s && (s == name || !strchr("bcBC", s[-1]))) || strstr(name, "Lock") ||
-           strstr(name, "utex") || strstr(name, "arrier");
+    return (s && (s == name || !PERF_LIBC_(strchr)("bcBC", s[-1]))) ||
+           PERF_LIBC_(strstr)(name, "Lock") || PERF_LIBC_(strstr)(name, "utex") ||
+           PERF_LIBC_(strstr)(name, "arrier");
 }
 
 /* How long a thread waits for data: the main one, or the first that recorded. */
@@ -622,7 +623,7 @@ PERF_COLD_FN_ void perf_bound_fill_(perf_bound_ *b, perf_registry_ *r)
     perf_cell_     *first, *c;
     uint32_t        i;
 
-    memset(b, 0, sizeof *b);
+    PERF_LIBC_(memset)(b, 0, sizeof *b);
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         if (t->thread == PERF_GET_(&r->process) || (t->number == 1 && !main))
             main = t;
@@ -753,10 +754,10 @@ PERF_COLD_FN_ int perf_tree_grow_(perf_tree_ *tree, uint32_t room)
         return 0;
     }
     if (tree->node)
-        memcpy(more, tree->node, tree->count * sizeof *more);
+        PERF_LIBC_(memcpy)(more, tree->node, tree->count * sizeof *more);
     PERF_FREE(tree->node);
     PERF_FREE(tree->slot);
-    memset(slot, 0, 2 * room * sizeof *slot);
+    PERF_LIBC_(memset)(slot, 0, 2 * room * sizeof *slot);
     tree->node = more;
     tree->slot = slot;
     tree->room = room;
@@ -778,7 +779,7 @@ PERF_COLD_FN_ uint32_t perf_tree_child_(perf_tree_ *tree, uint32_t parent, uint3
         slot = perf_tree_slot_(tree, parent, name);
     }
     *slot = i = tree->count++;
-    memset(&tree->node[i], 0, sizeof tree->node[i]);
+    PERF_LIBC_(memset)(&tree->node[i], 0, sizeof tree->node[i]);
     tree->node[i].name = name;
     tree->node[i].parent = parent;
     tree->node[i].depth = tree->node[parent].depth + 1;
@@ -847,7 +848,8 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
         e->event[i / sizeof *from].start = PERF_GET_(&from->start);
         e->event[i / sizeof *from].what = PERF_GET_(&from->what);
     }
-    now = PERF_ACQ_(&t->ring_next);             /* with what is being written now                 */
+    now = PERF_ACQ_(&t->ring_next);             /* with what is being written now; and one more,  */
+    now += t != PERF_SELF_ && now != head ? sizeof(perf_event_) : 0;    /* as ARM reorders stores */
     if (now - head + n > room)
         n = now - head > room ? 0 : room - (now - head);
     e->count = n / sizeof(perf_event_);
@@ -868,8 +870,8 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     e->value = i < e->count ? room : PERF_NULL_;
     if (!e->value)
         return;
-    memset(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
-    memset(from, 255, sizeof from);             /* by depth: when its latest scope began          */
+    PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
+    PERF_LIBC_(memset)(from, 255, sizeof from); /* by depth: when its latest scope began          */
     for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
@@ -908,7 +910,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
         perf_events_ e = {PERF_NULL_, 0, t->thread, t->number, name, PERF_NULL_};
         (void)perf_lock_(r);                    /* we had it above: this thread is not inside     */
-        memcpy(name, t->name, sizeof name);
+        PERF_LIBC_(memcpy)(name, t->name, sizeof name);
         head = PERF_ACQ_(&t->ring_head);
         n = head - PERF_GET_(&t->ring_lost);
         n = n > room ? room : n;
@@ -975,13 +977,13 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     uint32_t        id;
 
     if (tree)
-        memset(tree, 0, sizeof *tree);
+        PERF_LIBC_(memset)(tree, 0, sizeof *tree);
     if (!tree || !perf_tree_grow_(tree, 256)) {
         PERF_FREE(tree);
         return PERF_NULL_;
     }
     tree->registry = r;
-    memset(tree->node, 0, sizeof *tree->node);
+    PERF_LIBC_(memset)(tree->node, 0, sizeof *tree->node);
     tree->count = 1;
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next)
         for (id = 1; id < PERF_ACQ_(&r->count); id++)
@@ -1454,7 +1456,7 @@ PERF_COLD_FN_ void perf_screen_of_(perf_out_ *o, FILE *file)
         text = perf_getenv_("NO_COLOR");
         o->style = PERF_BARS_ | (text && *text ? 0 : PERF_COLOR_);
         text = perf_getenv_("TERM");
-        if (!text || !strcmp(text, "dumb"))
+        if (!text || !PERF_LIBC_(strcmp)(text, "dumb"))
             o->style = PERF_BARS_;
     }
     if (!o->width && size[1])
@@ -1617,7 +1619,7 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
         p = perf_digits_(p, us / 1000);
         from = 0;
     }
-    memcpy(p, text + from, 4);
+    PERF_LIBC_(memcpy)(p, text + from, 4);
     p += 3 - from;
     *p = '.';
     (void)perf_digits_3_(p + 1, PERF_CAST_(uint32_t, ns - us * 1000));
@@ -1714,7 +1716,7 @@ PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
         j->ms = ms;
         j->ms_end = perf_digits_(j->ms_text, ms);
     }
-    memcpy(p, j->ms_text, sizeof j->ms_text);
+    PERF_LIBC_(memcpy)(p, j->ms_text, sizeof j->ms_text);
     p += j->ms_end - j->ms_text;
     (void)perf_digits_3_(p, rest / 1000);
     p[3] = '.';
@@ -1788,7 +1790,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         }
         prefix = j->prefix + PERF_CAST_(size_t, z.name) * PERF_PREFIX_;
         if (z.name < j->names && *prefix && !value) {
-            memcpy(f->p, prefix + 1, PERF_PREFIX_);
+            PERF_LIBC_(memcpy)(f->p, prefix + 1, PERF_PREFIX_);
             f->p += PERF_CAST_(unsigned char, *prefix);
         } else {
             f->p += perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[z.name]->site, e,
@@ -1796,9 +1798,9 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
         f->p = perf_json_time_(j, f->p, start);
-        memcpy(f->p, ",\"dur\":", 7);
+        PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
-        memcpy(f->p, where, sizeof where);
+        PERF_LIBC_(memcpy)(f->p, where, sizeof where);
         f->p += w.len;
     }
     PERF_FREE(room);
@@ -1817,7 +1819,7 @@ PERF_COLD_FN_ void perf_json_write_(void *with)
         size_t n = perf_json_head_(j, f->p, "X", &PERF_ACQ_(&j->registry->names)[id]->site,
                                    PERF_NULL_, 0);
         to[0] = n < PERF_PREFIX_ ? PERF_CAST_(char, n) : '\0';
-        memcpy(to + 1, f->p, PERF_PREFIX_ - 1);
+        PERF_LIBC_(memcpy)(to + 1, f->p, PERF_PREFIX_ - 1);
     }
     perf_file_putf_(f, "{\"displayTimeUnit\":\"ns\",\"otherData\":{\"overwritten_events\":%.0f,"
                        "\"uncounted_scopes\":%.0f},\"traceEvents\":[\n",
@@ -1858,11 +1860,11 @@ PERF_ATTR_((__destructor__, __used__)) static void perf_at_exit_(void)
     const char      *report = perf_getenv_("PERF_REPORT"), *trace = perf_getenv_("PERF_TRACE");
     perf_report_opts o = PERF_ZERO;
 
-    if (report && *report && strcmp(report, "0")) {
-        o.view = !strcmp(report, "tree")   ? PERF_VIEW_TREE
-                 : !strcmp(report, "csv")  ? PERF_VIEW_CSV
-                 : !strcmp(report, "json") ? PERF_VIEW_JSON
-                 : !strcmp(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS : PERF_VIEW_TABLE;
+    if (report && *report && PERF_LIBC_(strcmp)(report, "0")) {
+        o.view = !PERF_LIBC_(strcmp)(report, "tree")   ? PERF_VIEW_TREE
+                 : !PERF_LIBC_(strcmp)(report, "csv")  ? PERF_VIEW_CSV
+                 : !PERF_LIBC_(strcmp)(report, "json") ? PERF_VIEW_JSON
+                 : !PERF_LIBC_(strcmp)(report, "diagnosis") ? PERF_VIEW_DIAGNOSIS : PERF_VIEW_TABLE;
         (void)perf_report_to(stderr, &o);
     }
     if (trace && *trace && perf_trace_save(trace) != PERF_OK)

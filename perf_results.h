@@ -25,6 +25,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>             /* qsort                                                          */
+#include <string.h>
 #include <time.h>               /* time, on Windows                                               */
 
 PERF_BEGIN_DECLS

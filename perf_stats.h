@@ -15,7 +15,6 @@
 #include "perf_hist.h"
 #include "perf_text.h"
 #include "perf_verdict.h"
-#include <string.h>
 
 PERF_BEGIN_DECLS
 
@@ -735,7 +734,7 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
     s = perf_scratch_(local, 256, n);
     if (!s)
         return r;
-    memcpy(s, x, n * sizeof *s);
+    PERF_LIBC_(memcpy)(s, x, n * sizeof *s);
     perf_sort_values(s, n);
     q = perf_quantile(s, n, p);
     for (i = 0; i < 10; i++) {                      /* long-run variance of 1{x <= q} from the    */
@@ -1005,8 +1004,7 @@ PERF_FN double perf_step_log_(double a, double b)
     return s < 2.0 ? perf_log1p(2.0 * s / (2.0 - s)) : PERF_INF_;
 }
 
-/* The same from the values and the clock's step; 0: the step that the values of both arms show, or,
- * of rates, the times behind them.                                                               */
+/* The same from values and the clock's step; 0: what both arms show, or the times behind rates. */
 PERF_FN double perf_tick_log_(const double *sorted_a, size_t na, const double *sorted_b, size_t nb,
                               double tick, int rates)
 {
@@ -1081,8 +1079,7 @@ PERF_FN uint64_t perf_signed_rank_k_(size_t n, double tail)
     return k;
 }
 
-/* How many Walsh averages (d[i] + d[j]) / 2, j >= i, of the sorted d are <= t; *top: the largest of
- * them, or d[0].                                                                                 */
+/* Walsh averages (d[i] + d[j]) / 2, j >= i, of sorted d: how many <= t; *top: the last, or d[0] */
 PERF_FN uint64_t perf_walsh_count_(const double *d, size_t n, double t, double *top)
 {
     uint64_t count = 0;
@@ -1438,8 +1435,8 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
 
     if (metric == PERF_METRIC_MEAN)
         r = perf_mean_ratio_(a, na, b, nb, tail, d != PERF_NULL_);
-    memmove(x, a, na * sizeof *a);
-    memmove(y, b, nb * sizeof *b);
+    PERF_LIBC_(memmove)(x, a, na * sizeof *a);
+    PERF_LIBC_(memmove)(y, b, nb * sizeof *b);
     perf_sort_values(x, na);
     perf_sort_values(y, nb);
     if (d && typical) {
@@ -1515,8 +1512,7 @@ PERF_FN perf_verdict perf_compare_arms_(const double *x, size_t nx, const double
         }
         return v;
     }
-    a = n > SIZE_MAX / 64 ? PERF_CAST_(double *, PERF_NULL_)
-                                        : perf_scratch_(local, 5 * 128, 5 * n);
+    a = n > SIZE_MAX / 64 ? PERF_NULL_ : perf_scratch_(local, 5 * 128, 5 * n);
     if (!a) {
         v.status = PERF_ENOMEM;
         return v;
@@ -1597,7 +1593,7 @@ PERF_FN void perf_put_rule_(perf_out_ *o, const perf_rule *r)
     for (p = (factor || r->amount < 10.0) && p > 0.1 ? 0.1 : p; p < 0.5 && digits < 6; p *= 10.0)
         digits++;
     perf_put_(o, r->memory ? "memory " : "");
-    perf_put_(o, plain ? "speed-up" : k < 0 || k > 7 ? "metric" : what[k]);
+    perf_put_(o, plain ? "speed-up" : PERF_CAST_(unsigned, r->metric) > 6 ? "metric" : what[k]);
     perf_put_(o, plain ? " >= " : factor ? " better by >= " : down ? " down by >= "
                                                                    : " no more than ");
     perf_put_fixed_(o, r->amount, digits);
@@ -1708,8 +1704,8 @@ PERF_FN perf_accuracy perf_accuracy_of_(const double *x, const double *y, const 
     for (i = 0; i < n && x; i++)
         perf_accuracy_add_(&r, x[i], y[i], perf_ulp_gap_(perf_bits_(x[i]), perf_bits_(y[i]), 64));
     for (i = 0; i < n && x32; i++) {
-        memcpy(&a, x32 + i, sizeof a);
-        memcpy(&b, y32 + i, sizeof b);
+        PERF_LIBC_(memcpy)(&a, x32 + i, sizeof a);
+        PERF_LIBC_(memcpy)(&b, y32 + i, sizeof b);
         perf_accuracy_add_(&r, PERF_CAST_(double, x32[i]), PERF_CAST_(double, y32[i]),
                            perf_ulp_gap_(a, b, 32));
     }
@@ -1828,7 +1824,7 @@ PERF_FN double perf_compare_pairs_p(const double *baseline, const double *candid
     double            lo = perf_log(1e-6), hi = 0.0, mid;               /* log of 1 - confidence  */
     int               i;
 
-    memset(&o.guard, 0, sizeof o.guard);
+    PERF_LIBC_(memset)(&o.guard, 0, sizeof o.guard);
     for (i = 0; i < 31; i++) {                      /* first 0.5, if at all                       */
         mid = i ? 0.5 * (lo + hi) : perf_log(0.5);
         o.confidence = 1.0 - perf_exp(mid);
@@ -1905,7 +1901,7 @@ PERF_FN void perf_seq_start_(double *capital)
 {
     static const double share[PERF_SEQ_BETS_] = {0.04, 0.06, 0.12, 0.20, 0.22, 0.17, 0.19};
 
-    memcpy(capital, share, sizeof share);
+    PERF_LIBC_(memcpy)(capital, share, sizeof share);
 }
 
 PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double confidence,
@@ -1915,7 +1911,7 @@ PERF_FN perf_status perf_seq_init(perf_seq *s, const perf_rule *rule, double con
 
     if (!s)
         return PERF_EINVAL;
-    memset(s, 0, sizeof *s);
+    PERF_LIBC_(memset)(s, 0, sizeof *s);
     perf_seq_start_(s->accept);
     perf_seq_start_(s->reject);
     s->level = PERF_NAN_;                           /* which no capital reaches                   */

@@ -89,7 +89,7 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     uint32_t        id, count, best = 0, kind, length;
 
     if (out)
-        memset(out, 0, sizeof *out);
+        PERF_LIBC_(memset)(out, 0, sizeof *out);
     if (!name || !out)
         return PERF_EINVAL;
     if (!*name)
@@ -106,7 +106,8 @@ PERF_FN perf_status perf_tally_of(const char *name, uint32_t part, perf_tally *o
     for (id = 1; id < count; id++) {
         perf_name_ *n = PERF_ACQ_(&r->names)[id];
         kind = n->kind;
-        if (PERF_KIND_POINT_(kind) || n->length != length || memcmp(n->site.name, name, length))
+        if (PERF_KIND_POINT_(kind) || n->length != length ||
+            PERF_LIBC_(memcmp)(n->site.name, name, length))
             continue;
         if (!best || kind < PERF_ACQ_(&r->names)[best]->kind) {
             perf_row_fill_(&row, r, id, sum);

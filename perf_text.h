@@ -12,7 +12,6 @@
 
 #include "perf_base.h"
 #include <stdarg.h>
-#include <string.h>
 
 PERF_BEGIN_DECLS
 
@@ -87,7 +86,7 @@ PERF_FN char *perf_digits_(char *p, uint64_t v)
         v /= 10;
     } while (v);
     n = PERF_CAST_(size_t, text + 20 - q);
-    memcpy(p, q, n);
+    PERF_LIBC_(memcpy)(p, q, n);
     return p + n;
 }
 
@@ -228,7 +227,7 @@ PERF_COLD_FN_ size_t perf_put_cut_(perf_out_ *o, const char *name, size_t width)
 /* Right-aligned in `width` columns, after at least one blank. */
 PERF_FN void perf_put_cell_(perf_out_ *o, const char *text, size_t width)
 {
-    size_t n = strlen(text);
+    size_t n = PERF_LIBC_(strlen)(text);
 
     do
         perf_put_char_(o, ' ');

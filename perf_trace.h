@@ -16,6 +16,7 @@
 
 #include "perf.h"
 #include <stdio.h>
+#include <string.h>
 #if !defined(PERF_VERSION) || PERF_VERSION < 100
 #error "perf_trace.h: found another or an older perf.h; keep all files of one release together"
 #endif

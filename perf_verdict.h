@@ -54,8 +54,7 @@ typedef struct perf_interval {
 /* >>summary: one sample of durations (or bytes, or anything >= 0) ---------------------------------
  * Values that are NaN, infinite or negative are left out and counted in `excluded`.  Intervals are
  * exact binomial order-statistic intervals: right for any distribution of independent values.  A
- * side is unbounded (infinite) when n is too small for it (95 %: p50 needs 6 values, p95 72, p99
- * 368).                                                                                          */
+ * side is infinite when n is too small for it (95 %: p50 needs 6 values, p95 72, p99 368).*/
 typedef struct perf_summary {
     uint64_t    count;                  /* values used; 0: no data, every other number is 0       */
     uint64_t    excluded;               /* values left out                                        */

@@ -9,6 +9,7 @@
  * To keep a baseline and check against it: docs/results.md.                                      */
 #define PERF_MAIN 1
 #include "perf.h"
+#include <string.h>
 
 PERF_BENCH(copy_4k)
 {

@@ -12,6 +12,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define FILE_BYTES (8u << 20)
 #define TREE_BYTES (64u << 20)

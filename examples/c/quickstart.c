@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* One byte at a time is the point of the baseline, so compilers may not vectorise it. */
 #if defined(__GNUC__) && !defined(__clang__)

@@ -19,6 +19,7 @@
 #endif
 
 #include "perf.h"
+#include <string.h>
 
 static bool has_slow(const unsigned char *text, int n, unsigned char wanted)
 {

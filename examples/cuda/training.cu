@@ -13,6 +13,7 @@
 #include "perf_cuda.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <thread>
 #include <chrono>
 

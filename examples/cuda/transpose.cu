@@ -10,6 +10,7 @@
  * call fails.                                                                                     */
 #include "perf_gpu_bench.h"
 #include <stdio.h>
+#include <string.h>
 
 enum { SIDE = 4096, TILE = 32, ROWS = 8 };
 

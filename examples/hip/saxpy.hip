@@ -7,6 +7,7 @@
  * Exit status: 77 without a device, 1 when a measurement fails.                                   */
 #include <hip/hip_runtime.h>
 #include <stdio.h>
+#include <string.h>
 #include "perf_gpu_bench.h"
 
 __global__ void saxpy(size_t n, float a, const float *x, float *y)

@@ -14,6 +14,7 @@
 #define PERF_MPI_H
 
 #include <mpi.h>
+#include <string.h>
 
 #include "perf.h"
 #include "perf_tally.h"

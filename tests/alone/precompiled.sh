@@ -14,6 +14,7 @@ esac
 start_work
 cat >"$work/main.$ext" <<'EOF'
 #include "perf.h"
+#include <string.h>
 int main(void)
 {
     char text[4096];

@@ -35,6 +35,7 @@ template <class T, class U> static inline T atomicMax(T *p, U v)
 #include "../check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static size_t cell_bytes(const perf_hist *h)
 {

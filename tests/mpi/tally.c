@@ -1,6 +1,7 @@
 /* perf_tally: are the numbers those of the scopes, and is the sum the same bits in any order and
  * tree?  The clock only moves when the test says so.                                             */
 #include <stdint.h>
+#include <string.h>
 static uint64_t now_ns = 1000;
 static uint64_t fake_clock(void)
 {

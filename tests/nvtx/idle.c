@@ -1,6 +1,7 @@
 /* Loops for idle.sh: ./idle KIND ROUNDS.  Built with and without PERF_NVTX 1. */
 #include "perf_nvtx.h"
 #include <stdlib.h>
+#include <string.h>
 
 #define LOOP(name, body)                                                                          \
     static PERF_ATTR_((__noinline__)) void name(long n)                                           \

@@ -4,6 +4,7 @@
 #include "perf_nvtx.h"          /* perf_sink_set_ */
 #include "../check.h"
 #include <pthread.h>
+#include <string.h>
 
 #define THREADS 4
 #define ROUNDS  20000

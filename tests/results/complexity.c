@@ -2,6 +2,7 @@
 #include "perf_main.h"
 
 #include "check.h"
+#include <string.h>
 
 static uint64_t state = 20261121;
 

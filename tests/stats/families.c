@@ -3,6 +3,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static char     folder[512];
 static uint64_t state = 20261121;

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Correctly rounded where the machine has an instruction for it, else off by one unit at most. */
 #if defined(__x86_64__) || defined(__aarch64__)

@@ -1,6 +1,7 @@
 /* Loops for cost.sh: ./cost KIND ROUNDS. */
 #include "perf.h"
 #include <stdlib.h>
+#include <string.h>
 
 #ifdef SITES
 #define SITE { PERF_SCOPE("site"); perf_clobber(); }

@@ -76,6 +76,7 @@ double alone(int kind)                  /* each kind of loop; ns of the slowest 
 C
 cat >engine.c <<'C'
 #include "perf.h"
+#include <string.h>
 double alone(int kind);
 int main(void)
 {

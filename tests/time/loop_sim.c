@@ -5,6 +5,7 @@
 #define PERF_TEST_CPU_FN_   sim_cpu             /* processor time of the thread (1), the process (2) */
 #define PERF_TEST_WAITS_FN_ sim_waits           /* how often the thread has waited by itself       */
 #include <stdint.h>
+#include <string.h>
 static uint64_t sim_clock(void);
 static uint64_t sim_cpu(int whose);
 static int64_t  sim_waits(int64_t *forced);

@@ -4,6 +4,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <string.h>
 #if defined(__GNUC__)
 #define NOINLINE __attribute__((noinline))
 #else

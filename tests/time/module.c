@@ -1,5 +1,6 @@
 /* A shared object with scopes of its own; built several times with another NAME. */
 #include "perf.h"
+#include <string.h>
 
 #ifdef __cplusplus
 extern "C"
