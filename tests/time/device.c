@@ -8,6 +8,7 @@
 
 #include "perf_diagnosis.h"
 #include "perf_trace.h"
+#include "../folder.h"
 #include "rows.h"
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -123,14 +124,13 @@ static void files(void)
 
 int main(void)
 {
-    char        folder[] = "/tmp/perf-device-XXXXXX", command[64];
     perf_stream stream;
 
     if (!PERF_SYS_GETTID_) {
         printf("skipped: threads have no numbers of the system here, so no file of /proc\n");
         return 77;
     }
-    if (!mkdtemp(folder) || chdir(folder))
+    if (folder_enter())
         return 1;
     files();
     stream = start();
@@ -147,6 +147,5 @@ int main(void)
     steps(stream, 4000000, 3, 2000, 0, 0);          /* the device waits for the host */
     bound(PERF_BY_LAUNCHES, "step");
     sim_stop();
-    snprintf(command, sizeof command, "rm -rf '%s'", folder);
-    return chdir("/") || system(command) || check_done();
+    return folder_leave() || check_done();
 }

@@ -12,6 +12,7 @@ static uint64_t fake_clock(void)
 #define PERF_PROC_    "proc/"
 #define PERF_DIAGNOSIS 1
 #include "perf_diagnosis.h"
+#include "../folder.h"
 #include "rows.h"
 #include <math.h>
 #include <pthread.h>
@@ -439,7 +440,6 @@ static void case_of(int n)
 
 int main(void)
 {
-    char  folder[] = "/tmp/perf-diagnosis-XXXXXX", command[64];
     int   n, status, bad = 0;
     pid_t child;
 
@@ -447,7 +447,7 @@ int main(void)
         printf("skipped: where long has 32 bits nobody asks the system what a thread does\n");
         return 77;
     }
-    if (!mkdtemp(folder) || chdir(folder))
+    if (folder_enter())
         return 1;
     for (n = 0; n < 29; n++) {
         (void)system("rm -rf proc");
@@ -462,7 +462,5 @@ int main(void)
         CHECK(waitpid(child, &status, 0) == child && status == 0, "case %d", n);
         bad += status != 0;
     }
-    snprintf(command, sizeof command, "rm -rf %s", folder);
-    (void)system(command);
-    return check_done();
+    return folder_leave() || check_done();
 }
