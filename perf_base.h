@@ -80,7 +80,7 @@
 #define PERF_LIKELY_(x)   __builtin_expect(!!(x), 1)
 #define PERF_UNLIKELY_(x) __builtin_expect(!!(x), 0)
 /* A function of <string.h> as a builtin: files that only mark scopes need not parse that header. */
-#if !defined(__TINYC__) && !defined(__CUDACC__) && !defined(__HIPCC__)
+#if !defined(__TINYC__) && !defined(__Aro__) && !defined(__CUDACC__) && !defined(__HIPCC__)
 #define PERF_LIBC_(function) __builtin_##function
 #else
 #include <string.h>

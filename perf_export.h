@@ -186,24 +186,16 @@ PERF_COLD_FN_ void perf_put_google_(perf_out_ *o, const void *saving)
 
 /* ---- Go: benchmark text ---- */
 
-/* 1: one of Unicode's blanks beyond ASCII.  Tells by two bytes, so some marks count as well. */
-PERF_FN int perf_wide_space_(const char *s)
-{
-    unsigned char a = PERF_CAST_(unsigned char, s[0]), b = PERF_CAST_(unsigned char, a ? s[1] : 0);
-
-    return (a == 0xc2 && b <= 0xa0) || (a == 0xe1 && b == 0x9a) || (a == 0xe2 && b <= 0x81) ||
-           (a == 0xe3 && b == 0x80);
-}
-
-/* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks of any kind. */
+/* "copy 4 KiB" as copy_4_KiB, with `first` 32 as Copy_4_KiB: no blanks, nor any of Unicode. */
 PERF_COLD_FN_ void perf_put_go_word_(perf_out_ *o, const char *s, int first)
 {
     int n;
 
     for (; *s; s += n ? n : 1, first = 0) {
-        unsigned char c = PERF_CAST_(unsigned char, *s);
+        unsigned char c = PERF_CAST_(unsigned char, s[0]), d = PERF_CAST_(unsigned char, s[1]);
         n = perf_utf8_(s);
-        if (n == 0 || c <= 0x20 || c == 0x7f || perf_wide_space_(s))
+        if (n == 0 || c <= 0x20 || c == 0x7f || (c == 0xc2 && d <= 0xa0) ||
+            (c == 0xe1 && d == 0x9a) || (c == 0xe2 && d <= 0x81) || (c == 0xe3 && d == 0x80))
             perf_put_char_(o, '_');
         else if (c >= 'a' && c <= 'z')
             perf_put_char_(o, PERF_CAST_(char, c - first));
@@ -288,17 +280,6 @@ PERF_COLD_FN_ void perf_put_family_(perf_out_ *o, const char *name, const char *
         perf_say_(o, "# UNIT %s %s\n", name, unit);
 }
 
-/* 1: this name came up before among the loops.  A series is written for the first one only. */
-PERF_COLD_FN_ int perf_named_before_(const perf_saving_ *s, const perf_arm_ *a)
-{
-    const perf_saved_ *l;
-
-    for (l = s->loop; l != a->loop; l++)
-        if (!strcmp(l->name, a->name) && !l->ab == !a->loop->ab)
-            return 1;
-    return 0;
-}
-
 PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_ *s, uint32_t from,
                                                 uint32_t to, const char *family, const char *help)
 {
@@ -335,6 +316,7 @@ PERF_COLD_FN_ void perf_put_openmetrics_scopes_(perf_out_ *o, const perf_saving_
 PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
 {
     const perf_saving_ *s = PERF_CAST_(const perf_saving_ *, saving);
+    const perf_saved_  *l;
     perf_arm_ a;
     size_t    k, some = 0;
 
@@ -351,7 +333,12 @@ PERF_COLD_FN_ void perf_put_openmetrics_(perf_out_ *o, const void *saving)
         perf_put_sample_(o, "perf_value", "", "counter", p->row.name, "", p->row.last);
     }
     for (k = some = 0; k < 2 * s->loops; k++) {
-        if (!perf_arm_of_(s, k, &a) || perf_named_before_(s, &a))
+        if (!perf_arm_of_(s, k, &a))
+            continue;
+        for (l = s->loop; l != a.loop; l++)     /* a series is the first loop of its name         */
+            if (!strcmp(l->name, a.name) && !l->ab == !a.loop->ab)
+                break;
+        if (l != a.loop)
             continue;
         if (!some++)
             perf_put_family_(o, "perf_benchmark_seconds", "gauge", "seconds",

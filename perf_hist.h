@@ -838,14 +838,6 @@ PERF_FN uint64_t perf_hist_sum_cells_(const perf_hist *h, const perf_hist_shape_
     return n ? sum + perf_hist_sums_(h, s, first, n, 1, &part) : sum;
 }
 
-/* The sum as far as records kept it, modulo 2^64. */
-PERF_FN uint64_t perf_hist_kept_sum_(const perf_hist *h)
-{
-    const uint64_t *s = perf_hist_peek_(h)->sums;
-
-    return PERF_GET_(&s[0]) + PERF_GET_(&s[1]) + PERF_GET_(&s[2]) + PERF_GET_(&s[3]);
-}
-
 PERF_FN uint64_t perf_hist_count(const perf_hist *h)
 {
     const perf_hist_head_ *d = perf_hist_peek_(h);
@@ -948,6 +940,7 @@ PERF_FN double perf_hist_middle_(const perf_hist *h, uint64_t lower, uint64_t up
 PERF_FN double perf_hist_sum(const perf_hist *h)
 {
     perf_hist_bucket b = PERF_ZERO;
+    const perf_hist_head_ *d = perf_hist_peek_(h);
     double           low = 0.0, mid = 0.0, high = 0.0, sum, wraps;
 
     while (perf_hist_next(h, &b)) {
@@ -960,7 +953,8 @@ PERF_FN double perf_hist_sum(const perf_hist *h)
         return PERF_HIST_NO_DATA;
     /* The kept sum is exact modulo 2^64; the buckets say which multiple to add.  If none brings it
      * between the edges of the buckets, it is not the sum of these records.                      */
-    sum = PERF_CAST_(double, perf_hist_kept_sum_(h));
+    sum = PERF_CAST_(double, PERF_GET_(&d->sums[0]) + PERF_GET_(&d->sums[1]) +
+                             PERF_GET_(&d->sums[2]) + PERF_GET_(&d->sums[3]));
     wraps = (mid - sum) / 18446744073709551616.0;
     if (wraps > 0.5 && wraps < 4e15)
         sum += 18446744073709551616.0 * PERF_CAST_(double, PERF_CAST_(int64_t, wraps + 0.5));

@@ -2,7 +2,7 @@
  *
  *     #define PERF_MAIN 1                      // in one file: defines main()
  *     #include "perf.h"                        // in the other files: #include "perf_main.h"
- *
+ *     #include <string.h>
  *     PERF_BENCH(copy_4k)
  *     {
  *         static char from[4096], to[4096];
@@ -619,14 +619,17 @@ PERF_COLD_FN_ size_t perf_main_plan_(const perf_main_ *m, const perf_case_ *c, d
     return count;
 }
 
-/* How the times of a sweep grow, as a line. */
+/* How the times of a sweep grow, as a line: by the medians or by the fastest slices, whichever fit
+ * better.  Others slow medians down, and a processor that changes its speed makes a slice fast.  */
 PERF_COLD_FN_ void perf_main_growth_(perf_main_ *m, const char *name, const double *n,
-                                     const double *ns, size_t count)
+                                     const double *median, const double *fastest, size_t count)
 {
-    perf_complexity fit = perf_complexity_fit(n, ns, count);
+    perf_complexity fit = perf_complexity_fit(n, median, count);
+    perf_complexity low = perf_complexity_fit(n, fastest, count);
     char            text[200];
     perf_out_       o = perf_out_open_(text, sizeof text);
 
+    fit = low.error < fit.error ? low : fit;
     perf_put_(&o, "  ");
     perf_put_cut_(&o, name, 60);
     perf_say_(&o, ": %s", fit.name);
@@ -786,7 +789,7 @@ PERF_COLD_FN_ void perf_main_crew_(perf_main_ *m, const perf_case_ *c, const cha
 
 PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
 {
-    double n[PERF_MAIN_SIZES_], used[PERF_MAIN_SIZES_], ns[PERF_MAIN_SIZES_];
+    double n[PERF_MAIN_SIZES_], seen[3][PERF_MAIN_SIZES_];
     size_t i, k, number, count = perf_main_plan_(m, c, n), got = 0;
     char   name[160];
 
@@ -813,12 +816,13 @@ PERF_COLD_FN_ void perf_main_case_(perf_main_ *m, const perf_case_ *c)
         r = perf_main_one_(m, c, name, number, arg);
         if (c->kind == 'n' && r.time.count > 0) {
             const perf_summary *t = perf_result_main_(&r);
-            used[got] = n[i];                   /* the fastest: noise only ever slows it down     */
-            ns[got++] = t->min > 0.5 * t->p50 ? t->min : t->p50;
+            seen[0][got] = n[i];
+            seen[1][got] = t->p50;
+            seen[2][got++] = t->min;
         }
     }
     if (got >= 5)
-        perf_main_growth_(m, c->name, used, ns, got);
+        perf_main_growth_(m, c->name, seen[0], seen[1], seen[2], got);
 }
 
 /* Shuffles the list: puts one case after the other at a random place among those before it. */

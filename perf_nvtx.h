@@ -279,16 +279,6 @@ typedef struct perf_nvtx_around_ {
 } perf_nvtx_around_;
 #define PERF_NVTX_OPEN_(t) PERF_PTR_(perf_nvtx_around_ *, (t)->range)
 
-/* How many ranges of a name are open. */
-PERF_COLD_FN_ uint32_t perf_nvtx_count_(const perf_recorder_ *t, uint32_t name)
-{
-    uint32_t i = t->ranges;
-
-    while (i && PERF_NVTX_OPEN_(t)[i - 1].name != name)
-        i--;
-    return i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
-}
-
 /* 0: no memory for one more. */
 PERF_COLD_FN_ int perf_nvtx_room_(perf_recorder_ *t)
 {
@@ -314,6 +304,7 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
 {
     perf_nvtx_around_ *top;
     perf_label_        told = *l;
+    uint32_t           i;
 
     if (t->sinking)                             /* a scope in the tool                            */
         return;
@@ -322,8 +313,10 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
         top = &PERF_NVTX_OPEN_(t)[t->ranges];
         top->depth = depth;
         top->name = PERF_CAST_(uint32_t, PERF_PTR_(uintptr_t, l->name) >> 4);
-        top->around = perf_nvtx_count_(t, top->name);
-        told.bits += top->around;               /* those that are open, too                       */
+        for (i = t->ranges; i && PERF_NVTX_OPEN_(t)[i - 1].name != top->name; i--)
+            ;
+        top->around = i ? PERF_NVTX_OPEN_(t)[i - 1].around + 1 : 0;
+        told.bits += top->around;               /* those of this name that are open, too          */
         t->ranges++;
         PERF_NVTX_OR_(nvtxEventAttributes_t a = perf_nvtx_attributes_(&told);
                       (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),

@@ -845,11 +845,11 @@ PERF_HOT_FN_ void perf_events_read_(perf_events_ *e, perf_registry_ *r, perf_rec
     for (i = 0; i < n; i += sizeof(perf_event_)) {
         perf_event_ *from = PERF_CAST_(
             perf_event_ *, perf_event_at_(t, (head - sizeof *from - i) & (room - 1)));
-        e->event[i / sizeof *from].start = PERF_GET_(&from->start);
-        e->event[i / sizeof *from].what = PERF_GET_(&from->what);
+        e->event[i / sizeof *from].start = PERF_ACQ_(&from->start);
+        e->event[i / sizeof *from].what = PERF_ACQ_(&from->what);
     }
-    now = PERF_ACQ_(&t->ring_next);             /* with what is being written now; and one more,  */
-    now += t != PERF_SELF_ && now != head ? sizeof(perf_event_) : 0;    /* as ARM reorders stores */
+    now = PERF_GET_(&t->ring_next);             /* with what is being written now; ARM reorders   */
+    now += t != PERF_SELF_ && now != head ? 9 * sizeof(perf_event_) : 0;    /* a call's stores    */
     if (now - head + n > room)
         n = now - head > room ? 0 : room - (now - head);
     e->count = n / sizeof(perf_event_);

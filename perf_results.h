@@ -91,9 +91,9 @@ typedef struct perf_baseline_opts { /* zero = default                           
     perf_results_opts now;      /* what to check; zero: this process                              */
     perf_compare_opts accept;   /* rule, zero: time no more than 5 % worse, at 95 %               */
     int    any_machine;         /* 1: runs of other machines and builds count like ours           */
-    int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: a change */
-                                /* that the others of a run share is then the machine's, and is   */
-                                /* taken out (needs 8 saved runs and 8 entries)                   */
+    int    most_unchanged;      /* 1: you vouch that most entries are as fast as before: what the */
+                                /* others of a run share is then the machine's, and is taken out; */
+                                /* old runs count by how far they strayed (8 runs, 8 entries)     */
 } perf_baseline_opts;
 
 typedef struct perf_baseline_entry {
@@ -520,13 +520,6 @@ PERF_COLD_FN_ void perf_saving_scopes_(perf_saving_ *s, perf_registry_ *r)
         s->scopes++;
     }
     PERF_FREE(sum);
-}
-
-PERF_COLD_FN_ void perf_saving_free_(perf_saving_ *s)
-{
-    PERF_FREE(s->loop);
-    PERF_FREE(s->scope);
-    PERF_FREE(s->bucket);
 }
 
 PERF_COLD_FN_ perf_saving_ perf_saving_take_(const perf_results_opts *opts)
@@ -1336,7 +1329,9 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
     s.old = old;
     if (s.status == PERF_OK)
         text = perf_text_make_(put, &s, len, status);
-    perf_saving_free_(&s);
+    PERF_FREE(s.loop);
+    PERF_FREE(s.scope);
+    PERF_FREE(s.bucket);
     if (text && put == perf_put_own_) {
         perf_read_results_(&r, text, *len);
         *status = r.status;
@@ -1587,17 +1582,34 @@ PERF_FN double perf_baseline_center_(double *x, size_t n)
     return mean;
 }
 
-/* A regression of k logs y, 0 on average, on how far the other entries of each run moved.  It takes
- * their part out of the new run's (the last's) *change, whose variance is *times what is returned,
- * a single run's.  -1: the others moved farther than they do by themselves (1 in 10,000).        */
-PERF_COLD_FN_ double perf_baseline_regress_(const double *y, const double *beside, size_t k,
+typedef struct perf_checking_ {
+    perf_read_         old, now;
+    perf_compare_opts  o;
+    double            *pool;
+    double            *moved;           /* of each run that counts, and of this one: how far its  */
+    size_t             each, used;      /* `each` entries moved, sorted; saved runs that count    */
+    double             common, weight;  /* the variance that is left of them; what it counts      */
+    double            *strayed;         /* their changes in this run, in noises and as they are   */
+    double             first, last;     /* of the saved runs that hold the present entry          */
+    perf_baseline     *b;
+    size_t             entry_room;
+} perf_checking_;
+
+/* A regression of the logs y, 0 on average, on how far the other entries of each run moved.  It
+ * takes their part out of the new run's (the last's) *change, whose variance is *times what is
+ * returned, a single run's.  -1: the others moved farther than they do alone (1 in 10,000).      */
+PERF_COLD_FN_ double perf_baseline_regress_(const perf_checking_ *c, const double *y,
                                             double *change, double *times)
 {
-    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, n = PERF_CAST_(double, k), x, most;
-    size_t j;
+    double beside[PERF_READ_RUNS_ + 1], n = PERF_CAST_(double, c->used);
+    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, x, most;
+    size_t a = (c->each - 2) / 2, b = (c->each - 1) / 2, j, k = c->used;
 
-    for (j = 0; j < k; j++)
-        middle += beside[j] / n;
+    for (j = 0; j <= k; j++) {
+        const double *all = c->moved + j * c->now.entries;
+        beside[j] = 0.5 * (all[a + (y[j] <= all[a])] + all[b + (y[j] <= all[b])]);
+        middle += j < k ? beside[j] / n : 0.0;
+    }
     for (j = 0; j < k; j++) {
         x = beside[j] - middle;
         xx += x * x;
@@ -1614,35 +1626,56 @@ PERF_COLD_FN_ double perf_baseline_regress_(const double *y, const double *besid
     return yy > 0.0 ? yy / (n - 2.0) : 0.0;
 }
 
-typedef struct perf_checking_ {
-    perf_read_         old, now;
-    perf_compare_opts  o;
-    double            *pool;
-    double            *moved;           /* of each run that counts, and of this one: how far its  */
-    size_t             each, used;      /* `each` entries moved, sorted; saved runs that count    */
-    double             common, weight;  /* the variance that is left of them; what it counts      */
-    double             first, last;     /* of the saved runs that hold the present entry          */
-    perf_baseline     *b;
-    size_t             entry_room;
-} perf_checking_;
+/* Its standard deviation, with the *df degrees of freedom of all entries; -1: as above.  strayed:
+ * how far it did, in its own noise, of which two thirds stay below 1, and as it is, half do.  old:
+ * [0] is the standard deviation by how far the others strayed.                                   */
+PERF_COLD_FN_ double perf_baseline_left_(const perf_checking_ *c, const double *y, int old,
+                                         double *change, double *df, double *strayed)
+{
+    const size_t rank[2] = {(2 * c->each + 1) / 3, (c->each + 1) / 2};
+    double n = PERF_CAST_(double, 2 * c->each), sd, size;
+    size_t j;
+
+    sd = perf_baseline_regress_(c, y, change, &size);
+    strayed[0] = strayed[1] = PERF_INF_;
+    if (sd < 0.0)
+        return sd;
+    *df = PERF_CAST_(double, c->used) - 2.0;
+    if (sd < 2.0 * c->common) {                 /* else it is noisier than the others             */
+        sd = (*df * sd + c->weight * c->common) / (*df + c->weight);
+        *df += c->weight;
+    }
+    sd = perf_sqrt(sd * size);
+    size = *change < 0.0 ? -*change : *change;
+    strayed[0] = size / (sd * perf_t_quantile(0.5 + PERF_CAST_(double, rank[0]) / n, *df));
+    strayed[1] = size / perf_normal_quantile(0.5 + PERF_CAST_(double, rank[1]) / n);
+    if (!old)
+        return sd;
+    for (j = 0; j < 2; j++) {
+        const double *x = c->strayed + j * c->now.entries + rank[j] - 1;
+        strayed[j] = x[strayed[j] <= *x];       /* the others'                                    */
+    }
+    *df = 0.25 * n - 0.5 < *df ? 0.25 * n - 0.5 : *df;
+    strayed[0] = strayed[0] > 1.0 ? strayed[0] * sd : sd;
+    strayed[0] = strayed[0] > strayed[1] ? strayed[0] : strayed[1];
+    return strayed[0] < PERF_INF_ ? sd : -1.0;
+}
 
 /* One new run, y[k], against k saved ones, whose logs y are 0 on average: Student's prediction
  * interval.  It covers the ratio if the runs are alike but for the change.  A random walk seen over
  * a span S has a sample variance of S/6; after a time `age` its distance from the mean has the
  * variance age + S/3.  `walk`, if not 0, is their quotient.  It ends at 10 %: no machine walks for
- * ever, and runs of one second also differ by noise that does not add up.                        */
+ * ever, and noise of one second does not add up.  together: how far the others strayed, instead. */
 PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const perf_checking_ *c, const double *y, size_t k,
-                                                double tick, double walk, const double *beside,
-                                                double *p)
+                                                double tick, double walk, int together, double *p)
 {
     const perf_compare_opts *o = &c->o;
     perf_verdict  v = perf_verdict_start_(o);
     perf_interval i = {-PERF_INF_, 0.0, PERF_INF_};
-    double        n = PERF_CAST_(double, k), sd = 0.0, gap, fresh = 0.0, most, own;
-    /* The variance of a walk has the precision of 2.5 degrees of freedom.  With 4 the interval
-     * missed at most 4.3 % of 40,000 simulated changes; 5 % are nominal.                         */
-    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;
-    size_t        j;
+    double        n = PERF_CAST_(double, k), sd = 0.0, gap, fresh = 0.0, most;
+    double        change = y[k], own = 0.0, strayed[2] = {0.0, 0.0};
+    double        df = walk > 0.0 && n > 5.0 ? 4.0 : n - 1.0;   /* a walk has 2.5, but 4 missed   */
+    size_t        j;                            /* at most 4.3 % of 40,000 simulated changes      */
 
     *p = 1.0;
     for (j = 0; j < k; j++)
@@ -1653,14 +1686,13 @@ PERF_COLD_FN_ perf_verdict perf_baseline_judge_(const perf_checking_ *c, const d
         fresh = perf_sqrt(sd * (1.0 + 1.0 / n));    /* if all runs were made at one time          */
         most = 2.0 * sd + PERF_BASELINE_STRAY_ * PERF_BASELINE_STRAY_;
         sd = walk > 0.0 ? perf_sqrt(sd * walk < most ? sd * walk : most) : fresh;
-        own = beside ? perf_baseline_regress_(y, beside, k, &i.estimate, &most) : -1.0;
-        if (!(own < 0.0)) {
-            df = n - 2.0;
-            if (own < 2.0 * c->common) {            /* else it is noisier than the others         */
-                own = (df * own + c->weight * c->common) / (df + c->weight);
-                df += c->weight;
-            }
-            sd = perf_sqrt(own * most);
+        most = together ? perf_baseline_left_(c, y, walk > 0.0, &change, &own, strayed) : -1.0;
+        if (!(most < 0.0)) {
+            c->b->beside++;
+            i.estimate = change;
+            fresh = most;
+            sd = walk > 0.0 ? strayed[0] : most;
+            df = own;
         }
         i.low = i.high = i.estimate;
         i = perf_widen_(i, sd * perf_t_quantile(0.5 + 0.5 * o->confidence, df));
@@ -1814,30 +1846,20 @@ PERF_COLD_FN_ size_t perf_baseline_figures_(perf_checking_ *c, const perf_read_ 
     return n;
 }
 
-/* How far the others of each run moved: the middle of c->moved without one of them, y. */
-PERF_COLD_FN_ void perf_baseline_beside_(const perf_checking_ *c, const double *y, double *beside)
-{
-    size_t a = (c->each - 2) / 2, b = (c->each - 1) / 2, j;
-
-    for (j = 0; j <= c->used; j++) {
-        const double *x = c->moved + j * c->now.entries;
-        beside[j] = 0.5 * (x[a + (y[j] <= x[a])] + x[b + (y[j] <= x[b])]);
-    }
-}
-
 /* Fills c->moved from entries that are in every run; ratios have no part in what entries share.
  * Then c->common: 8 runs tell little of one entry's noise, so the geometric mean of all is worth 12
  * degrees of freedom more, or fewer as the entries differ by more than 8 runs make them.         */
 PERF_COLD_FN_ void perf_baseline_gather_(perf_checking_ *c)
 {
     double figure[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1], x, sum = 0.0, squares = 0.0;
-    double df = PERF_CAST_(double, c->used) - 2.0, n, *own;
+    double df = PERF_CAST_(double, c->used) - 2.0, n = 0.0, *own;
     size_t i, j, room = c->now.entries, rows = c->used + 1;
 
-    c->moved = PERF_CAST_(double *, PERF_MALLOC(2 * rows * (room + 1) * sizeof *c->moved));
+    c->moved = PERF_CAST_(double *, PERF_MALLOC(2 * (rows + 1) * (room + 1) * sizeof *c->moved));
     if (!c->moved)
         perf_baseline_fail_(c->b, PERF_ENOMEM, 0);
-    own = c->moved ? c->moved + rows * room : c->moved; /* by entry                               */
+    c->strayed = c->moved ? c->moved + rows * room : c->moved;
+    own = c->strayed ? c->strayed + 2 * room : c->moved;        /* by entry                       */
     for (i = 0; own && i < room; i++) {
         const perf_read_entry_ *e = c->now.order[i];
         if (!e->kind || e->kind == PERF_BASELINE_AB || (i && perf_read_same_(&c->now, i - 1, e)) ||
@@ -1851,28 +1873,37 @@ PERF_COLD_FN_ void perf_baseline_gather_(perf_checking_ *c)
             c->moved[j * room + c->each] = figure[j];
         c->each++;
     }
-    for (j = 0; c->each && j < rows; j++)
+    if (c->each < PERF_BASELINE_BESIDE_)
+        return;
+    for (j = 0; j < rows; j++)
         perf_sort_values(c->moved + j * room, c->each);
-    for (i = 0; i < c->each && c->each >= PERF_BASELINE_BESIDE_; i++, own += rows) {
-        perf_baseline_beside_(c, own, figure);
-        x = perf_baseline_regress_(own, figure, c->used, now, now + 1);
-        x = perf_log((x > 0.0 ? x : 0.0) + 1e-6);   /* a tenth of a percent: ties are no noise    */
+    for (i = 0; i < c->each; i++) {
+        x = perf_baseline_regress_(c, own + i * rows, now, now + 1);
+        n += x < 0.0 ? 0.0 : 1.0;
+        x = x < 0.0 ? 0.0 : perf_log(x + 1e-6); /* a tenth of a percent: ties are no noise        */
         sum += x;
         squares += x * x;
     }
-    n = PERF_CAST_(double, c->each);            /* log(chi^2 / df) is on average -1 / df, with    */
-    c->common = perf_exp(sum / n + 1.0 / df);   /* the variance 2 / df + 2 / df^2                 */
+    c->common = perf_exp(sum / n + 1.0 / df);   /* log(chi^2 / df) is on average -1 / df, with    */
     x = (squares - sum * sum / n) / (n - 1.0) - 2.0 / df - 2.0 / (df * df);
-    c->weight = x > 1.0 / 6 ? 2.0 / x : 12.0;
+    c->weight = x > 1.0 / 6 ? 2.0 / x : 12.0;   /* the variance 2 / df + 2 / df^2                 */
+    for (i = 0; i < c->each; i++) {
+        x = own[i * rows + c->used];
+        (void)perf_baseline_left_(c, own + i * rows, 0, &x, &df, now);
+        c->strayed[i] = now[0];
+        c->strayed[room + i] = now[1];
+    }
+    perf_sort_values(c->strayed, c->each);
+    perf_sort_values(c->strayed + room, c->each);
 }
 
 PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ *e)
 {
     double                  before[PERF_READ_RUNS_ + 2], now[PERF_READ_RUNS_ + 1];
-    double                  beside[PERF_READ_RUNS_ + 1], walk, tick;
+    double                  walk, tick;
     const perf_read_entry_ *was = e, *is = e;
     perf_baseline_entry    *n = perf_baseline_new_(c, e);
-    size_t                  k, any, together;
+    size_t                  k, any;
 
     if (!n)
         return;
@@ -1893,15 +1924,10 @@ PERF_COLD_FN_ void perf_baseline_one_(perf_checking_ *c, const perf_read_entry_ 
     before[k] = n->now;
     n->before = perf_exp(perf_baseline_center_(before, k));
     walk = perf_baseline_walk_(c, k);
-    together = c->each >= PERF_BASELINE_BESIDE_ && !(walk > 0.0) && k == c->used &&
-               e->kind != PERF_BASELINE_AB;
-    if (together)
-        perf_baseline_beside_(c, before, beside);
-    c->b->beside += together;
     tick = perf_baseline_tick_(e->kind, c->o.rule.metric, perf_baseline_step_(&c->old, was),
                                perf_baseline_step_(&c->now, is));
-    n->verdict = perf_baseline_judge_(c, before, k, tick, walk, together ? beside : PERF_NULL_,
-                                      &n->p);
+    n->verdict = perf_baseline_judge_(c, before, k, tick, walk, c->each >= PERF_BASELINE_BESIDE_ &&
+                                      k == c->used && e->kind != PERF_BASELINE_AB, &n->p);
 }
 
 /* Decisions within the family: Holm over those that make a claim at all. */

@@ -14,16 +14,13 @@ static int folder_enter(void)
     const char *home = getenv("TMPDIR");
 
     snprintf(folder_, sizeof folder_, "%.400s/perf-test-XXXXXX", home && *home ? home : "/tmp");
-    return !mkdtemp(folder_) || chdir(folder_);
+    return !mkdtemp(folder_) || chdir(folder_) || !getcwd(folder_, sizeof folder_);
 }
 
 /* Removes it with all that is in it; 0: done. */
 static int folder_leave(void)
 {
-    char command[600];
-
-    snprintf(command, sizeof command, "rm -rf '%s'", folder_);
-    return chdir("/") || system(command);
+    return chdir("/") || setenv("FOLDER", folder_, 1) || system("rm -rf -- \"$FOLDER\"");
 }
 
 #endif

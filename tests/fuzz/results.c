@@ -42,7 +42,9 @@ static void added(const char *text, size_t size, const perf_results_opts *opts)
     free(out);
     perf_read_free_(&again);
     perf_read_free_(&r);
-    perf_saving_free_(&s);
+    free(s.loop);
+    free(s.scope);
+    free(s.bucket);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

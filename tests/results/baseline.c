@@ -674,6 +674,7 @@ static void reader(void)
 /* A machine on which all entries of a run move together: twelve of them, one number each.  By
  * itself each moves by 2 %, the last one by `last`.                                               */
 enum { TOGETHER = 12 };
+static double calm = 0.02;              /* of every second entry                                   */
 
 static perf_results_opts shared_run(int id, double common, double last, const double *change)
 {
@@ -686,7 +687,7 @@ static perf_results_opts shared_run(int id, double common, double last, const do
     int                      i;
 
     for (i = 0; i < TOGETHER; i++) {
-        value[i] = 100.0 * factor * change[i] * perf_exp((i == TOGETHER - 1 ? last : 0.02) * normal());
+        value[i] = 100.0 * factor * change[i] * perf_exp((i == TOGETHER - 1 ? last : i % 2 ? calm : 0.02) * normal());
         memset(&result[i], 0, sizeof result[i]);
         result[i].time = perf_summarize(&value[i], 1);
         result[i].batch = 10;
@@ -757,6 +758,48 @@ static void together(void)
     CHECK(all == n + rough, "all tripled, all REJECTed: %d of %d", all, n + rough);
 }
 
+/* Nine runs within seconds, and the new one a day later, when each entry has strayed by `stray`: how far the
+ * others have strayed by themselves says how far an entry may, changed or not.                    */
+static void strayed(double stray)
+{
+    int                n = trials < 100 ? trials : 100, trial, k, i, found[2] = {0, 0}, edge = 0, vouch;
+    perf_baseline_opts o = perf_baseline_opts_default();
+    perf_baseline      b;
+
+    snprintf(path, sizeof path, "%s/strayed.json", dir);
+    o.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    for (trial = 0; trial < n; trial++) {
+        double change[TOGETHER];
+        for (i = 0; i < TOGETHER; i++)
+            change[i] = 1.0;
+        (void)remove(path);
+        for (k = 0; k < 9; k++) {
+            perf_results_opts r = shared_run(k, 0.05, 0.02, change);
+            r.time_s = 1.79e9 + 0.4 * k;
+            if (perf_baseline_add(path, &r) != PERF_OK)
+                abort();
+        }
+        change[0] = 1.1;
+        for (i = 1; i < TOGETHER; i++)          /* 1 to 4 at the threshold, the others unchanged   */
+            change[i] = (i < 5 ? 1.02 : 1.0) * perf_exp(stray * normal());
+        o.now = shared_run(k, 0.05, 0.02, change);
+        o.now.time_s = 1.79e9 + 86400.0;
+        for (vouch = 0; vouch < 2; vouch++) {
+            o.most_unchanged = vouch;
+            b = perf_baseline_check(path, &o);
+            CHECK(b.status == PERF_OK && b.beside == (vouch ? TOGETHER : 0), "%lu beside", (unsigned long)b.beside);
+            found[vouch] += b.entry[0].verdict.decision == PERF_REJECT;
+            for (i = 1; i < 5; i++)
+                edge += vouch && b.entry[i].verdict.decision != PERF_INCONCLUSIVE;
+            perf_baseline_free(&b);
+        }
+    }
+    printf("a day later, strayed by %g: +10 %% found %d by itself, %d beside the others, of %d; wrong at the threshold %d of %d\n",
+           stray, found[0], found[1], n, edge, 4 * n);
+    CHECK(found[0] * 20 <= n && (stray > 0.0 || found[1] * 100 >= n * 25), "%d, %d of %d", found[0], found[1], n);
+    CHECK(at_most(edge, 4 * n, 0.06), "%d wrong of %d", edge, 4 * n);
+}
+
 int main(int argc, char **argv)
 {
     uint64_t s = seed;
@@ -779,5 +822,10 @@ int main(int argc, char **argv)
     process();
     statistics();
     together();
+    strayed(0.0);
+    strayed(0.02);
+    strayed(0.06);
+    calm = 0.002;                               /* as far as the others, though it repeats better          */
+    strayed(0.03);
     return check_done();
 }

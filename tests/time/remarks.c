@@ -405,7 +405,8 @@ static void see_texts(void *with, const perf_events_ *e)
         }
 }
 
-/* A thread that has overwritten the text of its oldest event, but is not done with the newest one. */
+/* A thread that has overwritten the text of its oldest event, but is not done with the newest one.  The oldest
+ * but one is left out as well: where a processor reorders stores, a further call may be at it.    */
 static void *half_way(void *unused)
 {
     perf_recorder_ *t;
@@ -436,7 +437,7 @@ static void half_written(void)
     pthread_create(&t, NULL, half_way, NULL);
     pthread_barrier_wait(&half);
     CHECK(perf_events_each_(perf_registry_get_(), see_texts, perf_registry_get_()), "read");
-    CHECK(texts == 7 && wrong == 0, "%d of %d events have the text of one that is being written", wrong, texts);
+    CHECK(texts == 6 && wrong == 0, "%d of %d events have the text of one that is being written", wrong, texts);
     pthread_barrier_wait(&half);
     pthread_join(t, NULL);
     pthread_barrier_destroy(&half);
