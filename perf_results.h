@@ -1602,7 +1602,7 @@ PERF_COLD_FN_ double perf_baseline_regress_(const perf_checking_ *c, const doubl
                                             double *change, double *times)
 {
     double beside[PERF_READ_RUNS_ + 1], n = PERF_CAST_(double, c->used);
-    double middle = 0.0, xx = 0.0, xy = 0.0, yy = 0.0, x, most;
+    double middle = 0.0, xx = 1e-12 * n, xy = 0.0, yy = 0.0, x, most; /* xx: rounding is no move  */
     size_t a = (c->each - 2) / 2, b = (c->each - 1) / 2, j, k = c->used;
 
     for (j = 0; j <= k; j++) {
