@@ -30,7 +30,7 @@ PERF_BEGIN_DECLS
  * jumps with -Wjump-misses-init, clang and C++ refuse them).
  * Any thread, any depth, recursion (inclusive time counts the outermost call once), early return,
  * exceptions; a longjmp or a forgotten end leaves its time in the scope around it and is counted.
- * Scopes of one name are one row in the report.  A scope costs 1 to 1.4 times what reading the
+ * Scopes of one name are one row in the report.  A hot scope costs 1 to 1.4 times what reading the
  * counter twice costs (README.md); calls never fail visibly, print or throw, and allocate only when
  * a thread or name is new: what went wrong is kept, see perf_error() and the report's notes.     */
 
