@@ -503,10 +503,9 @@ PERF_COLD_FN_ int perf_main_wants_(const perf_main_ *m, const char *name)
 {
     size_t i;
 
-    for (i = 0; i < m->filters; i++)
-        if (perf_main_match_(m->filter[i], name) > 0)
-            return 1;
-    return !m->filters;
+    for (i = 0; i < m->filters && perf_main_match_(m->filter[i], name) <= 0; i++)
+        continue;
+    return !m->filters || i < m->filters;
 }
 
 /* ---- the environment in one line ---- */

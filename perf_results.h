@@ -119,7 +119,8 @@ typedef struct perf_baseline {
     size_t               other_runs;    /* runs of another machine or build: not used             */
     size_t               beside;        /* entries held against the others of their run, too      */
     char                 other[200];    /* such a machine and cpu, or compiler and build; or ""   */
-    double               span_s, age_s; /* what the used runs cover; how long ago the last was    */
+    double               span_s;        /* what the used runs cover                               */
+    double               age_s;         /* how long ago the last was; < 0: the first comes later  */
     perf_rule            rule;          /* as held against                                        */
     double               confidence;
     char                *memory_[2];    /* private: the names                                     */
@@ -1760,7 +1761,8 @@ PERF_COLD_FN_ void perf_baseline_runs_(perf_checking_ *c, int any)
     c->used = used;
     c->b->runs = c->old.runs;
     c->b->span_s = last - first;
-    c->b->age_s = used && me->time_s > last ? me->time_s - last : 0.0;
+    c->b->age_s = !used || (me->time_s < last && me->time_s > first) ? 0.0
+                : me->time_s < first ? me->time_s - first : me->time_s - last;
 }
 
 /* A random walk's factor on the variance of the k saved runs that have an entry; 0: no walk. */
@@ -1768,6 +1770,7 @@ PERF_COLD_FN_ double perf_baseline_walk_(const perf_checking_ *c, size_t k)
 {
     double span = c->last - c->first, age = c->now.run[0].time_s - c->last;
 
+    age = age > -span ? age : -span - age;      /* before the first: a clock was set              */
     span = span > PERF_BASELINE_LEAST_S_ ? span : PERF_BASELINE_LEAST_S_;
     return k > 1 && age > 2.0 * span / PERF_CAST_(double, k - 1) ? 2.0 + 6.0 * age / span : 0.0;
 }
@@ -2121,6 +2124,7 @@ PERF_COLD_FN_ void perf_put_baseline_(perf_out_ *o, const void *baseline)
     perf_say_(o, "baseline: %z run%s of this machine and build", used, used == 1 ? "" : "s");
     perf_put_span_(o, " within ", b->span_s, "");
     perf_put_span_(o, ", the last ", b->age_s, " ago");
+    perf_put_span_(o, ", the first ", -b->age_s, " later by the clock");
     perf_put_(o, "; asked: ");
     perf_put_rule_(o, &b->rule);
     perf_put_(o, b->beside ? ", beside what the entries share\n" : "\n");

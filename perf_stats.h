@@ -1605,21 +1605,20 @@ PERF_FN void perf_put_interval_(perf_out_ *o, const perf_verdict *v, int speedup
 {
     int rate = v->rule.metric == PERF_METRIC_THROUGHPUT;    /* then ratios are of its inverse     */
     const perf_interval *x = speedup || rate ? &v->speedup : &v->ratio;
-    double width = (speedup ? 1.0 : 100.0) * (x->high - x->low);
-    int    digits;
+    double width = (speedup ? 1.0 : 100.0) * (x->high - x->low), percent = v->confidence * 100.0;
+    int    digits, open = !perf_is_finite_(x->high) || !(v->ratio.low > 0.0) ||
+                          !perf_is_finite_(v->ratio.high);
 
     for (digits = 1; digits < 5 && width < 10.0; digits++)      /* show two digits of the width:  */
         width *= 10.0;
     digits -= digits > 2;                           /* 0.37 -> 2, 0.0021 -> 4; 1 to 4             */
-    if (!perf_is_finite_(x->high) || !(v->ratio.low > 0.0) || !perf_is_finite_(v->ratio.high)) {
-        perf_put_change_(o, x->estimate, speedup, table ? 1 : 2);
-        perf_put_(o, table ? "" : " (no interval yet)");
+    perf_put_change_(o, x->estimate, speedup, !open ? digits : table ? 1 : 2);
+    perf_put_(o, !open ? table ? " [" : " (" : table ? "" : " (no interval yet)");
+    if (open)
         return;
-    }
-    perf_put_change_(o, x->estimate, speedup, digits);
-    perf_put_(o, table ? " [" : " (");
     if (!table)
-        perf_putf_(o, v->confidence > 0.991 ? "%.4f %% CI " : "%.0f %% CI ", v->confidence * 100.0);
+        perf_putf_(o, perf_step_decimal_(percent) > 0.5 ? "%.0f %% CI " :
+                      percent > 99.55 ? "%.4f %% CI " : "%.1f %% CI ", percent);
     perf_put_change_(o, x->low, speedup, digits);
     perf_put_(o, table ? ", " : " to ");
     perf_put_change_(o, x->high, speedup, digits);
@@ -1743,10 +1742,9 @@ PERF_FN const char *perf_skip_word_(const char *s, const char *word)
 {
     while (*s == ' ' || *s == '\t')
         s++;
-    for (; *word; word++, s++)
-        if ((*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) != *word)
-            return PERF_NULL_;
-    return s;
+    for (; *word && (*s >= 'A' && *s <= 'Z' ? *s + 32 : *s) == *word; word++)
+        s++;
+    return *word ? PERF_NULL_ : s;
 }
 
 /* A plain decimal number; NULL when there is none. */
@@ -1953,10 +1951,9 @@ PERF_FN int perf_seq_excludes_(const double *d, size_t n, double theta, double t
     size_t i;
 
     perf_seq_start_(capital);
-    for (i = 0; i < n; i++)
-        if (perf_seq_bet_(capital, d[i] - theta, toward) >= level)
-            return 1;
-    return 0;
+    for (i = 0; i < n && perf_seq_bet_(capital, d[i] - theta, toward) < level; i++)
+        continue;
+    return i < n;
 }
 
 /* How many of the sorted values, from one end, the bets have excluded on that side.  The capital

@@ -210,6 +210,7 @@ static void cases(void)
     perf_baseline_opts o = perf_baseline_opts_default();
     perf_baseline      b;
     char               text[8192];
+    double             low;
     size_t             n;
     int                k;
 
@@ -241,6 +242,23 @@ static void cases(void)
           "%s", text);
     perf_baseline_free(&b);
     items[0].name = names[0];
+
+    /* a clock that was set: a day before the first is as far as a day after the last */
+    r = run(8, 6 * 3600 + 86400, level, 0.01);
+    b = check_now(&r, NULL);
+    low = b.entry[0].verdict.ratio.low;
+    perf_baseline_free(&b);
+    r.time_s = 1.79e9 - 86400;
+    b = check_now(&r, NULL);
+    CHECK(b.age_s > -86401 && b.age_s < -86399 && b.entry[0].verdict.ratio.low == low && low < 0.9,
+          "%g: %g, %g", b.age_s, b.entry[0].verdict.ratio.low, low);
+    (void)text_of(text, sizeof text, NULL, &b);
+    CHECK(strstr(text, "within 6 hours, the first 24 hours later by the clock; asked"), "%s", text);
+    perf_baseline_free(&b);
+    r.time_s = 1.79e9 + 3 * 3600 + 60;          /* among them: no age */
+    b = check_now(&r, NULL);
+    CHECK(b.age_s == 0.0 && b.entry[0].verdict.ratio.low > 0.9, "%g, %g", b.age_s, b.entry[0].verdict.ratio.low);
+    perf_baseline_free(&b);
 
     /* the run itself, when it was added first, is not held against itself */
     r = run(7, 7 * 3600, level, 0.01);

@@ -645,6 +645,10 @@ static void texts(void)
     v.ratio.estimate = 0.991;
     v.ratio.high = 0.9921;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (95 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
+    v.confidence = 0.975;
+    CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -0.90 % (97.5 % CI -1.00 % to -0.79 %), asked"), "%s", v.text);
+    v.confidence = 1.0 - 0.05 / 3.0;            /* three rules */
+    CHECK(strstr(perf_verdict_text(&v), "(98.3 % CI "), "%s", v.text);
     v.ratio.estimate = 0.607;
     v.ratio.high = PERF_INF_;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.30 % (no interval yet), asked"), "%s", v.text);
