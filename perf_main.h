@@ -82,7 +82,7 @@ typedef struct perf_complexity {
 /* Least squares on the relative error over 1, log n, n, n log n, n^2 and n^3, with a constant.  At
  * least 5 sizes that span a factor of 8, all positive: else "no fit" with error 1.  Small sizes
  * may hide the law (what a call costs, branches that are still predicted): where all sizes fit no
- * law within 5 %, the smallest are left out while half of them, and 5, remain.                   */
+ * law within 5 %, the smallest are left out while a third of them, and 4, remain.                */
 PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, size_t count);
 
 /* >>private ----------------------------------------------------------------------------------- */
@@ -275,7 +275,7 @@ PERF_FN perf_complexity perf_complexity_fit(const double *n, const double *ns, s
                 next = n[i] < next ? n[i] : next;
                 left++;
             }
-        if (left < 5 || 2 * left < count || high < 8.0 * next)
+        if (left < 4 || 3 * left < count || count < 5 || high < 8.0 * next)
             return r;
         fit = perf_growth_best_(n, ns, count, next);
         if (low <= 0.0 || fit.error <= 0.05)
