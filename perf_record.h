@@ -503,14 +503,15 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
     return 1;
 }
 
-PERF_COLD_FN_ void perf_unlock_(perf_registry_ *r)
-{
-    PERF_REL_(&r->lock, 0u);
-}
+#define perf_unlock_(r) PERF_REL_(&(r)->lock, 0u)
 
 #if defined(__linux__) && !PERF_TCC_
-extern int perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *)
-    __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__));
+#if defined(__GLIBC__)
+#define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
+#else                                           /* musl's takes only three, and is always there   */
+#define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
+#endif
+extern int  perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
 extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
@@ -520,10 +521,9 @@ PERF_COLD_FN_ void perf_at_fork_child_(void)
 {
     perf_registry_ *r = PERF_ACQ_(&perf_anchor_v1_.registry);
 
-    if (!r)
-        return;
-    r->process = r->forked = 0;                 /* other name space, maybe the same number        */
-    if (perf_lock_(r))
+    if (r)
+        r->process = r->forked = 0;             /* other name space, maybe the same number        */
+    if (r && perf_lock_(r))
         perf_unlock_(r);
 }
 #endif
@@ -603,7 +603,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
 #if defined(__linux__) && !PERF_TCC_
-        if (r == mine && perf_at_fork_)
+        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_))
             (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
 #endif
     }

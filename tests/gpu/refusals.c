@@ -426,7 +426,7 @@ int main(void)
     CHECK(child_of(tour) == 0, "nothing fails");
     CHECK(child_of(locked) == 0, "locks");
     CHECK(child_of(locked_later) == 0, "locks, later");
-    CHECK(child_of(poor_later) == 0, "no memory, later");
+    CHECK(sizeof(void *) < 8 || child_of(poor_later) == 0, "no memory, later");
     CHECK(child_of(lacking) == 0, "tables");
     for (ever = 0; ever < 2; ever++)
         for (fails = 0; fails < 24; fails++)

@@ -1165,7 +1165,7 @@ int main(void)
     CHECK(child_of(another_rate) == 0, "another rate");
     CHECK(child_of(nested) == 0, "nested");
     CHECK(child_of(many_names) == 0, "many names");
-    CHECK(child_of(memory) == 0, "memory");
+    CHECK(sizeof(size_t) < 8 || child_of(memory) == 0, "memory");
     CHECK(child_of(clock_back) == 0, "a clock goes back");
     CHECK(child_of(clock_at_zero) == 0, "a clock begins at 0");
     return check_done();

@@ -907,12 +907,12 @@ static void rules_in_words(void)
         CHECK(!strcmp(text, rule[i][1]), "'%s' reads '%s'", rule[i][0], text);
     }
     for (i = 0; i < 20; i++) {
-        a[i] = 1000.0 + 0.1 * normal();
-        b[i] = 900.0 + 0.1 * normal();
+        a[i] = 1000.0 + 0.01 * normal();
+        b[i] = 899.98 + 0.01 * normal();        /* whatever normal() says: -10.00 %               */
     }
     o.rule = perf_rule_no_regression(5.0, PERF_METRIC_THROUGHPUT);
     v = perf_compare_pairs(a, b, 20, &o);
-    CHECK(strstr(perf_verdict_text(&v), "REJECT: -10.0"), "a tenth less throughput: %s", v.text);
+    CHECK(strstr(perf_verdict_text(&v), "REJECT: -10.00"), "a tenth less throughput: %s", v.text);
 }
 
 /* Pairs whose arms differ in more than a factor. */

@@ -137,10 +137,6 @@ int main(void)
     perf_scope      never = PERF_ZERO;
     int             i;
 
-#if defined(UNWIPED) && !defined(__GLIBC__)
-    printf("skipped: without pages that a fork wipes only glibc tells of forks\n");
-    return 77;
-#endif
     (void)scratch_file();                       /* the child's is its parent's                     */
     for (i = 0; i < 1000; i++) {
         PERF_SCOPE("before the fork");
