@@ -508,8 +508,10 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
+#define PERF_TOLD_OF_FORKS_ perf_at_fork_
 #else                                           /* musl's takes only three, and is always there   */
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
+#define PERF_TOLD_OF_FORKS_ 1
 #endif
 extern int  perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
 extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
@@ -603,7 +605,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
 #if defined(__linux__) && !PERF_TCC_
-        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_))
+        if (r == mine && PERF_TOLD_OF_FORKS_)
             (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
 #endif
     }
