@@ -1544,7 +1544,7 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
-    int         column = 0, n, whole;
+    int         column = 0, n, whole = 1;
 
     for (s = p; *s; s += n) {
         n = perf_utf8_(s);
@@ -1554,14 +1554,13 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
             blank = s;
         column = *s == '\n' ? 0 : column;
         if (width && column > width && blank > p && *blank == ' ' && *s != ' ') {
-            (void)perf_fwrite_(p, 1, PERF_CAST_(size_t, blank - p), file);
-            (void)perf_fwrite_("\n    ", 1, 5, file);
+            whole = whole && perf_out_write_(file, p, PERF_CAST_(size_t, blank - p), 0) &&
+                    perf_out_write_(file, "\n    ", 5, 0);
             column = 4 + PERF_CAST_(int, s - blank);
             p = blank + 1;
         }
     }
-    whole = perf_fwrite_(p, 1, PERF_CAST_(size_t, s - p), file) == PERF_CAST_(size_t, s - p);
-    return !perf_fflush_(file) && whole;
+    return whole && perf_out_write_(file, p, PERF_CAST_(size_t, s - p), 0);
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)

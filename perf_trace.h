@@ -651,7 +651,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
         (void)perf_ftruncate_(f->fd, PERF_CAST_(long, s->whole));
 #endif
     if (f->file)
-        (void)fclose(f->file);
+        (void)perf_out_write_(f->file, "", 0, 1);
     f->file = PERF_NULL_;
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
@@ -798,7 +798,7 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         memcpy(s->path, path, s->path_length + 1);
         status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
         if (status != PERF_OK && s->pf.file.file)
-            (void)fclose(s->pf.file.file);
+            (void)perf_out_write_(s->pf.file.file, "", 0, 1);
         s->pf.file.file = status == PERF_OK ? s->pf.file.file : PERF_NULL_;
     }
     if (status == PERF_OK) {
@@ -854,7 +854,8 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     (void)perf_stream_flush_(r, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
-        if (f->file && s->process == PERF_GET_(&r->process) && (fclose(f->file) || f->failed))
+        if (f->file && s->process == PERF_GET_(&r->process) &&
+            (!perf_out_write_(f->file, "", 0, 1) || f->failed))
             status = PERF_EIO;
         f->file = PERF_NULL_;
         if (status == PERF_OK)
