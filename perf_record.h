@@ -322,6 +322,7 @@ typedef struct perf_registry_ {
     void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
+    uint64_t        reset;      /* ticks of the last one                                          */
 } perf_registry_;
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -490,8 +491,12 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
     uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
 
-    while (PERF_ACQ_(&r->process) != process) {  /* a child may have many threads: one does it */
-        was = PERF_GET_(&r->forked);
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && PERF_ACQ_(&r->recorders)->home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
         if (was != process && perf_claim_(&r->forked, was, process))
             perf_forked_(r, process);
     }
@@ -1387,8 +1392,8 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
     away = away < ns ? away : ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
         PERF_CAST_(uint64_t, away) > t->away) {
-        PERF_SET_(&t->away, PERF_CAST_(uint64_t, away));
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
+        PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
     }
 }
 
@@ -1830,6 +1835,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
+    if (span->start < PERF_GET_(&t->home->reset))
+        span->start = t->home->reset;           /* counts from there                              */
     d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
     if (t->ring_limit) {
         at = perf_ring_take_(t, 3 * sizeof(perf_event_));
@@ -2087,6 +2094,7 @@ PERF_FN void perf_reset(void)
     if (!r || !perf_lock_(r))
         return;
     perf_ask_(r, PERF_ASK_RESET_);
+    PERF_SET_(&r->reset, perf_scope_ticks_(r));
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));

@@ -509,7 +509,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
     size_t          i;
 
     for (i = 0; !json && t && i < 4; t = t->next)
-        if (PERF_GET_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
+        if (PERF_ACQ_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
             perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
                        PERF_ACQ_(&s->registry->names)[PERF_GET_(&t->away_in)]->site.name,
                        PERF_CAST_(double, PERF_GET_(&t->away)));
