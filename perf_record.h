@@ -891,15 +891,16 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
 PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
 {
     perf_cell_ *c = t->open;
-    uint64_t    n = 0;
+    uint64_t    n = 0, more;
 
     for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
         perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
         c->again_open = c->held = 0;
-        if (c->inside > c->sum) {
-            PERF_ADD_(c->parent->inside, c->inside - c->sum);
-            PERF_SET_(&c->inside, c->sum);
+        more = c->inside + c->within - c->sum;
+        if (more - 1 < c->inside) {             /* so much and at least 1                         */
+            PERF_ADD_(c->parent->inside, more);
+            PERF_SET_(&c->inside, c->inside - more);
         }
     }
     PERF_REL_(&t->open, to);

@@ -973,7 +973,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
     perf_cell_     *c, *first;
-    perf_node_     *n;
+    perf_node_     *n, *up;
     uint32_t        id;
 
     if (tree)
@@ -992,9 +992,11 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
                     perf_tree_cell_(tree, c);
     for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
         n->size += n->self;
-        if (n->total < n->size)                 /* it is still open                               */
+        if (n->total < n->size)                 /* it is still open, or was never ended           */
             n->total = n->size;
-        tree->node[n->parent].size += n->size;
+        up = &tree->node[n->parent];
+        up->size += n->size;
+        up->total = up->total < n->total ? n->total : up->total;
     }
     return tree;
 }
