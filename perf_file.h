@@ -92,12 +92,8 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #endif
-#if defined(__linux__) && defined(__mips__)
-#define PERF_SIG_BLOCK_ 1
-#define PERF_SIGXFSZ_   31
-#elif defined(__linux__) && !defined(__sparc__)
-#define PERF_SIG_BLOCK_ 0
-#define PERF_SIGXFSZ_   25
+#if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
+#define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
 #endif
 #define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
 
@@ -158,7 +154,7 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     int           held;
 
     (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
-    hold[0] = (1ul << 12 | 1ul << (PERF_SIGXFSZ_ - 1)) & ~pending[0];   /* SIGPIPE is 13          */
+    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
     held = !perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
     ok = perf_fwrite_(s, 1, n, file) == n;
@@ -170,6 +166,12 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
         (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
 #endif
     return ok;
+}
+
+PERF_COLD_FN_ void perf_file_close_(perf_file_ *f)
+{
+    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
+    f->file = PERF_NULL_;
 }
 
 /* Writes out the buffer: for those who write at p themselves, when they are past limit. */
@@ -362,8 +364,7 @@ PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
     if (f->durable && keep && !f->direct && perf_fsync_(f->fd))
         f->failed = 1;
 #endif
-    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
-    f->file = PERF_NULL_;
+    perf_file_close_(f);
 #if defined(_WIN32)
     if (keep && !f->failed)
         (void)perf_remove_(path);               /* rename does not replace on Windows             */

@@ -770,12 +770,41 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-/* Forgets the durations that are still to be counted. */
-PERF_COLD_FN_ void perf_late_clear_(perf_recorder_ *t)
+/* Empties a cell; its place in the tree and its memory stay. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
-    int i;
+    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
+                              &c->max};
+    uint32_t        i;
 
-    for (i = 0; i < PERF_LATE_; i++)
+    for (i = 0; i < sizeof zero / sizeof *zero; i++)
+        PERF_SET_(zero[i], UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    if (c->gauge)
+        PERF_SET_(&c->gauge->n, UINT64_C(0));
+    for (i = 0; c->buckets && i < c->buckets->room; i++)
+        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
+}
+
+/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
+PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
+{
+    perf_cell_ *c, *first;
+    uint32_t    i;
+
+    for (i = 0; i < t->room; i++) {
+        first = c = t->cell[i];
+        if (c)
+            do
+                perf_cell_clear_(c);
+            while ((c = c->kin) != first);
+    }
+    for (c = t->open; c->parent; c = c->parent)
+        c->held = 1;
+    PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->away, UINT64_C(0));
+    for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
         PERF_SET_(&t->late[i], &t->waste);
 }
 
@@ -786,7 +815,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->open = &t->root;                         /* the tree, empty                                */
-    perf_late_clear_(t);
+    perf_recorder_clear_(t);
     t->home = r;
     t->number = ++r->threads;
     t->foreign_track = !thread;
@@ -956,43 +985,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     (void)thread;
     return PERF_NULL_;
 #endif
-}
-
-/* Empties a cell; its place in the tree and its memory stay. */
-PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
-{
-    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
-                              &c->max};
-    uint32_t        i;
-
-    for (i = 0; i < sizeof zero / sizeof *zero; i++)
-        PERF_SET_(zero[i], UINT64_C(0));
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->min, ~UINT64_C(0));
-    if (c->gauge)
-        PERF_SET_(&c->gauge->n, UINT64_C(0));
-    for (i = 0; c->buckets && i < c->buckets->room; i++)
-        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
-}
-
-/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
-PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
-{
-    perf_cell_ *c, *first;
-    uint32_t    i;
-
-    for (i = 0; i < t->room; i++) {
-        first = c = t->cell[i];
-        if (c)
-            do
-                perf_cell_clear_(c);
-            while ((c = c->kin) != first);
-    }
-    for (c = t->open; c->parent; c = c->parent)
-        c->held = 1;
-    PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->away, UINT64_C(0));
-    perf_late_clear_(t);
 }
 
 /* Does what other threads have asked for; the owner calls it when it next begins a scope. */
@@ -1312,7 +1304,8 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
 {
     uint32_t n = 0;
 
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what))
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
     PERF_LIBC_(memset)(m, 0, sizeof *m);
     m->kind = PERF_CAST_(uint32_t, e->what & 0xff);

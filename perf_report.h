@@ -88,7 +88,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
  *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded; perf_file_number_, perf_digits_us_  digits
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_digits_us_  digits
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()
  *   perf_loop_, PERF_COUNTERS_, perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
@@ -544,14 +544,6 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
     }
 }
 
-/* Scopes of a thread that are open now. */
-PERF_FN uint32_t perf_depth_of_(perf_recorder_ *t)
-{
-    uint32_t depth = perf_depth_(t), strayed = PERF_GET_(&t->strayed);
-
-    return depth > strayed ? depth - strayed : 0;
-}
-
 /* The first names of many, each once. */
 typedef struct perf_few_ {
     const char *name[8];
@@ -586,9 +578,9 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
     uint64_t        open = 0;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        open += perf_depth_of_(t);
-        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_NULL_;
-             c && c->parent; c = c->parent)
+        uint32_t depth = perf_depth_(t), strayed = PERF_GET_(&t->strayed);
+        open += depth > strayed ? depth - strayed : 0;
+        for (c = PERF_ACQ_(&t->open); depth > strayed && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
     }
     return open;
@@ -1627,11 +1619,6 @@ PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
     return p + 4;
 }
 
-PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
-{
-    f->p = perf_digits_(f->p, v);
-}
-
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
  * between them, so that rounding never moves a scope out of the one around it.                   */
 typedef struct perf_epoch_ {
@@ -1691,8 +1678,6 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
     for (; at && o.len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
         if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
-        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
-            continue;
         perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
                    PERF_ACQ_(&j->registry->names)[m.name]->site.name);
         if (m.kind == PERF_REMARK_IS_TEXT_)
@@ -1746,7 +1731,7 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
                                              : start);
         if (z->kind == PERF_KIND_ASYNC_) {
             perf_file_put_(f, ",\"id\":\"");
-            perf_file_number_(f, z->extra);
+            f->p = perf_digits_(f->p, z->extra);
             perf_file_put_(f, "\"");
         } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
             perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);

@@ -286,8 +286,6 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     for (; e && at; at = e->value ? e->value[at] : 0) {
         if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
-        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
-            continue;
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -650,9 +648,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     if (f->file && f->failed && s->whole && !f->direct)
         (void)perf_ftruncate_(f->fd, PERF_CAST_(long, s->whole));
 #endif
-    if (f->file)
-        (void)perf_out_write_(f->file, "", 0, 1);
-    f->file = PERF_NULL_;
+    perf_file_close_(f);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
 }
@@ -797,9 +793,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
         memcpy(s->path, path, s->path_length + 1);
         status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
-        if (status != PERF_OK && s->pf.file.file)
-            (void)perf_out_write_(s->pf.file.file, "", 0, 1);
-        s->pf.file.file = status == PERF_OK ? s->pf.file.file : PERF_NULL_;
+        if (status != PERF_OK)
+            perf_file_close_(&s->pf.file);
     }
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
@@ -854,14 +849,13 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     (void)perf_stream_flush_(r, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
-        if (f->file && s->process == PERF_GET_(&r->process) &&
-            (!perf_out_write_(f->file, "", 0, 1) || f->failed))
-            status = PERF_EIO;
-        f->file = PERF_NULL_;
-        if (status == PERF_OK)
+        if (s->process != PERF_GET_(&r->process))
+            f->file = PERF_NULL_;               /* its parent's                                   */
+        perf_file_close_(f);
+        if (status == PERF_OK && !f->failed)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
-            perf_stream_fail_(s, PERF_EIO);
+            perf_stream_fail_(s, status = PERF_EIO);
     }
     perf_unlock_(r);
     return status;
