@@ -1840,6 +1840,16 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     }
 }
 
+/* Reports find the scopes of a fibre that waits through the root of its chain: `min` is the address
+ * of the innermost, `max` how many recursive calls are open, `gauge` the root made before it.    */
+PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, const perf_cell_ *waits, uint64_t calls)
+{
+    while (c->parent)
+        c = c->parent;
+    PERF_SET_(&c->max, calls);
+    PERF_REL_(&c->min, PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, waits)));
+}
+
 /* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
  * so each chain has a root and cells of its own; one without an open scope gives its root back.
  * One that is open in another thread goes back there; its scopes end here.                       */
@@ -1856,6 +1866,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     from->open = t->open->parent ? t->open : PERF_NULL_;
     from->calls = t->extra;
     from->left = now;
+    perf_root_tell_(t->open, from->open, t->extra);
     if (!from->open) {
         t->open->kin = t->roots;
         t->roots = t->open;
@@ -1867,6 +1878,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
                 if (root->inside > root->sum)
                     PERF_SET_(&root->inside, root->sum);
             }
+            perf_root_tell_(root, PERF_NULL_, 0);
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
             perf_unlock_(t->home);
@@ -1877,11 +1889,16 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_unlock_(t->home);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        to->open = t->roots ? t->roots : perf_cell_fresh_(t);
-        t->roots = t->roots ? t->roots->kin : t->roots;
-        if (!to->open)
-            to->open = &t->root;
+        root = t->roots ? t->roots : perf_cell_fresh_(t);
+        if (t->roots) {
+            t->roots = root->kin;
+        } else if (root) {
+            root->gauge = t->root.gauge;
+            PERF_REL_(&t->root.gauge, PERF_PTR_(perf_gauge_ *, root));
+        }
+        to->open = root ? root : &t->root;
     }
+    perf_root_tell_(to->open, PERF_NULL_, 0);
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
     perf_deeper_(t, to->calls - t->extra);

@@ -574,7 +574,7 @@ PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t al
 PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
 {
     perf_recorder_ *t;
-    perf_cell_     *c;
+    perf_cell_     *c, *root;
     uint64_t        open = 0;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
@@ -582,6 +582,12 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
         open += depth > strayed ? depth - strayed : 0;
         for (c = PERF_ACQ_(&t->open); depth > strayed && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+        for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
+            c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));
+            open += c ? c->depth + PERF_GET_(&root->max) : 0;
+            for (; c && c->parent; c = c->parent)
+                perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+        }
     }
     return open;
 }
