@@ -936,6 +936,27 @@ PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
     return n;
 }
 
+/* n more scopes of thread t will be found open there, but have ended elsewhere. */
+PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(&t->strayed);
+    while (!perf_claim_(&t->strayed, was, was + n));
+}
+
+/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
+PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
+{
+    uint32_t strayed = PERF_GET_(&t->strayed);
+
+    strayed = strayed >> 31 ? 0 : strayed < n ? strayed : PERF_CAST_(uint32_t, n);
+    if (strayed)
+        perf_stray_(t, 0 - strayed);
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
+}
+
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
  * all of them only when their number has doubled.                                                */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
@@ -943,7 +964,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
-    uint64_t         dropped;
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
@@ -967,9 +987,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    dropped = perf_open_drop_(t, &t->root);     /* what the thread before left open               */
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped > t->strayed ? dropped - t->strayed : 0);
-    t->ranges = t->strayed = 0;
+    perf_abandon_(t, perf_open_drop_(t, &t->root));     /* what the thread before left open       */
+    t->ranges = 0;
     PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
     PERF_SET_(&t->away, UINT64_C(0));
     t->thread = thread;
@@ -1411,7 +1430,6 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
 {
     perf_cell_ *p = t->open;
     uint64_t    dropped;
-    uint32_t    strayed, known;
 
     while (p && p != (again ? outer : c))
         p = p->parent;
@@ -1427,11 +1445,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
         c->again_open = c->held = 0;
         PERF_REL_(&t->open, outer);
     }
-    do {
-        strayed = PERF_GET_(&t->strayed);
-        known = strayed < dropped ? strayed : PERF_CAST_(uint32_t, dropped);
-    } while (known && !perf_claim_(&t->strayed, strayed, strayed - known));
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped - known);
+    perf_abandon_(t, dropped);
     return 1;
 }
 
@@ -1489,7 +1503,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
     int             ours, again = outer != c->parent, ordered = 0;
     uint64_t        d, within, own;
-    uint32_t        before, depth;
+    uint32_t        depth;
 
     t = perf_recorder_get_();
     ours = t == s->rec;
@@ -1511,9 +1525,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
             sink->end(t, perf_depth_(t) + 1);
     } else {
         perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
-        do                                      /* its own thread will find it not ended          */
-            before = PERF_GET_(&s->rec->strayed);
-        while (!perf_claim_(&s->rec->strayed, before, before + 1));
+        perf_stray_(s->rec, 1);                 /* its own thread will find it not ended          */
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* the other end took it for abandoned            */
@@ -1879,6 +1891,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
                     PERF_SET_(&root->inside, root->sum);
             }
             perf_root_tell_(root, PERF_NULL_, 0);
+            perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
             perf_unlock_(t->home);

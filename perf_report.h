@@ -578,9 +578,9 @@ PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
     uint64_t        open = 0;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        uint32_t depth = perf_depth_(t), strayed = PERF_GET_(&t->strayed);
-        open += depth > strayed ? depth - strayed : 0;
-        for (c = PERF_ACQ_(&t->open); depth > strayed && c->parent; c = c->parent)
+        int32_t depth = PERF_CAST_(int32_t, perf_depth_(t) - PERF_GET_(&t->strayed));
+        open += depth > 0 ? PERF_CAST_(uint32_t, depth) : 0;
+        for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
         for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
             c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));

@@ -392,6 +392,10 @@ static void moved(void)
           "%g of %g calls", (double)lost.n[PERF_LOSS_FOREIGN_], r.calls);
     CHECK(!lost.n[PERF_LOSS_ABANDONED_] && r.total <= 0 && r.self <= 0, "%g in totals, %g", r.total, r.self);
     EQUAL("open", number_of("open"), 2 * MOVERS);
+    {
+        PERF_SCOPE("later");
+        EQUAL("and one more", number_of("open"), 2 * MOVERS + 1);
+    }
 }
 
 static pthread_barrier_t half;
