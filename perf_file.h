@@ -142,28 +142,26 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
 
-/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  It is no more than
- * that when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
- * with it and would end the host is taken back.                                                  */
+/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
+ * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
+ * with it, and would end the host, is taken back.                                                */
 PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int closes)
 {
     int ok;
 #ifdef PERF_SIG_BLOCK_
-    unsigned long hold[32] = {0}, was[32], pending[32] = {0};   /* a sigset_t is shorter          */
+    unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
     const long    now[4] = {0, 0, 0, 0};
-    int           held;
 
     (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
     hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
-    held = !perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
+    (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
     ok = perf_fwrite_(s, 1, n, file) == n;
     ok = !(closes ? perf_fclose_(file) : perf_fflush_(file)) && ok;
 #ifdef PERF_SIG_BLOCK_
-    if (held && !ok && !perf_sigpending_(pending) && pending[0] & hold[0])
+    if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
         (void)perf_sigtimedwait_(hold, PERF_NULL_, now);
-    if (held)
-        (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
+    (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
 #endif
     return ok;
 }

@@ -189,10 +189,7 @@ PERF_COLD_FN_ int perf_counter_invariant_(void)
     return (d >> 8 & 1) != 0;
 }
 #else
-PERF_FN int perf_counter_invariant_(void)
-{
-    return 1;                                   /* by definition of the other counters            */
-}
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
 #endif
 
 typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
@@ -350,9 +347,7 @@ PERF_COLD_FN_ void perf_image_pin_(void)
         (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
 }
 #else
-PERF_FN void perf_image_pin_(void)
-{
-}
+#define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
 
 /* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
@@ -2059,10 +2054,7 @@ PERF_FN const perf_core_ *perf_core_get_(void)
     return perf_core_table_();
 }
 
-PERF_FN perf_registry_ *perf_registry_read_(void)
-{
-    return perf_registry_get_();
-}
+#define perf_registry_read_ perf_registry_get_
 #endif
 
 /* ---- sources ---- */

@@ -1598,30 +1598,18 @@ PERF_FN perf_status perf_report(void)
 
 /* ---- trace ---- */
 
-/* Three digits of v < 1000; returns where the first is that counts. */
-PERF_FN int perf_digits_3_(char *p, uint32_t v)
-{
-    p[0] = PERF_CAST_(char, '0' + v / 100);
-    p[1] = PERF_CAST_(char, '0' + v / 10 % 10);
-    p[2] = PERF_CAST_(char, '0' + v % 10);
-    return v < 10 ? 2 : v < 100;
-}
-
 /* Nanoseconds as microseconds with three decimals, exact. */
 PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
-    uint64_t us = ns / 1000;
-    char     text[8];
-    int      from = perf_digits_3_(text, PERF_CAST_(uint32_t, us % 1000));
+    char     text[24], *at = text + sizeof text;
+    uint32_t rest = PERF_CAST_(uint32_t, ns % 1000);
+    int      i;
 
-    if (us >= 1000) {
-        p = perf_digits_(p, us / 1000);
-        from = 0;
-    }
-    PERF_LIBC_(memcpy)(p, text + from, 4);
-    p += 3 - from;
-    *p = '.';
-    (void)perf_digits_3_(p + 1, PERF_CAST_(uint32_t, ns - us * 1000));
+    for (i = 0; i < 3; i++, rest /= 10)
+        *--at = PERF_CAST_(char, '0' + rest % 10);
+    *--at = '.';
+    p = perf_digits_(p, ns / 1000);
+    PERF_LIBC_(memcpy)(p, at, 4);
     return p + 4;
 }
 
@@ -1635,12 +1623,9 @@ typedef struct perf_epoch_ {
 
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
 {
-    perf_epoch_ e;
+    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
+                     PERF_NULL_};
 
-    e.ticks = r->clock ? r->made.ns : r->made.ticks;
-    e.ns = r->made.ns;
-    e.tick_ns = perf_scope_tick_ns_(r);
-    e.older = PERF_NULL_;
     return e;
 }
 
@@ -1663,8 +1648,6 @@ typedef struct perf_json_ {
     perf_epoch_     epoch;
     char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
     uint32_t        names;
-    uint64_t        ms;         /* whose text is kept: most events have that of the one before    */
-    char            ms_text[24], *ms_end;
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
@@ -1697,25 +1680,6 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
     return o.len;
 }
 
-PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
-{
-    uint64_t ms = ns / 1000000;
-    uint32_t rest = PERF_CAST_(uint32_t, ns - ms * 1000000);
-
-    if (!ms)
-        return perf_digits_us_(p, ns);
-    if (ms != j->ms) {
-        j->ms = ms;
-        j->ms_end = perf_digits_(j->ms_text, ms);
-    }
-    PERF_LIBC_(memcpy)(p, j->ms_text, sizeof j->ms_text);
-    p += j->ms_end - j->ms_text;
-    (void)perf_digits_3_(p, rest / 1000);
-    p[3] = '.';
-    (void)perf_digits_3_(p + 4, rest % 1000);
-    return p + 7;
-}
-
 /* The other kinds: counters, instants, spans that may overlap. */
 PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const perf_events_ *e,
                                     const char *where)
@@ -1733,8 +1697,8 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
                                 half || z->kind == PERF_KIND_COUNT_ ? &bare : site, e,
                                 z->kind == PERF_KIND_INSTANT_ ? z->remarks : 0);
-        f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
-                                             : start);
+        f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
+                                         : start);
         if (z->kind == PERF_KIND_ASYNC_) {
             perf_file_put_(f, ",\"id\":\"");
             f->p = perf_digits_(f->p, z->extra);
@@ -1789,7 +1753,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
                                     value);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_json_time_(j, f->p, start);
+        f->p = perf_digits_us_(f->p, start);
         PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         PERF_LIBC_(memcpy)(f->p, where, sizeof where);

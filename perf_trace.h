@@ -599,31 +599,24 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const
     }
 }
 
-/* Opens a file that stands at `path` at once, to be read while it grows; 0: cannot. */
-PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
-{
-#if PERF_POSIX_FILES_
-    if (!perf_file_begin_(f, path))
-        return 0;
-    if (!f->direct && perf_rename_(f->part, path)) {
-        (void)perf_file_end_(f, path, 0);
-        f->failed = 1;
-    }
-    PERF_FREE(f->part);
-    f->part = PERF_NULL_;
-#else
-    f->file = fopen(path, "wb");                /* Windows cannot rename an open file             */
-    f->failed = !f->file;
-#endif
-    return !f->failed;
-}
-
+/* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
 PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
 
     f->written = s->whole = 0;
-    if (!perf_file_open_(f, s->path))
+#if PERF_POSIX_FILES_
+    if (perf_file_begin_(f, s->path) && !f->direct && perf_rename_(f->part, s->path)) {
+        (void)perf_file_end_(f, s->path, 0);
+        f->failed = 1;
+    }
+    PERF_FREE(f->part);
+    f->part = PERF_NULL_;
+#else
+    f->file = fopen(s->path, "wb");             /* Windows cannot rename an open file             */
+    f->failed = !f->file;
+#endif
+    if (f->failed)
         return 0;
     f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
@@ -969,17 +962,13 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
     return k->to[k->count++];
 }
 
-/* "clock within 1234 ns of the others" */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
     perf_out_ o = perf_out_open_(to, cap);
-    uint64_t  by = PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
 
-    perf_put_(&o, by >> 63 ? "clock moved by -" : "clock moved by ");
-    perf_put_u64_(&o, by >> 63 ? 0 - by : by);
-    perf_put_(&o, " ns, within ");
-    perf_put_u64_(&o, PERF_CAST_(uint64_t, m->part[m->at].bound_ns));
-    perf_put_(&o, " ns");
+    perf_putf_(&o, "clock moved by %.0f ns, within %.0f ns",
+               PERF_CAST_(double, m->part[m->at].offset_ns),
+               PERF_CAST_(double, m->part[m->at].bound_ns));
     return o.len;
 }
 
