@@ -869,7 +869,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     if (!e->value)
         return;
     PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
-    PERF_LIBC_(memset)(from, 255, sizeof from); /* by depth: when its latest scope began          */
+    PERF_LIBC_(memset)(scope, 255, sizeof scope);       /* by depth: the latest        */
     for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
@@ -877,7 +877,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
             from[z.depth] = z.start;
             scope[z.depth] = PERF_CAST_(uint32_t, at);
         } else if (z.kind == PERF_KIND_INSTANT_ && z.remarks < i && z.depth &&
-                   z.start >= from[z.depth]) {
+                   scope[z.depth] < at && z.start >= from[z.depth]) {
             k = &room[scope[z.depth]];
             for (n = *k; n && e->event[n].what != e->event[z.remarks].what; n = room[n])
                 room[at]++;

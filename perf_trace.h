@@ -433,7 +433,7 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         if (w->file.p > w->file.limit)
             perf_file_flush_(&w->file);
         ns = perf_epoch_ns_(&w->epoch, edge->ticks);
-        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
+        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && w->ties)
             tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
         ns = ns < last ? last : ns;
         if (edge->name && edge->value) {

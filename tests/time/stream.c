@@ -855,6 +855,25 @@ static void no_signal(const char *path)
     CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
 }
 
+/* A device that has gone reads as all ones. */
+static void dead_clock(const char *path)
+{
+    uint64_t was = now_ns;
+
+    perf_reset();
+    now_ns = UINT64_MAX;
+    {
+        PERF_SCOPE("still open");
+        PERF_SCOPE_VALUE("of a dead clock", 1);
+        {
+            PERF_SCOPE("ended");
+        }
+        CHECK(perf_trace_save_perfetto(path) == PERF_OK && perf_trace_save(path) == PERF_OK, "saved");
+    }
+    now_ns = was;
+    perf_reset();
+}
+
 /* The file is whole up to its last write, and no memory is lost: a sanitizer looks when this ends. */
 static void never_ended(const char *path)
 {
@@ -898,6 +917,7 @@ int main(void)
     long_stream();
     odd_streams(first_path);
     no_signal(first_path);
+    dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);
     remove(other_path);
