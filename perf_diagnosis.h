@@ -408,7 +408,7 @@ PERF_COLD_FN_ void perf_put_threads_(perf_out_ *o, perf_registry_ *r, int json)
 
     for (t = PERF_ACQ_(&r->recorders); t && (json || n < 8); t = t->next) {
         perf_proc_read_(t->thread, "schedstat", sched, 2);
-        away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_GET_(&t->away);
+        away = PERF_GET_(&t->request) & PERF_ASK_RESET_ ? 0 : PERF_ACQ_(&t->away);
         if (!sched[0] || !perf_lock_(r))
             continue;
         PERF_LIBC_(memcpy)(name, t->name, sizeof name);

@@ -390,7 +390,7 @@ PERF_COLD_FN_ void perf_folded_go_(void *with)
             perf_folded_name_(&w->file, names[node[path[--depth]].name]->site.name);
             *w->file.p++ = depth ? ';' : ' ';
         }
-        perf_file_number_(&w->file, PERF_CAST_(uint64_t, ns + 0.5));
+        w->file.p = perf_digits_(w->file.p, PERF_CAST_(uint64_t, ns + 0.5));
         *w->file.p++ = '\n';
     }
     perf_file_flush_(&w->file);

@@ -92,6 +92,9 @@ PERF_END_DECLS
 #define perf_inode_ stat
 #define perf_stat_  stat
 #endif
+#if defined(__linux__) && !defined(__mips__) && !defined(__sparc__)
+#define PERF_SIG_BLOCK_ 0       /* a number as of SIGPIPE, 13, and SIGXFSZ, 25, below             */
+#endif
 #define PERF_S_REGULAR_(mode) (((mode) & 0170000) == 0100000)   /* on every system                */
 
 PERF_BEGIN_DECLS
@@ -103,6 +106,13 @@ extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+#ifdef PERF_SIG_BLOCK_
+extern int perf_sigmask_(int, const unsigned long *, unsigned long *)
+    __asm__(PERF_SYM_("sigprocmask"));
+extern int perf_sigpending_(unsigned long *) __asm__(PERF_SYM_("sigpending"));
+extern int perf_sigtimedwait_(const unsigned long *, void *, const long *)
+    __asm__(PERF_SYM_("sigtimedwait"));
+#endif
 PERF_END_DECLS
 #endif
 
@@ -116,7 +126,7 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_stderr_, perf_fflush_  of <stdio.h>                                                     */
+ *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -132,13 +142,42 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
 
+/* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
+ * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
+ * with it, and would end the host, is taken back.                                                */
+PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int closes)
+{
+    int ok;
+#ifdef PERF_SIG_BLOCK_
+    unsigned long hold[32] = {0}, was[32] = {0}, pending[32] = {0};     /* sigset_t is shorter   */
+    const long    now[4] = {0, 0, 0, 0};
+
+    (void)perf_sigpending_(pending);            /* what the host has waiting stays                */
+    hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
+    (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
+#endif
+    ok = perf_fwrite_(s, 1, n, file) == n;
+    ok = !(closes ? perf_fclose_(file) : perf_fflush_(file)) && ok;
+#ifdef PERF_SIG_BLOCK_
+    if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
+        (void)perf_sigtimedwait_(hold, PERF_NULL_, now);
+    (void)perf_sigmask_(PERF_SIG_BLOCK_ + 2, was, PERF_NULL_);
+#endif
+    return ok;
+}
+
+PERF_COLD_FN_ void perf_file_close_(perf_file_ *f)
+{
+    f->failed |= f->file && !perf_out_write_(f->file, "", 0, 1);
+    f->file = PERF_NULL_;
+}
+
 /* Writes out the buffer: for those who write at p themselves, when they are past limit. */
 PERF_COLD_FN_ void perf_file_flush_(perf_file_ *f)
 {
     size_t n = PERF_CAST_(size_t, f->p - f->begin);
 
-    if (n && perf_fwrite_(f->begin, 1, n, f->file) != n)
-        f->failed = 1;
+    f->failed |= n && !perf_out_write_(f->file, f->begin, n, 0);
     f->written += n;
     f->p = f->begin;
 }
@@ -320,12 +359,10 @@ PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
 PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
 {
 #if PERF_POSIX_FILES_
-    if (f->durable && keep && !f->direct && (perf_fflush_(f->file) || perf_fsync_(f->fd)))
+    if (f->durable && keep && !f->direct && perf_fsync_(f->fd))
         f->failed = 1;
 #endif
-    if (f->file && perf_fclose_(f->file))
-        f->failed = 1;
-    f->file = PERF_NULL_;
+    perf_file_close_(f);
 #if defined(_WIN32)
     if (keep && !f->failed)
         (void)perf_remove_(path);               /* rename does not replace on Windows             */

@@ -189,10 +189,7 @@ PERF_COLD_FN_ int perf_counter_invariant_(void)
     return (d >> 8 & 1) != 0;
 }
 #else
-PERF_FN int perf_counter_invariant_(void)
-{
-    return 1;                                   /* by definition of the other counters            */
-}
+#define perf_counter_invariant_() 1             /* by definition of the other counters            */
 #endif
 
 typedef struct perf_name_ {     /* one name, never freed; scopes by name point to `site`          */
@@ -322,6 +319,7 @@ typedef struct perf_registry_ {
     void (*put_diagnosis)(struct perf_out_ *, int json);                /* of perf_diagnosis.h    */
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
+    uint64_t        reset;      /* ticks of the last one                                          */
 } perf_registry_;
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -349,9 +347,7 @@ PERF_COLD_FN_ void perf_image_pin_(void)
         (void)perf_dlopen_(info[0], 0x1005);    /* RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE        */
 }
 #else
-PERF_FN void perf_image_pin_(void)
-{
-}
+#define perf_image_pin_() PERF_CAST_(void, 0)
 #endif
 
 /* Private, anonymous and without reserve, as each kernel spells it; strict C99 hides the names. */
@@ -490,8 +486,12 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 {
     uint32_t me = perf_thread_id_(), process = perf_process_id_(), was;
 
-    while (PERF_ACQ_(&r->process) != process) {  /* a child may have many threads: one does it */
-        was = PERF_GET_(&r->forked);
+    while ((was = PERF_ACQ_(&r->process)) != process) {
+#if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
+        if (was && PERF_ACQ_(&r->recorders) && PERF_ACQ_(&r->recorders)->home)
+            return 0;                           /* the child of vfork: its parent's memory        */
+#endif
+        was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
         if (was != process && perf_claim_(&r->forked, was, process))
             perf_forked_(r, process);
     }
@@ -767,12 +767,41 @@ PERF_COLD_FN_ int perf_stream_flush_(perf_registry_ *r, perf_recorder_ *t)
     return PERF_GET_(&stream->state) == PERF_STREAM_ON_;
 }
 
-/* Forgets the durations that are still to be counted. */
-PERF_COLD_FN_ void perf_late_clear_(perf_recorder_ *t)
+/* Empties a cell; its place in the tree and its memory stay. */
+PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
 {
-    int i;
+    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
+                              &c->max};
+    uint32_t        i;
 
-    for (i = 0; i < PERF_LATE_; i++)
+    for (i = 0; i < sizeof zero / sizeof *zero; i++)
+        PERF_SET_(zero[i], UINT64_C(0));
+    PERF_SET_(&c->low, PERF_NO_LOW_);
+    PERF_SET_(&c->min, ~UINT64_C(0));
+    if (c->gauge)
+        PERF_SET_(&c->gauge->n, UINT64_C(0));
+    for (i = 0; c->buckets && i < c->buckets->room; i++)
+        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
+}
+
+/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
+PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
+{
+    perf_cell_ *c, *first;
+    uint32_t    i;
+
+    for (i = 0; i < t->room; i++) {
+        first = c = t->cell[i];
+        if (c)
+            do
+                perf_cell_clear_(c);
+            while ((c = c->kin) != first);
+    }
+    for (c = t->open; c->parent; c = c->parent)
+        c->held = 1;
+    PERF_SET_(&t->root.inside, UINT64_C(0));
+    PERF_SET_(&t->away, UINT64_C(0));
+    for (i = 0; i < PERF_LATE_; i++)            /* durations that are still to be counted         */
         PERF_SET_(&t->late[i], &t->waste);
 }
 
@@ -783,7 +812,7 @@ PERF_COLD_FN_ void perf_recorder_start_(perf_registry_ *r, perf_recorder_ *t, ui
 
     PERF_LIBC_(memset)(t, 0, sizeof *t);
     t->open = &t->root;                         /* the tree, empty                                */
-    perf_late_clear_(t);
+    perf_recorder_clear_(t);
     t->home = r;
     t->number = ++r->threads;
     t->foreign_track = !thread;
@@ -888,19 +917,41 @@ PERF_INLINE_FN_ void perf_deeper_(perf_recorder_ *t, uint64_t calls)
 PERF_COLD_FN_ uint64_t perf_open_drop_(perf_recorder_ *t, perf_cell_ *to)
 {
     perf_cell_ *c = t->open;
-    uint64_t    n = 0;
+    uint64_t    n = 0, more;
 
     for (; c != to && c->parent; c = c->parent) {
         n += 1u + c->again_open;
         perf_deeper_(t, 0 - PERF_CAST_(uint64_t, c->again_open));
         c->again_open = c->held = 0;
-        if (c->inside > c->sum) {
-            PERF_ADD_(c->parent->inside, c->inside - c->sum);
-            PERF_SET_(&c->inside, c->sum);
+        more = c->inside + c->within - c->sum;
+        if (more - 1 < c->inside) {             /* so much and at least 1                         */
+            PERF_ADD_(c->parent->inside, more);
+            PERF_SET_(&c->inside, c->inside - more);
         }
     }
     PERF_REL_(&t->open, to);
     return n;
+}
+
+/* n more scopes of thread t will be found open there, but have ended elsewhere. */
+PERF_COLD_FN_ void perf_stray_(perf_recorder_ *t, uint32_t n)
+{
+    uint32_t was;
+
+    do
+        was = PERF_GET_(&t->strayed);
+    while (!perf_claim_(&t->strayed, was, was + n));
+}
+
+/* n scopes were found open that will not end here: lost, unless they have ended elsewhere. */
+PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
+{
+    uint32_t strayed = PERF_GET_(&t->strayed);
+
+    strayed = strayed >> 31 ? 0 : strayed < n ? strayed : PERF_CAST_(uint32_t, n);
+    if (strayed)
+        perf_stray_(t, 0 - strayed);
+    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
 }
 
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
@@ -910,7 +961,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
 #if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
-    uint64_t         dropped;
 
     if (r->alive >= r->scan_at) {
         for (t = r->recorders; t; t = t->next)
@@ -934,9 +984,8 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     if (*p)
         *p = t->next_same;
     t->gone = 0;
-    dropped = perf_open_drop_(t, &t->root);     /* what the thread before left open               */
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped > t->strayed ? dropped - t->strayed : 0);
-    t->ranges = t->strayed = 0;
+    perf_abandon_(t, perf_open_drop_(t, &t->root));     /* what the thread before left open       */
+    t->ranges = 0;
     PERF_LIBC_(memset)(&t->looked, 0, sizeof t->looked);
     PERF_SET_(&t->away, UINT64_C(0));
     t->thread = thread;
@@ -952,43 +1001,6 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     (void)thread;
     return PERF_NULL_;
 #endif
-}
-
-/* Empties a cell; its place in the tree and its memory stay. */
-PERF_COLD_FN_ void perf_cell_clear_(perf_cell_ *c)
-{
-    uint64_t *const zero[] = {&c->count, &c->sum, &c->inside, &c->again, &c->within, &c->span,
-                              &c->max};
-    uint32_t        i;
-
-    for (i = 0; i < sizeof zero / sizeof *zero; i++)
-        PERF_SET_(zero[i], UINT64_C(0));
-    PERF_SET_(&c->low, PERF_NO_LOW_);
-    PERF_SET_(&c->min, ~UINT64_C(0));
-    if (c->gauge)
-        PERF_SET_(&c->gauge->n, UINT64_C(0));
-    for (i = 0; c->buckets && i < c->buckets->room; i++)
-        PERF_SET_(&c->buckets->n[i], UINT64_C(0));
-}
-
-/* Empties a recorder.  Scopes that are open now count from here on: their ends are cold ones. */
-PERF_COLD_FN_ void perf_recorder_clear_(perf_recorder_ *t)
-{
-    perf_cell_ *c, *first;
-    uint32_t    i;
-
-    for (i = 0; i < t->room; i++) {
-        first = c = t->cell[i];
-        if (c)
-            do
-                perf_cell_clear_(c);
-            while ((c = c->kin) != first);
-    }
-    for (c = t->open; c->parent; c = c->parent)
-        c->held = 1;
-    PERF_SET_(&t->root.inside, UINT64_C(0));
-    PERF_SET_(&t->away, UINT64_C(0));
-    perf_late_clear_(t);
 }
 
 /* Does what other threads have asked for; the owner calls it when it next begins a scope. */
@@ -1308,7 +1320,8 @@ PERF_COLD_FN_ uint32_t perf_remark_read_(const perf_event_ *e, uint64_t left, pe
 {
     uint32_t n = 0;
 
-    if (!left || !e->what || !PERF_EVENT_PART_(e->what))
+    if (!left || !e->what || !PERF_EVENT_PART_(e->what) ||
+        (e->what & 0xff) - 1 > PERF_REMARK_IS_TEXT_ - 1)
         return 0;
     PERF_LIBC_(memset)(m, 0, sizeof *m);
     m->kind = PERF_CAST_(uint32_t, e->what & 0xff);
@@ -1389,8 +1402,8 @@ PERF_COLD_FN_ void perf_away_(perf_recorder_ *t, perf_cell_ *c, uint64_t d)
     away = away < ns ? away : ns;
     if (now.switches > last.switches && now.waits == last.waits && away > 0 &&
         PERF_CAST_(uint64_t, away) > t->away) {
-        PERF_SET_(&t->away, PERF_CAST_(uint64_t, away));
         PERF_SET_(&t->away_in, PERF_CELL_ID_(c));
+        PERF_REL_(&t->away, PERF_CAST_(uint64_t, away));        /* readers take its name next     */
     }
 }
 
@@ -1414,7 +1427,6 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
 {
     perf_cell_ *p = t->open;
     uint64_t    dropped;
-    uint32_t    strayed, known;
 
     while (p && p != (again ? outer : c))
         p = p->parent;
@@ -1430,11 +1442,7 @@ PERF_COLD_FN_ int perf_open_end_(perf_recorder_ *t, perf_cell_ *c, perf_cell_ *o
         c->again_open = c->held = 0;
         PERF_REL_(&t->open, outer);
     }
-    do {
-        strayed = PERF_GET_(&t->strayed);
-        known = strayed < dropped ? strayed : PERF_CAST_(uint32_t, dropped);
-    } while (known && !perf_claim_(&t->strayed, strayed, strayed - known));
-    PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], dropped - known);
+    perf_abandon_(t, dropped);
     return 1;
 }
 
@@ -1492,7 +1500,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
     int             ours, again = outer != c->parent, ordered = 0;
     uint64_t        d, within, own;
-    uint32_t        before, depth;
+    uint32_t        depth;
 
     t = perf_recorder_get_();
     ours = t == s->rec;
@@ -1514,9 +1522,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
             sink->end(t, perf_depth_(t) + 1);
     } else {
         perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
-        do                                      /* its own thread will find it not ended          */
-            before = PERF_GET_(&s->rec->strayed);
-        while (!perf_claim_(&s->rec->strayed, before, before + 1));
+        perf_stray_(s->rec, 1);                 /* its own thread will find it not ended          */
         c = perf_cell_get_(t, PERF_CELL_ID_(c));
     }
     if (ours && !ordered) {                     /* the other end took it for abandoned            */
@@ -1832,6 +1838,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
+    if (span->start < PERF_GET_(&t->home->reset))
+        span->start = t->home->reset;           /* counts from there                              */
     d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
     if (t->ring_limit) {
         at = perf_ring_take_(t, 3 * sizeof(perf_event_));
@@ -1839,6 +1847,16 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         perf_entry_(t, at + sizeof(perf_event_), d, 0);
         perf_event_end_(t, at, 2, span->start, PERF_EVENT_MORE_ | c->tag);
     }
+}
+
+/* Reports find the scopes of a fibre that waits through the root of its chain: `min` is the address
+ * of the innermost, `max` how many recursive calls are open, `gauge` the root made before it.    */
+PERF_COLD_FN_ void perf_root_tell_(perf_cell_ *c, const perf_cell_ *waits, uint64_t calls)
+{
+    while (c->parent)
+        c = c->parent;
+    PERF_SET_(&c->max, calls);
+    PERF_REL_(&c->min, PERF_CAST_(uint64_t, PERF_PTR_(uintptr_t, waits)));
 }
 
 /* Puts away one chain of open scopes and brings back another one.  A cell knows whether it is open,
@@ -1857,6 +1875,7 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
     from->open = t->open->parent ? t->open : PERF_NULL_;
     from->calls = t->extra;
     from->left = now;
+    perf_root_tell_(t->open, from->open, t->extra);
     if (!from->open) {
         t->open->kin = t->roots;
         t->roots = t->open;
@@ -1868,6 +1887,8 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
                 if (root->inside > root->sum)
                     PERF_SET_(&root->inside, root->sum);
             }
+            perf_root_tell_(root, PERF_NULL_, 0);
+            perf_stray_(to->rec, 0 - to->open->depth - PERF_CAST_(uint32_t, to->calls));
             root->kin = to->rec->parted;
             PERF_SET_(&to->rec->parted, root);
             perf_unlock_(t->home);
@@ -1878,11 +1899,16 @@ PERF_COLD_FN_ void perf_core_fiber_(perf_fiber *from, perf_fiber *to)
             perf_unlock_(t->home);
         }
         PERF_LIBC_(memset)(to, 0, sizeof *to);
-        to->open = t->roots ? t->roots : perf_cell_fresh_(t);
-        t->roots = t->roots ? t->roots->kin : t->roots;
-        if (!to->open)
-            to->open = &t->root;
+        root = t->roots ? t->roots : perf_cell_fresh_(t);
+        if (t->roots) {
+            t->roots = root->kin;
+        } else if (root) {
+            root->gauge = t->root.gauge;
+            PERF_REL_(&t->root.gauge, PERF_PTR_(perf_gauge_ *, root));
+        }
+        to->open = root ? root : &t->root;
     }
+    perf_root_tell_(to->open, PERF_NULL_, 0);
     if (to->open->parent)                       /* it was away: no time of its own                */
         PERF_ADD_(to->open->inside, now - (to->left < t->birth ? t->birth : to->left));
     perf_deeper_(t, to->calls - t->extra);
@@ -2030,10 +2056,7 @@ PERF_FN const perf_core_ *perf_core_get_(void)
     return perf_core_table_();
 }
 
-PERF_FN perf_registry_ *perf_registry_read_(void)
-{
-    return perf_registry_get_();
-}
+#define perf_registry_read_ perf_registry_get_
 #endif
 
 /* ---- sources ---- */
@@ -2089,6 +2112,7 @@ PERF_FN void perf_reset(void)
     if (!r || !perf_lock_(r))
         return;
     perf_ask_(r, PERF_ASK_RESET_);
+    PERF_SET_(&r->reset, perf_scope_ticks_(r));
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));

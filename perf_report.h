@@ -88,7 +88,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_tree_, perf_tree_make_, perf_tree_sort_, perf_tree_free_  the call tree; NULL: no memory
  *   perf_node_, perf_tree_path_, PERF_TREE_DEPTH_  a path of names; that of a cell; the deepest
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
- *   perf_zone_, perf_zone_at_  one event, decoded; perf_file_number_, perf_digits_us_  digits
+ *   perf_zone_, perf_zone_at_  one event, decoded; perf_digits_us_  digits
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()
  *   perf_loop_, PERF_COUNTERS_, perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
@@ -509,7 +509,7 @@ PERF_COLD_FN_ void perf_put_losses_(perf_out_ *o, const perf_snapshot_ *s, int j
     size_t          i;
 
     for (i = 0; !json && t && i < 4; t = t->next)
-        if (PERF_GET_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
+        if (PERF_ACQ_(&t->away) && !(PERF_GET_(&t->request) & PERF_ASK_RESET_) && ++i)
             perf_putf_(o, "note: a call of %.40s was without a processor for %g\n",
                        PERF_ACQ_(&s->registry->names)[PERF_GET_(&t->away_in)]->site.name,
                        PERF_CAST_(double, PERF_GET_(&t->away)));
@@ -544,14 +544,6 @@ PERF_COLD_FN_ void perf_put_counters_(perf_out_ *o, const perf_snapshot_ *s)
     }
 }
 
-/* Scopes of a thread that are open now. */
-PERF_FN uint32_t perf_depth_of_(perf_recorder_ *t)
-{
-    uint32_t depth = perf_depth_(t), strayed = PERF_GET_(&t->strayed);
-
-    return depth > strayed ? depth - strayed : 0;
-}
-
 /* The first names of many, each once. */
 typedef struct perf_few_ {
     const char *name[8];
@@ -582,14 +574,20 @@ PERF_COLD_FN_ void perf_put_few_(perf_out_ *o, const perf_few_ *few, uint64_t al
 PERF_COLD_FN_ uint64_t perf_open_scopes_(perf_registry_ *r, perf_few_ *few)
 {
     perf_recorder_ *t;
-    perf_cell_     *c;
+    perf_cell_     *c, *root;
     uint64_t        open = 0;
 
     for (t = PERF_ACQ_(&r->recorders); t; t = t->next) {
-        open += perf_depth_of_(t);
-        for (c = perf_depth_of_(t) ? PERF_ACQ_(&t->open) : PERF_NULL_;
-             c && c->parent; c = c->parent)
+        int32_t depth = PERF_CAST_(int32_t, perf_depth_(t) - PERF_GET_(&t->strayed));
+        open += depth > 0 ? PERF_CAST_(uint32_t, depth) : 0;
+        for (c = PERF_ACQ_(&t->open); depth > 0 && c->parent; c = c->parent)
             perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+        for (root = &t->root; root; root = PERF_PTR_(perf_cell_ *, PERF_ACQ_(&root->gauge))) {
+            c = PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, PERF_ACQ_(&root->min)));
+            open += c ? c->depth + PERF_GET_(&root->max) : 0;
+            for (; c && c->parent; c = c->parent)
+                perf_few_add_(few, PERF_ACQ_(&r->names)[PERF_CELL_ID_(c)]->site.name);
+        }
     }
     return open;
 }
@@ -871,7 +869,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
     if (!e->value)
         return;
     PERF_LIBC_(memset)(room, 0, PERF_CAST_(size_t, e->count) * sizeof *room);
-    PERF_LIBC_(memset)(from, 255, sizeof from); /* by depth: when its latest scope began          */
+    PERF_LIBC_(memset)(scope, 255, sizeof scope);       /* by depth: the latest        */
     for (i = at = 0; i < e->count; at = i) {
         if (!perf_zone_at_(e, &i, r, &z))
             continue;
@@ -879,7 +877,7 @@ PERF_HOT_FN_ void perf_events_values_(perf_events_ *e, perf_registry_ *r, uint32
             from[z.depth] = z.start;
             scope[z.depth] = PERF_CAST_(uint32_t, at);
         } else if (z.kind == PERF_KIND_INSTANT_ && z.remarks < i && z.depth &&
-                   z.start >= from[z.depth]) {
+                   scope[z.depth] < at && z.start >= from[z.depth]) {
             k = &room[scope[z.depth]];
             for (n = *k; n && e->event[n].what != e->event[z.remarks].what; n = room[n])
                 room[at]++;
@@ -973,7 +971,7 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
     perf_tree_     *tree = PERF_CAST_(perf_tree_ *, PERF_MALLOC(sizeof *tree));
     perf_recorder_ *t;
     perf_cell_     *c, *first;
-    perf_node_     *n;
+    perf_node_     *n, *up;
     uint32_t        id;
 
     if (tree)
@@ -992,9 +990,11 @@ PERF_COLD_FN_ perf_tree_ *perf_tree_make_(perf_registry_ *r)
                     perf_tree_cell_(tree, c);
     for (n = tree->node + tree->count; n-- != tree->node;) {        /* parents come before        */
         n->size += n->self;
-        if (n->total < n->size)                 /* it is still open                               */
+        if (n->total < n->size)                 /* it is still open, or was never ended           */
             n->total = n->size;
-        tree->node[n->parent].size += n->size;
+        up = &tree->node[n->parent];
+        up->size += n->size;
+        up->total = up->total < n->total ? n->total : up->total;
     }
     return tree;
 }
@@ -1544,7 +1544,7 @@ PERF_FN size_t perf_report_text(char *buf, size_t cap, const perf_report_opts *o
 PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
 {
     const char *s, *blank = p;
-    int         column = 0, n, whole;
+    int         column = 0, n, whole = 1;
 
     for (s = p; *s; s += n) {
         n = perf_utf8_(s);
@@ -1554,14 +1554,13 @@ PERF_COLD_FN_ int perf_write_lines_(FILE *file, const char *p, int width)
             blank = s;
         column = *s == '\n' ? 0 : column;
         if (width && column > width && blank > p && *blank == ' ' && *s != ' ') {
-            (void)perf_fwrite_(p, 1, PERF_CAST_(size_t, blank - p), file);
-            (void)perf_fwrite_("\n    ", 1, 5, file);
+            whole = whole && perf_out_write_(file, p, PERF_CAST_(size_t, blank - p), 0) &&
+                    perf_out_write_(file, "\n    ", 5, 0);
             column = 4 + PERF_CAST_(int, s - blank);
             p = blank + 1;
         }
     }
-    whole = perf_fwrite_(p, 1, PERF_CAST_(size_t, s - p), file) == PERF_CAST_(size_t, s - p);
-    return !perf_fflush_(file) && whole;
+    return whole && perf_out_write_(file, p, PERF_CAST_(size_t, s - p), 0);
 }
 
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts)
@@ -1599,36 +1598,19 @@ PERF_FN perf_status perf_report(void)
 
 /* ---- trace ---- */
 
-/* Three digits of v < 1000; returns where the first is that counts. */
-PERF_FN int perf_digits_3_(char *p, uint32_t v)
-{
-    p[0] = PERF_CAST_(char, '0' + v / 100);
-    p[1] = PERF_CAST_(char, '0' + v / 10 % 10);
-    p[2] = PERF_CAST_(char, '0' + v % 10);
-    return v < 10 ? 2 : v < 100;
-}
-
 /* Nanoseconds as microseconds with three decimals, exact. */
 PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
-    uint64_t us = ns / 1000;
-    char     text[8];
-    int      from = perf_digits_3_(text, PERF_CAST_(uint32_t, us % 1000));
+    char     text[24], *at = text + sizeof text;
+    uint32_t rest = PERF_CAST_(uint32_t, ns % 1000);
+    int      i;
 
-    if (us >= 1000) {
-        p = perf_digits_(p, us / 1000);
-        from = 0;
-    }
-    PERF_LIBC_(memcpy)(p, text + from, 4);
-    p += 3 - from;
-    *p = '.';
-    (void)perf_digits_3_(p + 1, PERF_CAST_(uint32_t, ns - us * 1000));
+    for (i = 0; i < 3; i++, rest /= 10)
+        *--at = PERF_CAST_(char, '0' + rest % 10);
+    *--at = '.';
+    p = perf_digits_(p, ns / 1000);
+    PERF_LIBC_(memcpy)(p, at, 4);
     return p + 4;
-}
-
-PERF_FN void perf_file_number_(perf_file_ *f, uint64_t v)
-{
-    f->p = perf_digits_(f->p, v);
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
@@ -1641,12 +1623,9 @@ typedef struct perf_epoch_ {
 
 PERF_COLD_FN_ perf_epoch_ perf_epoch_of_(perf_registry_ *r)
 {
-    perf_epoch_ e;
+    perf_epoch_ e = {r->clock ? r->made.ns : r->made.ticks, r->made.ns, perf_scope_tick_ns_(r),
+                     PERF_NULL_};
 
-    e.ticks = r->clock ? r->made.ns : r->made.ticks;
-    e.ns = r->made.ns;
-    e.tick_ns = perf_scope_tick_ns_(r);
-    e.older = PERF_NULL_;
     return e;
 }
 
@@ -1669,8 +1648,6 @@ typedef struct perf_json_ {
     perf_epoch_     epoch;
     char           *prefix;     /* of all names: record up to its time, PERF_PREFIX_ bytes each   */
     uint32_t        names;
-    uint64_t        ms;         /* whose text is kept: most events have that of the one before    */
-    char            ms_text[24], *ms_end;
 } perf_json_;
 #define PERF_PREFIX_ 128        /* the length in the first byte; longer ones are written anew     */
 
@@ -1690,8 +1667,6 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
     for (; at && o.len < 2 * PERF_FILE_RECORD_; at = e->value ? e->value[at] : 0) {
         if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
-        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
-            continue;
         perf_putf_(&o, "%s%.0s:", args++ ? "," : ",\"args\":{",
                    PERF_ACQ_(&j->registry->names)[m.name]->site.name);
         if (m.kind == PERF_REMARK_IS_TEXT_)
@@ -1703,25 +1678,6 @@ PERF_COLD_FN_ size_t perf_json_head_(perf_json_ *j, char *p, const char *head,
     }
     perf_put_(&o, args ? "},\"ts\":" : ",\"ts\":");
     return o.len;
-}
-
-PERF_FN char *perf_json_time_(perf_json_ *j, char *p, uint64_t ns)
-{
-    uint64_t ms = ns / 1000000;
-    uint32_t rest = PERF_CAST_(uint32_t, ns - ms * 1000000);
-
-    if (!ms)
-        return perf_digits_us_(p, ns);
-    if (ms != j->ms) {
-        j->ms = ms;
-        j->ms_end = perf_digits_(j->ms_text, ms);
-    }
-    PERF_LIBC_(memcpy)(p, j->ms_text, sizeof j->ms_text);
-    p += j->ms_end - j->ms_text;
-    (void)perf_digits_3_(p, rest / 1000);
-    p[3] = '.';
-    (void)perf_digits_3_(p + 4, rest % 1000);
-    return p + 7;
 }
 
 /* The other kinds: counters, instants, spans that may overlap. */
@@ -1741,11 +1697,11 @@ PERF_COLD_FN_ void perf_json_other_(perf_json_ *j, const perf_zone_ *z, const pe
                                       : half ? "e\",\"cat\":\"async" : "b\",\"cat\":\"async",
                                 half || z->kind == PERF_KIND_COUNT_ ? &bare : site, e,
                                 z->kind == PERF_KIND_INSTANT_ ? z->remarks : 0);
-        f->p = perf_json_time_(j, f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
-                                             : start);
+        f->p = perf_digits_us_(f->p, half ? perf_epoch_ns_(&j->epoch, z->start + z->length)
+                                         : start);
         if (z->kind == PERF_KIND_ASYNC_) {
             perf_file_put_(f, ",\"id\":\"");
-            perf_file_number_(f, z->extra);
+            f->p = perf_digits_(f->p, z->extra);
             perf_file_put_(f, "\"");
         } else if (z->kind == PERF_KIND_COUNT_ && perf_is_finite_(value)) {
             perf_file_putf_(f, ",\"args\":{\"value\":%.6f}", value);
@@ -1797,7 +1753,7 @@ PERF_HOT_FN_ void perf_json_thread_(void *with, const perf_events_ *events)
                                     value);
         }
         start = perf_epoch_ns_(&j->epoch, z.start);
-        f->p = perf_json_time_(j, f->p, start);
+        f->p = perf_digits_us_(f->p, start);
         PERF_LIBC_(memcpy)(f->p, ",\"dur\":", 7);
         f->p = perf_digits_us_(f->p + 7, perf_epoch_ns_(&j->epoch, z.start + z.length) - start);
         PERF_LIBC_(memcpy)(f->p, where, sizeof where);

@@ -1370,7 +1370,7 @@ PERF_COLD_FN_ void perf_text_go_(void *with)
 {
     perf_text_file_ *w = PERF_CAST_(perf_text_file_ *, with);
 
-    w->file.failed |= fwrite(w->text, 1, w->len, w->file.file) != w->len || fflush(w->file.file);
+    w->file.failed |= !perf_out_write_(w->file.file, w->text, w->len, 0);
     w->file.failed |= w->file.durable && !w->file.direct &&
                       !perf_text_is_there_(w->file.file, w->text, w->len);
 }
@@ -1397,7 +1397,7 @@ PERF_COLD_FN_ perf_status perf_saving_save_(const char *path,
 
 PERF_COLD_FN_ perf_status perf_text_to_(FILE *file, char *text, size_t len, perf_status status)
 {
-    if (text && (fwrite(text, 1, len, file) != len || fflush(file)))
+    if (text && !perf_out_write_(file, text, len, 0))
         status = PERF_EIO;
     PERF_FREE(text);
     return status;

@@ -374,7 +374,7 @@ typedef struct perf_recorder_ {
     uint32_t     ranges, ranges_room;           /* the sink's: open in this thread, room for them */
     uint32_t    *range;
     uint32_t     sinking;                       /* 1: inside the sink                             */
-    uint32_t     strayed;                       /* of `depth`: ended by another thread            */
+    uint32_t     strayed;                       /* of `depth`: ended elsewhere; < 0: went there  */
     perf_spent_  looked;                        /* at the end of its last long call               */
     uint64_t     away;                          /* ns in a call without a processor, the most     */
     uint32_t     away_in;                       /* name                                           */

@@ -63,16 +63,15 @@ PERF_FN void perf_put_char_(perf_out_ *o, char c)
     o->len++;
 }
 
-PERF_FN void perf_put_(perf_out_ *o, const char *s)
-{
-    while (*s)
-        perf_put_char_(o, *s++);
-}
-
 PERF_FN void perf_put_n_(perf_out_ *o, const char *s, size_t n)
 {
     while (n--)
         perf_put_char_(o, *s++);
+}
+
+PERF_FN void perf_put_(perf_out_ *o, const char *s)
+{
+    perf_put_n_(o, s, PERF_LIBC_(strlen)(s));
 }
 
 /* Writes v in decimal, at most 20 characters without a NUL.  Returns where they end. */

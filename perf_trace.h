@@ -286,8 +286,6 @@ PERF_COLD_FN_ void perf_pf_event_(perf_pf_ *w, uint64_t type, uint32_t name, uin
     for (; e && at; at = e->value ? e->value[at] : 0) {
         if (!perf_remark_read_(&e->event[at], e->count - at, &m))
             break;
-        if (m.kind != PERF_REMARK_IS_VALUE_ && m.kind != PERF_REMARK_IS_TEXT_)
-            continue;
         inner = p = perf_varint_(p, 4 << 3 | 2) + 2;    /* a debug annotation                     */
         p = perf_field_bytes_(p, 10, text, perf_pf_text_(text,
                               PERF_ACQ_(&w->registry->names)[m.name]->site.name));
@@ -435,7 +433,7 @@ PERF_HOT_FN_ uint64_t perf_pf_slices_(perf_pf_ *w, const perf_events_ *e, const 
         if (w->file.p > w->file.limit)
             perf_file_flush_(&w->file);
         ns = perf_epoch_ns_(&w->epoch, edge->ticks);
-        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name)
+        if (PERF_UNLIKELY_(edge->ticks >= tie) && edge->name && w->ties)
             tie = perf_pf_tie_(w, edge->ticks, &depth, &ns);
         ns = ns < last ? last : ns;
         if (edge->name && edge->value) {
@@ -601,31 +599,24 @@ PERF_HOT_FN_ void perf_stream_ties_(perf_streaming_ *s, perf_recorder_ *t, const
     }
 }
 
-/* Opens a file that stands at `path` at once, to be read while it grows; 0: cannot. */
-PERF_COLD_FN_ int perf_file_open_(perf_file_ *f, const char *path)
-{
-#if PERF_POSIX_FILES_
-    if (!perf_file_begin_(f, path))
-        return 0;
-    if (!f->direct && perf_rename_(f->part, path)) {
-        (void)perf_file_end_(f, path, 0);
-        f->failed = 1;
-    }
-    PERF_FREE(f->part);
-    f->part = PERF_NULL_;
-#else
-    f->file = fopen(path, "wb");                /* Windows cannot rename an open file             */
-    f->failed = !f->file;
-#endif
-    return !f->failed;
-}
-
+/* Opens a file that stands at its path at once, to be read while it grows; 0: cannot. */
 PERF_COLD_FN_ int perf_stream_open_(perf_streaming_ *s)
 {
     perf_file_ *f = &s->pf.file;
 
     f->written = s->whole = 0;
-    if (!perf_file_open_(f, s->path))
+#if PERF_POSIX_FILES_
+    if (perf_file_begin_(f, s->path) && !f->direct && perf_rename_(f->part, s->path)) {
+        (void)perf_file_end_(f, s->path, 0);
+        f->failed = 1;
+    }
+    PERF_FREE(f->part);
+    f->part = PERF_NULL_;
+#else
+    f->file = fopen(s->path, "wb");             /* Windows cannot rename an open file             */
+    f->failed = !f->file;
+#endif
+    if (f->failed)
         return 0;
     f->p = f->begin = PERF_PTR_(char *, s->pf.value + s->pf.events);
     f->limit = f->begin + PERF_FILE_BYTES_ - PERF_FILE_RECORD_;
@@ -650,9 +641,7 @@ PERF_COLD_FN_ void perf_stream_fail_(perf_streaming_ *s, perf_status why)
     if (f->file && f->failed && s->whole && !f->direct)
         (void)perf_ftruncate_(f->fd, PERF_CAST_(long, s->whole));
 #endif
-    if (f->file)
-        (void)fclose(f->file);
-    f->file = PERF_NULL_;
+    perf_file_close_(f);
     PERF_SET_(&s->head.state, PERF_STREAM_FAILED_);
     perf_fail_(s->pf.registry, why);
 }
@@ -797,9 +786,8 @@ PERF_FN perf_status perf_trace_stream(const char *path)
         s->pf.value = PERF_PTR_(uint32_t *, s->pf.room + 3 * s->pf.events);
         memcpy(s->path, path, s->path_length + 1);
         status = perf_stream_open_(s) ? PERF_OK : PERF_EIO;
-        if (status != PERF_OK && s->pf.file.file)
-            (void)fclose(s->pf.file.file);
-        s->pf.file.file = status == PERF_OK ? s->pf.file.file : PERF_NULL_;
+        if (status != PERF_OK)
+            perf_file_close_(&s->pf.file);
     }
     if (status == PERF_OK) {
         perf_stream_clock_(s, r);
@@ -854,13 +842,13 @@ PERF_COLD_FN_ perf_status perf_stream_now_(int end)
     (void)perf_stream_flush_(r, PERF_NULL_);
     status = s->head.state == PERF_STREAM_ON_ ? PERF_OK : PERF_EIO;
     if (end) {
-        if (f->file && s->process == PERF_GET_(&r->process) && (fclose(f->file) || f->failed))
-            status = PERF_EIO;
-        f->file = PERF_NULL_;
-        if (status == PERF_OK)
+        if (s->process != PERF_GET_(&r->process))
+            f->file = PERF_NULL_;               /* its parent's                                   */
+        perf_file_close_(f);
+        if (status == PERF_OK && !f->failed)
             PERF_SET_(&s->head.state, PERF_STREAM_ENDED_);
         else
-            perf_stream_fail_(s, PERF_EIO);
+            perf_stream_fail_(s, status = PERF_EIO);
     }
     perf_unlock_(r);
     return status;
@@ -974,17 +962,13 @@ PERF_COLD_FN_ uint32_t perf_merge_pid_(perf_merge_ *m, uint64_t pid)
     return k->to[k->count++];
 }
 
-/* "clock within 1234 ns of the others" */
 PERF_COLD_FN_ size_t perf_merge_label_(const perf_merge_ *m, char *to, size_t cap)
 {
     perf_out_ o = perf_out_open_(to, cap);
-    uint64_t  by = PERF_CAST_(uint64_t, m->part[m->at].offset_ns);
 
-    perf_put_(&o, by >> 63 ? "clock moved by -" : "clock moved by ");
-    perf_put_u64_(&o, by >> 63 ? 0 - by : by);
-    perf_put_(&o, " ns, within ");
-    perf_put_u64_(&o, PERF_CAST_(uint64_t, m->part[m->at].bound_ns));
-    perf_put_(&o, " ns");
+    perf_putf_(&o, "clock moved by %.0f ns, within %.0f ns",
+               PERF_CAST_(double, m->part[m->at].offset_ns),
+               PERF_CAST_(double, m->part[m->at].bound_ns));
     return o.len;
 }
 

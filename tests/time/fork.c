@@ -131,6 +131,36 @@ static void same_number(void)
 }
 #endif
 
+static void known(void)
+{
+    PERF_SCOPE("known");
+}
+
+/* A child of vfork is in its parent's memory: what it marks there forgets nothing. */
+static void shares(void)
+{
+    pid_t child;
+    int   status = -1, i;
+
+    for (i = 0; i < 10; i++)
+        known();
+    {
+        PERF_SCOPE("around");
+        child = vfork();
+        if (child == 0) {
+            perf_scope s = perf_scope_begin("new in the child");
+            perf_scope_end(&s);
+            known();
+            perf_reset();
+            _exit(0);
+        }
+        CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0, "%d", status);
+    }
+    CHECK(row_of("known", "scope").calls == 11, "%.0f", row_of("known", "scope").calls);
+    CHECK(row_of("around", "scope").calls == 1 && number_of("begun_before_fork") == 0, "its parent's");
+    CHECK(number_of("uncounted") == 1, "%g: a name that is new needs the lock", number_of("uncounted"));
+}
+
 int main(void)
 {
     perf_registry_ *r = perf_registry_get_();
@@ -143,6 +173,7 @@ int main(void)
         perf_clobber();
     }
     around = perf_scope_begin("around");
+    CHECK(child_of(shares) == 0, "vfork");
 #if defined(CLONE_NEWPID)
     CHECK(child_of(same_number) == 0, "name spaces of numbers");
 #endif

@@ -72,6 +72,7 @@ static void fibers(void)
 {
     perf_fiber home = PERF_ZERO, one = PERF_ZERO, two = PERF_ZERO;
     perf_scope loop, a, b, inner;
+    char      *text;
 
     perf_reset();
     loop = perf_scope_begin("loop");
@@ -83,6 +84,9 @@ static void fibers(void)
     b = perf_scope_begin("b");
     inner = perf_scope_begin("a");              /* the same name, not inside the other a          */
     CHECK(perf_depth_(perf_recorder_get_()) == 2, "%u", perf_depth_(perf_recorder_get_()));
+    text = report_text(PERF_VIEW_TABLE, PERF_SORT_SELF);
+    CHECK(strstr(text, "note: 4 scopes are still open, their time so far not in the numbers: a, b, loop"), "%s", text);
+    free(text);
     now_ns += 100;
     perf_fiber_switch(&two, &one);
     CHECK(perf_depth_(perf_recorder_get_()) == 1, "%u", perf_depth_(perf_recorder_get_()));
@@ -97,6 +101,7 @@ static void fibers(void)
     perf_fiber_switch(&one, &home);
     now_ns += 2;
     perf_scope_end(&loop);
+    EQUAL("none is open", number_of("open"), 0);
     EQUAL("loop self", row_of("loop", "scope").self, 3);
     EQUAL("loop total", row_of("loop", "scope").total, 373);
     EQUAL("a self, both", row_of("a", "scope").self, 70 + 300);
@@ -119,6 +124,7 @@ static void depths(void)
     for (i = 0; i < 3; i++)
         deep[i] = perf_scope_begin("deep");
     perf_fiber_switch(&one, &two);
+    EQUAL("three wait", number_of("open"), 3);
     now_ns += 10;
     flat = perf_scope_begin("flat");
     CHECK(perf_depth_(perf_recorder_get_()) == 1, "%u", perf_depth_(perf_recorder_get_()));
@@ -385,6 +391,11 @@ static void moved(void)
     CHECK(lost.n[PERF_LOSS_FOREIGN_] == 2 * MOVERS * (MOVES - 1) && r.calls == 2 * MOVERS * (MOVES - 1),
           "%g of %g calls", (double)lost.n[PERF_LOSS_FOREIGN_], r.calls);
     CHECK(!lost.n[PERF_LOSS_ABANDONED_] && r.total <= 0 && r.self <= 0, "%g in totals, %g", r.total, r.self);
+    EQUAL("open", number_of("open"), 2 * MOVERS);
+    {
+        PERF_SCOPE("later");
+        EQUAL("and one more", number_of("open"), 2 * MOVERS + 1);
+    }
 }
 
 static pthread_barrier_t half;

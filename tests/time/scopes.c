@@ -793,6 +793,12 @@ static void resets_of_others(void)
     perf_async_end(&span);
     EQUAL("a span", row_of("asked", "async").calls, 1);
     EQUAL("no number", row_of("asked", "counter").calls, 0);
+    span = perf_async_begin("asked", 0);
+    now_ns += 9;
+    perf_reset();
+    now_ns += 4;
+    perf_async_end(&span);
+    EQUAL("a span from the reset on", row_of("asked", "async").total, 4);
 }
 
 /* The last value of a counter is the last in time, whoever said it; spans of all threads have ids of their own. */

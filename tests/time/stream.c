@@ -802,7 +802,6 @@ static void odd_streams(const char *path)
     CHECK(mkfifo(folder, 0600) == 0, "mkfifo");
     CHECK(perf_trace_stream(folder) == PERF_EIO, "nobody reads it");
     fd = open(folder, O_RDONLY | O_NONBLOCK);
-    signal(SIGPIPE, SIG_IGN);
     CHECK(fd >= 0 && perf_trace_stream(folder) == PERF_OK, "a pipe");
     round_of(3);
     CHECK(perf_trace_stream_flush() == PERF_OK && read(fd, room_, sizeof room_) > 50, "read");
@@ -810,6 +809,68 @@ static void odd_streams(const char *path)
     round_of(4);
     CHECK(perf_trace_stream_flush() == PERF_EIO && perf_trace_stream_end() == PERF_EIO, "its reader is gone");
     remove(folder);
+    perf_reset();
+}
+
+/* What ends a program that writes where it cannot, by default: of ours it is an error.  What the
+ * program has waiting itself stays. */
+static void no_signal(const char *path)
+{
+    struct rlimit limit, small;
+    sigset_t      set, was;
+    FILE         *f;
+    int           end[2], mine, got;
+
+    CHECK(signal(SIGPIPE, SIG_DFL) != SIG_ERR && signal(SIGXFSZ, SIG_DFL) != SIG_ERR, "default");
+    for (mine = 0; mine < 2; mine++) {
+        CHECK(pipe(end) == 0 && close(end[0]) == 0, "a pipe without a reader");
+        f = fdopen(end[1], "w");
+        sigemptyset(&set);
+        sigaddset(&set, SIGPIPE);
+        CHECK(f && pthread_sigmask(SIG_BLOCK, &set, &was) == 0, "mask");
+        if (mine)
+            CHECK(pthread_kill(pthread_self(), SIGPIPE) == 0, "kill");
+        else
+            CHECK(pthread_sigmask(SIG_SETMASK, &was, NULL) == 0, "mask");
+        setvbuf(f, NULL, _IONBF, 0);
+        errno = 0;
+        CHECK(perf_report_to(f, NULL) == PERF_EIO && errno == EPIPE, "%d", errno);
+        CHECK(sigpending(&set) == 0 && sigismember(&set, SIGPIPE) == mine, "mine: %d", mine);
+        if (mine)
+            CHECK(sigwait(&set, &got) == 0 && got == SIGPIPE, "%d", got);
+        CHECK(pthread_sigmask(SIG_SETMASK, &was, &set) == 0 && sigismember(&set, SIGPIPE) == mine, "the mask is as it was");
+        fclose(f);
+    }
+
+    CHECK(getrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
+    small = limit;
+    small.rlim_cur = 100;
+    fflush(stdout);
+    CHECK(setrlimit(RLIMIT_FSIZE, &small) == 0, "limit");
+    errno = 0;
+    CHECK(perf_trace_save(path) == PERF_EIO && errno == EFBIG, "%d", errno);
+    CHECK(perf_trace_stream(path) == PERF_OK, "stream");
+    round_of(5);
+    CHECK(perf_trace_stream_end() == PERF_EIO, "end");
+    CHECK(setrlimit(RLIMIT_FSIZE, &limit) == 0, "limit");
+}
+
+/* A device that has gone reads as all ones. */
+static void dead_clock(const char *path)
+{
+    uint64_t was = now_ns;
+
+    perf_reset();
+    now_ns = UINT64_MAX;
+    {
+        PERF_SCOPE("still open");
+        PERF_SCOPE_VALUE("of a dead clock", 1);
+        {
+            PERF_SCOPE("ended");
+        }
+        CHECK(perf_trace_save_perfetto(path) == PERF_OK && perf_trace_save(path) == PERF_OK, "saved");
+    }
+    now_ns = was;
     perf_reset();
 }
 
@@ -855,6 +916,8 @@ int main(void)
     hand_made();
     long_stream();
     odd_streams(first_path);
+    no_signal(first_path);
+    dead_clock(first_path);
     never_ended(first_path);
     remove(first_path);
     remove(other_path);

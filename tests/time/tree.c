@@ -270,6 +270,65 @@ static void crossing(void)
     perf_tree_free_(tree);
 }
 
+/* No time counts twice and no child exceeds its parent, while scopes are open, recursive calls have
+ * no outermost one yet, and others will never end. */
+static void no_more_than_there_is(const char *what, uint64_t from)
+{
+    perf_registry_ *r = perf_registry_get_();
+    perf_tree_     *tree = perf_tree_make_(r);
+    uint64_t        self = 0;
+    uint32_t        i;
+
+    for (i = 1; tree && i < tree->count; i++) {
+        uint32_t up = tree->node[i].parent;
+        self += tree->node[i].self;
+        CHECK(!up || tree->node[i].total <= tree->node[up].total, "%s: %s exceeds %s", what,
+              r->names[tree->node[i].name]->site.name, r->names[tree->node[up].name]->site.name);
+    }
+    CHECK(self <= now_ns - from, "%s: self %.0f of %.0f", what, (double)self, (double)(now_ns - from));
+    perf_tree_free_(tree);
+}
+
+static void left_open(void)
+{
+    static const char order[] = "0( 2( 2( 1( 0( 3) 1( 2) 0) ";   /* (: begins that name; ): ends that depth */
+    perf_scope        s[DEPTH];
+    uint64_t          from;
+    int               depth = 0, step, k;
+
+    perf_reset();
+    from = now_ns;
+    for (k = 0; order[k]; k += 3) {
+        int n = order[k] - '0';
+        now_ns += 10;
+        if (order[k + 1] == '(') {
+            s[depth++] = perf_scope_begin(name[n]);
+        } else {
+            perf_scope_end(&s[n]);
+            memmove(&s[n], &s[n + 1], (size_t)(--depth - n) * sizeof *s);
+        }
+        no_more_than_there_is(order + k, from);
+    }
+    for (step = 0; step < 20000; step++) {
+        now_ns += dice(50);
+        if (step % 1000 == 0) {
+            while (depth)
+                perf_scope_end(&s[--depth]);
+            perf_reset();
+            from = now_ns;
+        }
+        if (depth < DEPTH && (depth == 0 || dice(2)))
+            s[depth++] = perf_scope_begin(name[dice(NAMES)]);
+        else if (dice(10))
+            perf_scope_end(&s[--depth]);
+        else
+            depth -= 1 + (int)dice((unsigned)depth);
+        if (step % 16 == 0)
+            no_more_than_there_is("random", from);
+    }
+    perf_reset();
+}
+
 /* An id inside a name: memory stays small. */
 static void many_names(void)
 {
@@ -295,6 +354,7 @@ int main(int argc, char **argv)
     whole_run();
     from_inside();
     crossing();
+    left_open();
     lap_of_two_calls();
     long_calls();
     longest_diagnosis();
