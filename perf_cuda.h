@@ -619,8 +619,7 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 }
 
 #if PERF_GPU_DL_ && !PERF_DISABLE
-extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
-extern void *perf_dso_ __asm__("__dso_handle") PERF_ATTR_((__visibility__("hidden")));
+extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
  * there before our first scope.  Fetches what has finished; later nothing is called any more.    */

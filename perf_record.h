@@ -332,9 +332,12 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     visit(s, &perf_anchor_v1_);
 }
 
-#if PERF_NOTES_
+#if PERF_LP64_UNIX_ && !PERF_TCC_
+/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+#endif
 
+#if PERF_NOTES_
 extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
     PERF_ATTR_((__weak__));
 
@@ -513,8 +516,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
 #define PERF_TOLD_OF_FORKS_ 1
 #endif
-extern int  perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
-extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
+extern int   perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
 /* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
@@ -606,7 +609,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 #endif
 #if defined(__linux__) && !PERF_TCC_
         if (r == mine && PERF_TOLD_OF_FORKS_)
-            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
+            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 #endif
     }
     if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
