@@ -253,8 +253,45 @@ typedef struct perf_gpu_state_ {
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
-PERF_COLD_DECL_ int perf_gpu_memory_ask_(const perf_gpu_backend *, perf_gpu_mark_ *, uint64_t *);
-PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *, const void *line);
+
+/* ---- events that may not be used any more ---- */
+
+PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
+{
+    (void)event, (void)stream;
+    return PERF_GPU_SHUT_DOWN;
+}
+
+PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
+{
+    (void)stream, (void)status;
+    return 0;
+}
+
+/* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
+#if PERF_TSAN_
+#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#else
+#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#endif
+
+/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
+ * short way find functions that do nothing. */
+PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
+{
+    int (*const record)(void *, void *) = perf_gpu_record_dead_;
+    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
+    perf_gpu_ring_ *ring;
+    uint32_t        i;
+
+    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
+            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
+        }
+}
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
@@ -318,45 +355,6 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int co
     PERF_GPU_COUNT_(g, loss, 1);
     if (loss == PERF_GPU_FAILED_)
         perf_gpu_error_(g->driver, call, code ? code : 999);   /* a time that cannot be */
-}
-
-/* ---- events that may not be used any more ---- */
-
-PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
-{
-    (void)event, (void)stream;
-    return PERF_GPU_SHUT_DOWN;
-}
-
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
-{
-    (void)stream, (void)status;
-    return 0;
-}
-
-/* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
-#if PERF_TSAN_
-#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
-#else
-#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
-#endif
-
-/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
- * short way find functions that do nothing. */
-PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
-{
-    int (*const record)(void *, void *) = perf_gpu_record_dead_;
-    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
-    perf_gpu_ring_ *ring;
-    uint32_t        i;
-
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
-            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_GPU_FN_(ring->slot[i].record, record);
-            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-        }
 }
 
 PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
@@ -1716,38 +1714,6 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     return perf_gpu_collect();
 }
 
-PERF_COLD_FN_ void perf_gpu_reset_(void)
-{
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_line_  *l;
-    perf_gpu_ring_  *ring;
-    perf_gpu_mark_   mark = PERF_ZERO;
-    uint64_t         high;
-    size_t           i;
-
-    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
-        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
-        return;
-    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
-    memset(g->rest, 0, sizeof g->rest);
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        l->first_ns = l->pace.until_ns;
-        l->busy_ns = l->starved_ns = l->worst_ns = 0;
-    }
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
-            perf_gpu_free_(&ring->slot[i]);
-    g->birth = perf_scope_ticks_(r);
-    for (i = 0; i < PERF_GPU_LOSSES_; i++)
-        PERF_SET_(&g->lost[i], UINT64_C(0));
-    PERF_SET_(&g->driver->error, 0);
-    g->marks = PERF_NULL_;
-    g->noted_peak = g->noted;
-    perf_gpu_unlock_(&g->lock);
-}
-
 /* An event, if there is one, goes back to the driver it came from. */
 PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *b, void *event)
 {
@@ -1975,6 +1941,38 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     perf_gpu_memory_book_(g, added, high);
     perf_gpu_unlock_(&g->lock);
     return PERF_OK;
+}
+
+PERF_COLD_FN_ void perf_gpu_reset_(void)
+{
+    perf_registry_  *r = perf_registry_get_();
+    perf_gpu_state_ *g = perf_gpu_state_seen_();
+    perf_gpu_line_  *l;
+    perf_gpu_ring_  *ring;
+    perf_gpu_mark_   mark = PERF_ZERO;
+    uint64_t         high;
+    size_t           i;
+
+    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
+        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
+    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+        return;
+    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
+    memset(g->rest, 0, sizeof g->rest);
+    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
+        l->first_ns = l->pace.until_ns;
+        l->busy_ns = l->starved_ns = l->worst_ns = 0;
+    }
+    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+        for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
+            perf_gpu_free_(&ring->slot[i]);
+    g->birth = perf_scope_ticks_(r);
+    for (i = 0; i < PERF_GPU_LOSSES_; i++)
+        PERF_SET_(&g->lost[i], UINT64_C(0));
+    PERF_SET_(&g->driver->error, 0);
+    g->marks = PERF_NULL_;
+    g->noted_peak = g->noted;
+    perf_gpu_unlock_(&g->lock);
 }
 
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
