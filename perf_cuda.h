@@ -769,7 +769,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
     perf_gpu_state_        *g = ring->state;
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
 
-    if (!b || ring->generation != PERF_GET_(&g->generation) ||
+    if (!b || ring->generation != PERF_GET_(&g->generation) || g != perf_gpu_state_seen_() ||
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return 0;
     perf_gpu_ease_(g, b, ring);

@@ -1079,7 +1079,7 @@ static void bottlenecks(void)
         }
     }
     e = held_back_by("device-bound");
-    CHECK(e.busy > 0.8 && e.busy <= 1 && e.sync > 0.5 && e.copy == 0, "%g", e.busy);
+    CHECK(e.busy > 0.8 && e.busy <= 1 && (e.sync > 0.5 || !PERF_SYS_GETTID_) && e.copy == 0, "%g", e.busy);
 
     stream = start();
     for (i = 0; i < 30; i++) {
@@ -1100,7 +1100,7 @@ static void bottlenecks(void)
         one("kernel", stream, 10000);
     }
     e = held_back_by("host-bound");
-    CHECK(e.starved > 0.7 && e.busy < 0.3 && e.sync == 0, "%g", e.starved);
+    CHECK(e.starved > 0.7 && e.busy < 0.3 && (e.sync == 0 || !PERF_SYS_GETTID_), "%g", e.starved);
 
     stream = start();
     for (i = 0; i < 30; i++) {                      /* each kernel is waited for at once */
@@ -1328,7 +1328,8 @@ static void forks(void)
     records = sim.calls[SIM_event_record];
     child = fork();
     if (!child) {
-        perf_gpu_scope_end(&s);
+        if (PERF_LP64_UNIX_)                    /* else no page is wiped, and it would call once */
+            perf_gpu_scope_end(&s);
         one("child", stream, 1000);
         check_exit(sim.calls[SIM_event_record] != records);
     }
@@ -1413,8 +1414,10 @@ int main(int argc, char **argv)
     joined();
     percentiles();
     resets();
-    memory();
-    peaks();
+    if (sizeof(size_t) > 4)                     /* its sizes do not fit elsewhere */
+        memory();
+    if (sizeof(size_t) > 4)
+        peaks();
     graph_parts();
     graph_parts_refused();
     impossible_lengths();
