@@ -2002,7 +2002,8 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 typedef struct perf_gpu_bound_ {
     const char *bound;
     double      wait, sync;             /* of the main thread: for data, for the device */
-    double      busy, starved;          /* of the device's span: at work; nothing submitted */
+    double      busy, starved; /* of the span of the device that worked longest: at work; idle, */
+                                        /* nothing submitted */
     double      copy;                   /* of the device's time */
 } perf_gpu_bound_;
 
@@ -2011,7 +2012,10 @@ typedef struct perf_gpu_bound_ {
  * host-bound: neither, and the device stood idle until the host launched something. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    perf_bound_ host;
+    perf_bound_            host;
+    const perf_gpu_state_ *g = perf_gpu_state_seen_();
+    const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
+    double                 span;
 
     e->bound = "cannot tell";
     e->wait = e->sync = e->busy = e->copy = e->starved = -1;
@@ -2020,9 +2024,12 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *
         e->wait = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
         e->sync = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    if (a->span_ns > 0) {
-        e->busy = a->busy_ns < a->span_ns ? a->busy_ns / a->span_ns : 1;
-        e->starved = a->starved_ns < a->span_ns ? a->starved_ns / a->span_ns : 1;
+    for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
+        most = l->busy_ns > most->busy_ns ? l : most;
+    span = most ? most->pace.until_ns - most->first_ns : 0;
+    if (span > 0) {
+        e->busy = most->busy_ns < span ? most->busy_ns / span : 1;
+        e->starved = most->starved_ns < span ? most->starved_ns / span : 1;
     }
     if (a->device_ns > 0)
         e->copy = a->copy_ns / a->device_ns;
@@ -2068,9 +2075,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver"};
 
-    perf_gpu_evidence_(&e, &a);
     if (!perf_gpu_lock_(&g->lock, 1))
         return;
+    perf_gpu_evidence_(&e, &a);
     perf_gpu_put_rows_(o, g, perf_registry_get_());
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         const double span = l->pace.until_ns - l->first_ns;

@@ -1062,7 +1062,7 @@ static perf_gpu_bound_ held_back_by(const char *expected)
 
 static void bottlenecks(void)
 {
-    perf_stream     stream = start();
+    perf_stream     stream = start(), other;
     perf_gpu_bound_ e;
     int             i;
 
@@ -1080,6 +1080,20 @@ static void bottlenecks(void)
     }
     e = held_back_by("device-bound");
     CHECK(e.busy > 0.8 && e.busy <= 1 && (e.sync > 0.5 || !PERF_SYS_GETTID_) && e.copy == 0, "%g", e.busy);
+
+    stream = start();                               /* one of two has little to do */
+    other = sim_stream(1);
+    sim_device(0);
+    for (i = 0; i < 30; i++) {
+        PERF_SCOPE("step");
+        if (i % 29 == 0)
+            one("small", other, 1000);
+        one("kernel", stream, 200000);
+        PERF_GPU_WAIT("sync");
+        (void)sim_stream_sync(stream);
+    }
+    e = held_back_by("device-bound");
+    CHECK(e.busy > 0.8 && e.starved < 0.2, "%g %g", e.busy, e.starved);
 
     stream = start();
     for (i = 0; i < 30; i++) {
