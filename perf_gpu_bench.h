@@ -1551,7 +1551,7 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
     perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
                          &s->ab_opts.accept);
     perf_sort_values(s->spare, n);
-    if (perf_lopsided_(s->spare, n, 2.58)) {
+    if (perf_lopsided_(s->spare, n, 2.58, perf_gpu_tick_(s))) {
         v.warnings |= PERF_WARN_SHAPE;
         if (v.decision != PERF_INCONCLUSIVE)
             v.reason = v.decision == PERF_ACCEPT

@@ -860,7 +860,8 @@ static void test_ab(void)
 /* Arms of one median and two shapes: a mode of its own in 3 of 10 against scatter to both sides. */
 static void test_ab_shape(void)
 {
-    int i, said[2] = {0, 0};
+    int    i, said[2] = {0, 0};
+    double used = 0;
 
     for (i = 0; i < 40; i++) {
         perf_gpu_ab_opts   o = perf_gpu_ab_opts_default();
@@ -882,6 +883,9 @@ static void test_ab_shape(void)
         sim_stop();
     }
     CHECK(said[1] == 20 && said[0] <= 2, "%d of 20 of two shapes, %d of 20 of one", said[1], said[0]);
+    for (i = 0, said[0] = 0; i < 40; i++)       /* nothing scatters but the step of the event clock */
+        said[0] += (compare(20000 + 1000 * i, 10000 + 777 * i, 0, 0, &used).verdict.warnings & PERF_WARN_SHAPE) != 0;
+    CHECK(said[0] == 0, "%d of 40 of no scatter", said[0]);
 }
 
 static void test_ab_exposed(void)
