@@ -947,7 +947,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     perf_gpu_scope s = PERF_ZERO;
     uint32_t       k = known ? PERF_CAST_(uint32_t, kind) : PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
+    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
         s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
