@@ -2002,8 +2002,7 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 typedef struct perf_gpu_bound_ {
     const char *bound;
     double      wait, sync;             /* of the main thread: for data, for the device */
-    double      busy, starved; /* of the span of the device that worked longest: at work; idle, */
-                                        /* nothing submitted */
+    double      busy, starved;  /* of the device that worked longest: at work; nothing submitted */
     double      copy;                   /* of the device's time */
 } perf_gpu_bound_;
 
@@ -2012,10 +2011,9 @@ typedef struct perf_gpu_bound_ {
  * host-bound: neither, and the device stood idle until the host launched something. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    perf_bound_            host;
-    const perf_gpu_state_ *g = perf_gpu_state_seen_();
-    const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
-    double                 span;
+    perf_bound_           host;
+    const perf_gpu_line_ *l, *most = PERF_ACQ_(&perf_gpu_state_seen_()->lines);
+    double                span;
 
     e->bound = "cannot tell";
     e->wait = e->sync = e->busy = e->copy = e->starved = -1;

@@ -100,8 +100,8 @@ PERF_FN perf_status perf_nvtx_start(void)
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
-    uint32_t state;             /* 0 fresh, 2 listens, 3 nobody does; else what loads the tool,   */
-    uint32_t lock;              /* or registers a string (0: nobody): PERF_NVTX_SELF_()           */
+    uint32_t state; /* 0 fresh, 2 listens, 3 nobody does; else the process that loads the tool */
+    uint32_t spare;
     void    *domain;                    /* NVTX; the rest roctx */
     int      (*push)(const char *);
     int      (*pop)(void);
@@ -115,9 +115,6 @@ typedef struct perf_nvtx_state_ {
 extern PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
 #endif
 PERF_WEAK_ perf_nvtx_state_ perf_nvtx_v1_;
-
-/* A process, not a thread: the child of a fork waits for nobody that only its parent has. */
-#define PERF_NVTX_SELF_() (perf_process_id_() | UINT32_C(1) << 31)
 
 #if PERF_USE_NVTX_
 
@@ -138,26 +135,18 @@ PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *l)
     return color[(hash >> 16) % 12];
 }
 
-/* The tool's handle of a name, asked for once; NULL when it has none to give. */
+/* The tool's handle of a name, asked for by the threads that first use it: any will do.  NULL when
+ * it has none to give. */
 PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
 {
-    void    *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&n->handle);
-    uint32_t was = 0;
+    void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&n->handle);
 
     if (!handle) {
-        while (!perf_claim_(&perf_nvtx_v1_.lock, was, PERF_NVTX_SELF_())) {
-            was = PERF_GET_(&perf_nvtx_v1_.lock);
-            was = was == PERF_NVTX_SELF_() ? 0 : was;
-        }
-        handle = PERF_ACQ_(&n->handle);
-        if (!handle) {
-            handle = nvtxDomainRegisterStringA(
-                PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
-            if (!handle)
-                handle = none;
-            PERF_REL_(&n->handle, handle);
-        }
-        PERF_REL_(&perf_nvtx_v1_.lock, 0u);
+        handle = nvtxDomainRegisterStringA(
+            PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
+        if (!handle)
+            handle = none;
+        PERF_REL_(&n->handle, handle);
     }
     return PERF_CAST_(nvtxStringHandle_t, handle == none ? PERF_NULL_ : handle);
 }
@@ -246,16 +235,18 @@ PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *l)
 }
 #endif
 
-/* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away. */
+/* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away.  The
+ * child of a fork does not wait for a thread that only its parent has. */
 PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
     perf_nvtx_state_ *v = &perf_nvtx_v1_;
     perf_registry_   *r;
-    uint32_t          ok;
+    uint32_t          ok, me;
 
     if (PERF_LIKELY_(PERF_ACQ_(&v->state) == 2))
         return 1;
-    if (perf_claim_(&v->state, 0, PERF_NVTX_SELF_())) {
+    me = perf_process_id_() | UINT32_C(1) << 31;
+    if (perf_claim_(&v->state, 0, me)) {
         ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
         PERF_REL_(&v->state, ok ? 2u : 3u);
         r = perf_registry_get_();
@@ -263,7 +254,7 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
             (void)perf_sink_set_(PERF_ACQ_(&r->sink), PERF_NULL_);
         return ok != 0;
     }
-    while (PERF_ACQ_(&v->state) == PERF_NVTX_SELF_()) {
+    while (PERF_ACQ_(&v->state) == me) {
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
