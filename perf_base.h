@@ -39,10 +39,12 @@
 
 /* >>compiler --------------------------------------------------------------------------------- */
 
-/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_. */
-#if defined(__GNUC__) && !defined(__clang__) && !defined(__TINYC__)
+/* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
+ * compiler of nvcc, which shows it no headers, about functions that are not used.                */
+#if defined(__GNUC__) && !defined(__TINYC__) && (!defined(__clang__) || defined(__NVCC__))
 #define PERF_QUIET_                                                                              \
-    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")
+    _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")            \
+        _Pragma("GCC diagnostic ignored \"-Wunused-function\"")
 #define PERF_LOUD_  _Pragma("GCC diagnostic pop")
 #else
 #define PERF_QUIET_

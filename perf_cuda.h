@@ -253,8 +253,45 @@ typedef struct perf_gpu_state_ {
 PERF_COLD_DECL_ void perf_gpu_collect_(perf_registry_ *);
 PERF_COLD_DECL_ void perf_gpu_report_(perf_out_ *);
 PERF_COLD_DECL_ void perf_gpu_reset_(void);
-PERF_COLD_DECL_ int perf_gpu_memory_ask_(const perf_gpu_backend *, perf_gpu_mark_ *, uint64_t *);
-PERF_COLD_DECL_ void perf_gpu_deaden_(perf_gpu_state_ *, const void *line);
+
+/* ---- events that may not be used any more ---- */
+
+PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
+{
+    (void)event, (void)stream;
+    return PERF_GPU_SHUT_DOWN;
+}
+
+PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
+{
+    (void)stream, (void)status;
+    return 0;
+}
+
+/* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
+#if PERF_TSAN_
+#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
+#else
+#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
+#endif
+
+/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
+ * short way find functions that do nothing. */
+PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
+{
+    int (*const record)(void *, void *) = perf_gpu_record_dead_;
+    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
+    perf_gpu_ring_ *ring;
+    uint32_t        i;
+
+    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
+            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
+            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
+            PERF_GPU_FN_(ring->slot[i].record, record);
+            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
+        }
+}
 
 /* NULL without memory. */
 PERF_COLD_FN_ perf_gpu_state_ *perf_gpu_state_get_(void)
@@ -318,45 +355,6 @@ PERF_COLD_FN_ void perf_gpu_failed_(perf_gpu_state_ *g, const char *call, int co
     PERF_GPU_COUNT_(g, loss, 1);
     if (loss == PERF_GPU_FAILED_)
         perf_gpu_error_(g->driver, call, code ? code : 999);   /* a time that cannot be */
-}
-
-/* ---- events that may not be used any more ---- */
-
-PERF_FN int perf_gpu_record_dead_(void *event, void *stream)
-{
-    (void)event, (void)stream;
-    return PERF_GPU_SHUT_DOWN;
-}
-
-PERF_FN int perf_gpu_not_capturing_(void *stream, int *status)
-{
-    (void)stream, (void)status;
-    return 0;
-}
-
-/* Function pointers that others replace: one word, never torn (nvcc crashes on an atomic store). */
-#if PERF_TSAN_
-#define PERF_GPU_FN_(field, f) PERF_SET_(&(field), f)
-#else
-#define PERF_GPU_FN_(field, f) ((void)((field) = (f)))
-#endif
-
-/* From now on no slot of a context, NULL: of any, calls a driver: threads in the middle of the
- * short way find functions that do nothing. */
-PERF_COLD_FN_ void perf_gpu_deaden_(perf_gpu_state_ *g, const void *line)
-{
-    int (*const record)(void *, void *) = perf_gpu_record_dead_;
-    int (*const capturing)(void *, int *) = perf_gpu_not_capturing_;
-    perf_gpu_ring_ *ring;
-    uint32_t        i;
-
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        for (i = 0; (!line || ring->line == line) && i < PERF_ACQ_(&ring->made); i++) {
-            PERF_SET_(&ring->slot[i].home, PERF_GPU_NEVER_);
-            PERF_SET_(&ring->slot[i].key, PERF_GPU_NEVER_);
-            PERF_GPU_FN_(ring->slot[i].record, record);
-            PERF_GPU_FN_(ring->slot[i].capturing, capturing);
-        }
 }
 
 PERF_COLD_FN_ uint32_t perf_gpu_pending_(const perf_gpu_ring_ *ring)
@@ -619,8 +617,7 @@ PERF_COLD_FN_ int perf_gpu_record_long_(void *slot, void *stream)
 }
 
 #if PERF_GPU_DL_ && !PERF_DISABLE
-extern int   perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
-extern void *perf_dso_ __asm__("__dso_handle") PERF_ATTR_((__visibility__("hidden")));
+extern int perf_cxa_atexit_(void (*)(void *), void *, void *) __asm__(PERF_SYM_("__cxa_atexit"));
 
 /* The last moment at which the driver answers: handlers run newest first, and the driver's was
  * there before our first scope.  Fetches what has finished; later nothing is called any more.    */
@@ -772,7 +769,7 @@ PERF_COLD_FN_ int perf_gpu_renew_(perf_gpu_ring_ *ring)
     perf_gpu_state_        *g = ring->state;
     const perf_gpu_backend *b = PERF_ACQ_(&g->driver->table);
 
-    if (!b || ring->generation != PERF_GET_(&g->generation) ||
+    if (!b || ring->generation != PERF_GET_(&g->generation) || g != perf_gpu_state_seen_() ||
         (b->error_waits && b->error_waits()) || !perf_gpu_lives_(g, b, ring->line))
         return 0;
     perf_gpu_ease_(g, b, ring);
@@ -950,7 +947,7 @@ PERF_FN perf_gpu_scope perf_gpu_copy_begin(const char *name, perf_stream stream,
     const int      known = kind >= PERF_GPU_KERNEL && kind <= PERF_GPU_DEVICE_TO_DEVICE;
     perf_gpu_scope s = PERF_ZERO;
     uint32_t       k = known ? PERF_CAST_(uint32_t, kind) : PERF_KIND_DEVICE_;
-    perf_site_    *site = PERF_GPU_HERE_ && PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
+    perf_site_    *site = PERF_ON_() ? perf_site_find_(name, k) : PERF_NULL_;
 
     if (site)
         s.slot = PERF_CAST_(perf_gpu_slot_ *, perf_gpu_begin_(site, PERF_GPU_STREAM_(stream)));
@@ -1717,38 +1714,6 @@ PERF_FN perf_status perf_gpu_collect_sync(void)
     return perf_gpu_collect();
 }
 
-PERF_COLD_FN_ void perf_gpu_reset_(void)
-{
-    perf_registry_  *r = perf_registry_get_();
-    perf_gpu_state_ *g = perf_gpu_state_seen_();
-    perf_gpu_line_  *l;
-    perf_gpu_ring_  *ring;
-    perf_gpu_mark_   mark = PERF_ZERO;
-    uint64_t         high;
-    size_t           i;
-
-    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
-        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
-    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
-        return;
-    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
-    memset(g->rest, 0, sizeof g->rest);
-    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
-        l->first_ns = l->pace.until_ns;
-        l->busy_ns = l->starved_ns = l->worst_ns = 0;
-    }
-    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
-        for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
-            perf_gpu_free_(&ring->slot[i]);
-    g->birth = perf_scope_ticks_(r);
-    for (i = 0; i < PERF_GPU_LOSSES_; i++)
-        PERF_SET_(&g->lost[i], UINT64_C(0));
-    PERF_SET_(&g->driver->error, 0);
-    g->marks = PERF_NULL_;
-    g->noted_peak = g->noted;
-    perf_gpu_unlock_(&g->lock);
-}
-
 /* An event, if there is one, goes back to the driver it came from. */
 PERF_COLD_FN_ void perf_gpu_event_end_(const perf_gpu_backend *b, void *event)
 {
@@ -1978,6 +1943,38 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     return PERF_OK;
 }
 
+PERF_COLD_FN_ void perf_gpu_reset_(void)
+{
+    perf_registry_  *r = perf_registry_get_();
+    perf_gpu_state_ *g = perf_gpu_state_seen_();
+    perf_gpu_line_  *l;
+    perf_gpu_ring_  *ring;
+    perf_gpu_mark_   mark = PERF_ZERO;
+    uint64_t         high;
+    size_t           i;
+
+    if (g && g->marks && perf_gpu_status() == PERF_OK)      /* the pool's high-water mark, too    */
+        (void)perf_gpu_memory_ask_(PERF_ACQ_(&g->driver->table), &mark, &high);
+    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
+        return;
+    memset(g->row, 0, perf_gpu_rows_(r) * sizeof *g->row);
+    memset(g->rest, 0, sizeof g->rest);
+    for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
+        l->first_ns = l->pace.until_ns;
+        l->busy_ns = l->starved_ns = l->worst_ns = 0;
+    }
+    for (ring = PERF_ACQ_(&g->rings); ring; ring = ring->next)
+        for (i = 0; i < ring->made && PERF_GET_(&ring->line->dead); i++)
+            perf_gpu_free_(&ring->slot[i]);
+    g->birth = perf_scope_ticks_(r);
+    for (i = 0; i < PERF_GPU_LOSSES_; i++)
+        PERF_SET_(&g->lost[i], UINT64_C(0));
+    PERF_SET_(&g->driver->error, 0);
+    g->marks = PERF_NULL_;
+    g->noted_peak = g->noted;
+    perf_gpu_unlock_(&g->lock);
+}
+
 PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 {
     const perf_gpu_mark_ *m, *first = PERF_NULL_;
@@ -2005,7 +2002,7 @@ PERF_COLD_FN_ void perf_gpu_put_marks_(perf_out_ *o, const perf_gpu_state_ *g)
 typedef struct perf_gpu_bound_ {
     const char *bound;
     double      wait, sync;             /* of the main thread: for data, for the device */
-    double      busy, starved;          /* of the device's span: at work; nothing submitted */
+    double      busy, starved;  /* of the device that worked longest: at work; nothing submitted */
     double      copy;                   /* of the device's time */
 } perf_gpu_bound_;
 
@@ -2014,7 +2011,9 @@ typedef struct perf_gpu_bound_ {
  * host-bound: neither, and the device stood idle until the host launched something. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    perf_bound_ host;
+    perf_bound_           host;
+    const perf_gpu_line_ *l, *most = PERF_ACQ_(&perf_gpu_state_seen_()->lines);
+    double                span;
 
     e->bound = "cannot tell";
     e->wait = e->sync = e->busy = e->copy = e->starved = -1;
@@ -2023,9 +2022,12 @@ PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *
         e->wait = PERF_CAST_(double, host.wait) / PERF_CAST_(double, host.all);
         e->sync = PERF_CAST_(double, host.sync) / PERF_CAST_(double, host.all);
     }
-    if (a->span_ns > 0) {
-        e->busy = a->busy_ns < a->span_ns ? a->busy_ns / a->span_ns : 1;
-        e->starved = a->starved_ns < a->span_ns ? a->starved_ns / a->span_ns : 1;
+    for (l = most; l; l = l->next)              /* another's idleness holds nobody back */
+        most = l->busy_ns > most->busy_ns ? l : most;
+    span = most ? most->pace.until_ns - most->first_ns : 0;
+    if (span > 0) {
+        e->busy = most->busy_ns < span ? most->busy_ns / span : 1;
+        e->starved = most->starved_ns < span ? most->starved_ns / span : 1;
     }
     if (a->device_ns > 0)
         e->copy = a->copy_ns / a->device_ns;
@@ -2071,9 +2073,9 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver"};
 
-    perf_gpu_evidence_(&e, &a);
     if (!perf_gpu_lock_(&g->lock, 1))
         return;
+    perf_gpu_evidence_(&e, &a);
     perf_gpu_put_rows_(o, g, perf_registry_get_());
     for (l = PERF_ACQ_(&g->lines); l; l = l->next) {
         const double span = l->pace.until_ns - l->first_ns;

@@ -234,8 +234,6 @@ typedef struct perf_gpu_driver_ {
 
 #if defined(__linux__) && PERF_LP64_UNIX_ && !PERF_TCC_
 #define PERF_GPU_DL_ 1
-/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
-extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
 extern void *perf_dlsym_(void *, const char *) __asm__(PERF_SYM_("dlsym")) PERF_ATTR_((__weak__));
 #else
 #define PERF_GPU_DL_ 0

@@ -1508,7 +1508,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
     k = perf_duel_logs_(s, 0, i, -1);
     perf_sort_values(s->logs, k);
-    if (perf_lopsided_(s->logs, k, 2.58))
+    if (perf_lopsided_(s->logs, k, 2.58, perf_duel_tick_(s, i, 0)))
         v.warnings |= PERF_WARN_SHAPE;
     if (v.decision != PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_SHAPE) &&
         !(v.warnings & PERF_WARN_OUTPUTS))

@@ -100,9 +100,7 @@ PERF_FN perf_status perf_nvtx_start(void)
 
 /* What the files of one image with PERF_NVTX 1 share. */
 typedef struct perf_nvtx_state_ {
-    uint32_t state;                     /* 0 fresh, 1 somebody is at it, 2 listens, 3 nobody does */
-    uint32_t starter;                   /* thread that is at it                                   */
-    uint32_t lock;                      /* of the registration of strings                         */
+    uint32_t state; /* 0 fresh, 2 listens, 3 nobody does; else the process that loads the tool */
     uint32_t spare;
     void    *domain;                    /* NVTX; the rest roctx */
     int      (*push)(const char *);
@@ -137,23 +135,18 @@ PERF_COLD_FN_ uint32_t perf_nvtx_color_(const perf_label_ *l)
     return color[(hash >> 16) % 12];
 }
 
-/* The tool's handle of a name, asked for once; NULL when it has none to give. */
+/* The tool's handle of a name, asked for by the threads that first use it: any will do.  NULL when
+ * it has none to give. */
 PERF_COLD_FN_ nvtxStringHandle_t perf_nvtx_handle_(perf_name_ *n)
 {
     void *none = &perf_nvtx_v1_, *handle = PERF_ACQ_(&n->handle);
 
     if (!handle) {
-        while (!perf_claim_(&perf_nvtx_v1_.lock, 0, 1)) {
-        }
-        handle = PERF_ACQ_(&n->handle);
-        if (!handle) {
-            handle = nvtxDomainRegisterStringA(
-                PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
-            if (!handle)
-                handle = none;
-            PERF_REL_(&n->handle, handle);
-        }
-        PERF_REL_(&perf_nvtx_v1_.lock, 0u);
+        handle = nvtxDomainRegisterStringA(
+            PERF_CAST_(nvtxDomainHandle_t, perf_nvtx_v1_.domain), n->site.name);
+        if (!handle)
+            handle = none;
+        PERF_REL_(&n->handle, handle);
     }
     return PERF_CAST_(nvtxStringHandle_t, handle == none ? PERF_NULL_ : handle);
 }
@@ -242,18 +235,18 @@ PERF_COLD_FN_ void perf_nvtx_mark_(const perf_label_ *l)
 }
 #endif
 
-/* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away. */
+/* Loads the tool at the first event; 0: nobody listens, and the sink has taken itself away.  The
+ * child of a fork does not wait for a thread that only its parent has. */
 PERF_COLD_FN_ int perf_nvtx_listens_(void)
 {
     perf_nvtx_state_ *v = &perf_nvtx_v1_;
     perf_registry_   *r;
-    uint32_t          me, ok;
+    uint32_t          ok, me;
 
     if (PERF_LIKELY_(PERF_ACQ_(&v->state) == 2))
         return 1;
-    me = perf_thread_id_();
-    if (perf_claim_(&v->state, 0, 1)) {
-        PERF_SET_(&v->starter, me);
+    me = perf_process_id_() | UINT32_C(1) << 31;
+    if (perf_claim_(&v->state, 0, me)) {
         ok = PERF_CAST_(uint32_t, perf_nvtx_attach_());
         PERF_REL_(&v->state, ok ? 2u : 3u);
         r = perf_registry_get_();
@@ -261,9 +254,7 @@ PERF_COLD_FN_ int perf_nvtx_listens_(void)
             (void)perf_sink_set_(PERF_ACQ_(&r->sink), PERF_NULL_);
         return ok != 0;
     }
-    while (PERF_ACQ_(&v->state) == 1) {
-        if (PERF_GET_(&v->starter) == me)       /* the tool itself uses scopes                    */
-            return 0;
+    while (PERF_ACQ_(&v->state) == me) {
 #if PERF_LP64_UNIX_
         (void)perf_sched_yield_();
 #endif
@@ -306,9 +297,6 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
     perf_label_        told = *l;
     uint32_t           i;
 
-    if (t->sinking)                             /* a scope in the tool                            */
-        return;
-    t->sinking = 1;
     if (perf_nvtx_listens_() && perf_nvtx_room_(t)) {
         top = &PERF_NVTX_OPEN_(t)[t->ranges];
         top->depth = depth;
@@ -322,19 +310,14 @@ PERF_COLD_FN_ void perf_nvtx_begin_(perf_recorder_ *t, const perf_label_ *l, uin
                       (void)nvtxDomainRangePushEx(PERF_NVTX_DOMAIN_(), &a),
                       (void)perf_nvtx_v1_.push(l->text));
     }
-    t->sinking = 0;
 }
 
 PERF_COLD_FN_ void perf_nvtx_end_(perf_recorder_ *t, uint32_t depth)
 {
-    if (t->sinking)
-        return;
-    t->sinking = 1;
     while (t->ranges && PERF_NVTX_OPEN_(t)[t->ranges - 1].depth >= depth) {
         t->ranges--;
         (void)PERF_NVTX_OR_(nvtxDomainRangePop(PERF_NVTX_DOMAIN_()), perf_nvtx_v1_.pop());
     }
-    t->sinking = 0;
 }
 
 PERF_COLD_FN_ int perf_nvtx_open_(const perf_label_ *l, uint64_t *range)

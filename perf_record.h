@@ -330,9 +330,12 @@ PERF_COLD_FN_ void perf_images_(perf_search_ *s, void (*visit)(perf_search_ *, p
     visit(s, &perf_anchor_v1_);
 }
 
-#if PERF_NOTES_
+#if PERF_LP64_UNIX_ && !PERF_TCC_
+/* Weak: older systems have them in a library of their own, which nobody is asked to link. */
 extern void *perf_dlopen_(const char *, int) __asm__(PERF_SYM_("dlopen")) PERF_ATTR_((__weak__));
+#endif
 
+#if PERF_NOTES_
 extern int perf_dladdr_(const void *, const char **) __asm__(PERF_SYM_("dladdr"))
     PERF_ATTR_((__weak__));
 
@@ -513,8 +516,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
 #define PERF_TOLD_OF_FORKS_ 1
 #endif
-extern int  perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
-extern char perf_fork_dso_ __asm__(PERF_SYM_("__dso_handle"))
+extern int   perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
+extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
     PERF_ATTR_((__weak__, __visibility__("hidden")));
 
 /* Where the system has not wiped the recorders (Linux before 4.14, qemu) the child forgets here
@@ -606,7 +609,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
 #endif
 #if defined(__linux__) && !PERF_TCC_
         if (r == mine && PERF_TOLD_OF_FORKS_)
-            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
+            (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 #endif
     }
     if (r->made.width && perf_claim_(&perf_anchor_v1_.clock.state, 0, 1)) {
@@ -1274,15 +1277,23 @@ PERF_COLD_FN_ perf_label_ perf_label_of_(perf_name_ *n, uint32_t type, uint64_t 
     return l;
 }
 
+/* Calls it where it is not called already: what its tool marks itself is nobody's range. */
+#define PERF_SINK_(t, call)                                                                       \
+    if (!(t)->sinking) {                                                                          \
+        (t)->sinking = 1;                                                                         \
+        call;                                                                                     \
+        (t)->sinking = 0;                                                                         \
+    }
+
 /* A moment: counters and laps with a value, instants without. */
 PERF_COLD_FN_ void perf_sink_mark_(perf_recorder_ *t, perf_cell_ *c, uint32_t type, double value)
 {
     const perf_sink_ *sink = PERF_ACQ_(&t->home->sink);
     perf_label_       l;
 
-    if (sink && !t->sinking) {
+    if (sink) {
         l = perf_label_of_(PERF_ACQ_(&t->home->names)[PERF_CELL_ID_(c)], type, perf_bits_(value));
-        sink->mark(&l);
+        PERF_SINK_(t, sink->mark(&l))
     }
 }
 
@@ -1519,7 +1530,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
         ordered = perf_open_end_(t, c, outer, again);
         sink = PERF_ACQ_(&r->sink);
         if (t->ranges && sink)
-            sink->end(t, perf_depth_(t) + 1);
+            PERF_SINK_(t, sink->end(t, perf_depth_(t) + 1))
     } else {
         perf_lose_(t, PERF_LOSS_FOREIGN_, PERF_OK);
         perf_stray_(s->rec, 1);                 /* its own thread will find it not ended          */
@@ -1597,7 +1608,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf
     s->depth = perf_depth_(t);
     if (sink) {                                 /* payload: calls before this one in this thread  */
         label = perf_label_of_(PERF_ACQ_(&t->home->names)[id], 1, c->count);
-        sink->begin(t, &label, s->depth);
+        PERF_SINK_(t, sink->begin(t, &label, s->depth))
     }
     if (t->home->clock || t->ranges)
         s->open = PERF_NULL_;                   /* a cold end                                     */
@@ -1810,9 +1821,9 @@ PERF_COLD_FN_ void perf_core_async_begin_(perf_async *a, const char *name, uint6
     a->name = site->id;
     a->open = 1;
     a->id = id ? id : t->number << 40 | ++t->spans;
-    if (sink && !t->sinking) {
+    if (sink) {
         perf_label_ l = perf_label_of_(PERF_ACQ_(&t->home->names)[site->id], 1, a->id);
-        a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range));
+        PERF_SINK_(t, a->open += PERF_CAST_(uint32_t, sink->open(&l, &a->range)))
     }
     a->start = perf_scope_ticks_(t->home);
 }
@@ -1832,7 +1843,7 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
     t = perf_recorder_get_();
     sink = t && span->open == 2 ? PERF_ACQ_(&t->home->sink) : PERF_NULL_;
     if (sink)
-        sink->close(span->range);
+        PERF_SINK_(t, sink->close(span->range))
     c = t ? perf_cell_get_(t, span->name) : PERF_NULL_;
     if (!c)
         return;
@@ -1926,8 +1937,8 @@ PERF_COLD_FN_ void perf_core_thread_name_(const char *name)
         t->name[n] = '\0';
         perf_unlock_(t->home);
     }
-    if (sink && !t->sinking)
-        sink->thread(t->name);
+    if (sink)
+        PERF_SINK_(t, sink->thread(t->name))
 }
 
 /* The end of a phase, and the begin of the next. */

@@ -1377,8 +1377,9 @@ PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 /* Are sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
  * symmetric.  Signed ranks of the distances to the median are summed; 0.126 n^3 is the variance
  * for normal d.  1 above so many standard errors: 1.4 where a false 1 only costs width and a miss
- * may cost a wrong answer (rates: docs/statistics.md), 2.58 where it is said: 1 in 100.          */
-PERF_FN int perf_lopsided_(const double *d, size_t n, double errors)
+ * may cost a wrong answer (rates: docs/statistics.md), 2.58 where it is said: 1 in 100.  What the
+ * step of a clock may hide, as a log, is no difference.                                          */
+PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step)
 {
     double m = perf_quantile(d, n, 0.5), rank = n % 2 ? 1.0 : 0.0, sum = 0.0, down, up;
     size_t low = n / 2, high = (n + 1) / 2;         /* what is left: below low, from high on      */
@@ -1387,10 +1388,10 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors)
         down = low > 0 ? m - d[low - 1] : PERF_INF_;
         up = high < n ? d[high] - m : PERF_INF_;
         rank += 1.0;
-        if (up > down) {
+        if (high == n || up - step > down) {
             sum -= rank;
             low--;
-        } else if (up < down) {
+        } else if (low == 0 || up < down - step) {
             sum += rank;
             high++;
         } else {                                    /* the same rank on both sides                */
@@ -1441,7 +1442,7 @@ PERF_FN void perf_verdict_arms_(perf_verdict *v, double *a, size_t na, double *b
     perf_sort_values(y, nb);
     if (d && typical) {
         r = perf_signed_rank_(d, na, tail);
-        shape = perf_lopsided_(d, na, 1.4) || perf_unlike_(x, y, na);
+        shape = perf_lopsided_(d, na, 1.4, 0.0) || perf_unlike_(x, y, na);
     }
     if (d && (shape || quantile))
         shrink = perf_pair_shrink_(a, b, na, perf_quantile(x, na, p), perf_quantile(y, nb, p), p);

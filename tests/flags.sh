@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034
 # The warnings our headers must survive inside a strict user's file.  Source after lib.sh.
 
-warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Werror'
+warn='-Wall -Wextra -Wpedantic -Wconversion -Wsign-conversion -Wshadow -Wundef -Wcast-qual -Wredundant-decls -Werror'
 warn_c="$warn -Wstrict-prototypes"
 warn_cxx="$warn -Wold-style-cast -Wzero-as-null-pointer-constant"
 

@@ -23,6 +23,12 @@ nvcc)
         -o "$work/loops"
     try "loops.cu, off" nvcc $warn_nvcc -O2 -arch=sm_75 -DPERF_DISABLE=1 -I"$root" \
         "$here/loops.cu" -o "$work/off"
+    if command -v clang++ >/dev/null; then      # as the host compiler, which then sees no headers
+        for off in 0 1; do
+            try "loops.cu, clang++ on the host, PERF_DISABLE=$off" nvcc -ccbin clang++ -arch=sm_75 -O2 -DPERF_DISABLE=$off \
+                -Werror all-warnings -Xcompiler=-Wall,-Wextra,-Werror -I"$root" -c "$here/loops.cu" -o "$work/clang.o"
+        done
+    fi
     if [ ! -e /dev/nvidia0 ]; then
         for program in one loops off; do
             try "$program without a device" env LD_LIBRARY_PATH= "$work/$program"

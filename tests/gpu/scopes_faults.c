@@ -13,6 +13,15 @@
 
 #include <pthread.h>
 
+#if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
+int madvise(void *p, size_t bytes, int advice);
+int madvise(void *p, size_t bytes, int advice)
+{
+    (void)p, (void)bytes, (void)advice;
+    return -1;
+}
+#endif
+
 static perf_gpu_backend table;
 
 static perf_stream start(void)
@@ -245,10 +254,14 @@ static void forked(void)
     perf_stream    stream = start(), other = sim_stream(0);
     perf_gpu_scope part, scope;
     void          *graph = NULL;
-    int            status;
+    int            status, i;
     pid_t          child;
 
     one("before", stream, 100);
+    for (i = 0; i < 40; i++) {                  /* all slots know it */
+        one("around", other, 100);
+        (void)perf_gpu_collect_sync();
+    }
     CHECK(sim_capture_begin(stream, 2) == 0, "capture");
     part = perf_gpu_part_begin("part", stream);
     scope = perf_gpu_scope_begin("around", other);
@@ -257,10 +270,15 @@ static void forked(void)
     if (!child) {
         const uint64_t records = sim.calls[SIM_event_record] + sim.calls[SIM_event_record_flags];
         alarm(30);
+#if PERF_LP64_UNIX_ && !defined(UNWIPED)        /* else each would call it once */
         perf_gpu_scope_end(&scope);
         perf_gpu_scope_end(&part);
-        CHECK(records == sim.calls[SIM_event_record] + sim.calls[SIM_event_record_flags], "the parent's driver was called");
+#endif
         CHECK(accounted() == 0, "%d", accounted());
+        sim_host(1000000);
+        one("the hot path", other, 10);
+        CHECK(accounted() == 1, "%d", accounted());
+        CHECK(records == sim.calls[SIM_event_record] + sim.calls[SIM_event_record_flags], "the parent's driver was called");
         (void)sim_capture_end(stream, &graph);
         CHECK(perf_gpu_use(&table) == PERF_OK, "its own");
         works(stream, "child");
@@ -274,7 +292,7 @@ static void forked(void)
     (void)sim_graph_launch(graph, stream);
     (void)sim_stream_sync(stream);
     (void)perf_gpu_collect_sync();
-    CHECK(perf_gpu_stats_of("around").scopes == 1 && perf_gpu_stats_of("part").scopes == 1 && accounted() == 3, "%d", accounted());
+    CHECK(perf_gpu_stats_of("around").scopes == 41 && perf_gpu_stats_of("part").scopes == 1 && accounted() == 43, "%d", accounted());
     works(stream, "parent");
     sim_stop();
 }
@@ -427,7 +445,7 @@ static void exits(void)
 {
     perf_stream stream;
 
-    CHECK(exit_of(1) == 0 && exit_of(2) == 0, "at exit");
+    CHECK(!PERF_GPU_DL_ || (exit_of(1) == 0 && exit_of(2) == 0), "at exit");         /* no driver is found elsewhere */
     (void)atexit(look_at_exit);
     stream = start();
     one("parent's", stream, 10);

@@ -139,8 +139,8 @@ def main(path, kind):
         check(domains == ["perf.h"], f"domains {domains}")
         check(categories == {SCOPE: "scope", WAIT: "wait", SPAN: "span", COUNTER: "counter",
                              INSTANT: "instant", SYNC: "sync"}, f"categories {categories}")
-        check(registered and max(registered.values()) == 1,
-              f"registered more than once: {registered.most_common(2)}")
+        check(registered and max(registered.values()) <= THREADS + 1,   # all at the same moment, at worst
+              f"registered again and again: {registered.most_common(2)}")
         check(all(len(c) == 1 for c in colors.values()), f"one colour a name: {colors}")
         check(all(c == {RED} for (_, wait), c in colors.items() if wait), "waits are red")
         check(len(set.union(*colors.values())) > 6, "names differ in colour")

@@ -84,6 +84,7 @@ static int NVTX_API pop(nvtxDomainHandle_t d)
     pthread_mutex_lock(&lock);
     say("pop\t%s", name_of(d));
     pthread_mutex_unlock(&lock);
+    work();
     return 0;
 }
 
@@ -95,6 +96,7 @@ static nvtxRangeId_t NVTX_API start(nvtxDomainHandle_t d, const nvtxEventAttribu
     id = starts++;                              /* 0 is an id like any other                      */
     pthread_mutex_unlock(&lock);
     event("start", d, a, id);
+    work();
     return id;
 }
 
@@ -103,11 +105,13 @@ static void NVTX_API end(nvtxDomainHandle_t d, nvtxRangeId_t id)
     pthread_mutex_lock(&lock);
     say("end\t%s\t%lu", name_of(d), (unsigned long)id);
     pthread_mutex_unlock(&lock);
+    work();
 }
 
 static void NVTX_API mark(nvtxDomainHandle_t d, const nvtxEventAttributes_t *a)
 {
     event("mark", d, a, 0);
+    work();
 }
 
 static nvtxDomainHandle_t NVTX_API create(const char *name)
@@ -131,6 +135,7 @@ static nvtxStringHandle_t NVTX_API reg(nvtxDomainHandle_t d, const char *name)
     s = (nvtxStringHandle_t)(uintptr_t)(0x20000 + strings++);
     say("register\t%s\t%s", name_of(d), name);
     pthread_mutex_unlock(&lock);
+    work();
     return s;
 }
 
@@ -146,6 +151,7 @@ static void NVTX_API thread(uint32_t id, const char *name)
     pthread_mutex_lock(&lock);
     say("thread\t%u\t%s", id, name);
     pthread_mutex_unlock(&lock);
+    work();
 }
 
 __attribute__((destructor)) static void finish(void)

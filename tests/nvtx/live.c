@@ -91,23 +91,15 @@ static void own_begin(perf_recorder_ *t, const perf_label_ *l, uint32_t depth)
 {
     (void)l;
     (void)depth;
-    if (t->sinking)
-        return;
-    t->sinking = 1;
     t->ranges++;
     use(0);
-    t->sinking = 0;
 }
 
 static void own_end(perf_recorder_ *t, uint32_t depth)
 {
     (void)depth;
-    if (t->sinking)
-        return;
-    t->sinking = 1;
     t->ranges--;
     use(1);
-    t->sinking = 0;
 }
 
 static int no_span(const perf_label_ *l, uint64_t *range)

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int poor;
@@ -28,8 +29,19 @@ static perf_scope scope[DEEP];
 static pthread_t  other;
 static int        tool_calls;
 
+/* Begins while the tool is being loaded, and so does a child that has only this thread. */
 static void *second(void *unused)
 {
+    pid_t child = fork();
+    int   status = 1;
+
+    if (!child) {
+        alarm(60);
+        { PERF_SCOPE("in the child"); }
+        PERF_INSTANT("in the child");
+        _exit(0);
+    }
+    CHECK(waitpid(child, &status, 0) == child && !status, "a child ended: %d", status);
     PERF_SCOPE("second thread");
     return unused;
 }
@@ -37,7 +49,8 @@ static void *second(void *unused)
 void in_the_tool(void);
 void in_the_tool(void)
 {
-    static int inside;
+    static __thread int inside;
+    perf_async          span;
 
     if (inside)
         return;
@@ -46,6 +59,8 @@ void in_the_tool(void)
         PERF_SCOPE("in the tool");
         PERF_INSTANT("in the tool");
         PERF_COUNT("in the tool", 1.0);
+        span = perf_async_begin("in the tool", 0);
+        perf_async_end(&span);
         if (!tool_calls++ && !pthread_create(&other, NULL, second, NULL))
             usleep(30000);                      /* it has to wait for the tool */
     }

@@ -60,12 +60,14 @@ int roctxRangePushA(const char *name)
 int roctxRangePop(void)
 {
     say("pop", "", 0);
+    work();
     return 0;
 }
 
 void roctxMarkA(const char *name)
 {
     say("mark", name, 0);
+    work();
 }
 
 uint64_t roctxRangeStartA(const char *name)
@@ -73,12 +75,14 @@ uint64_t roctxRangeStartA(const char *name)
     uint64_t id = __atomic_fetch_add(&starts, 1, __ATOMIC_RELAXED);
 
     say("start", name, id);
+    work();
     return id;
 }
 
 void roctxRangeStop(uint64_t id)
 {
     say("end", "", id);
+    work();
 }
 
 int roctxProfilerPause(uint64_t thread)

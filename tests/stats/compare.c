@@ -469,7 +469,7 @@ static void constants(void)
         for (i = 0; i < 100; i++)
             x[i] = normal();
         perf_sort_values(x, 100);
-        said += perf_lopsided_(x, 100, 1.4);
+        said += perf_lopsided_(x, 100, 1.4, 0.0);
     }
     CHECK(said > 100 && said < 210, "%d of 1000 called lopsided", said);
     {   /* splitmix64.c (Vigna), state 1234567: its first five numbers */
@@ -1032,10 +1032,14 @@ static void shapes(void)
     }
     perf_sort_values(a, 100);
     perf_sort_values(b, 100);
-    CHECK(!perf_lopsided_(a, 100, 1.4) && perf_lopsided_(b, 100, 1.4), "lopsided");
+    CHECK(!perf_lopsided_(a, 100, 1.4, 0.0) && perf_lopsided_(b, 100, 1.4, 0.0), "lopsided");
     for (i = 0; i < 100; i++)
         a[i] = 1.0;
-    CHECK(!perf_lopsided_(a, 100, 1.4) && !perf_lopsided_(a, 1, 1.4) && !perf_lopsided_(a, 2, 1.4), "all equal");
+    CHECK(!perf_lopsided_(a, 100, 1.4, 0.0) && !perf_lopsided_(a, 1, 1.4, 0.0) && !perf_lopsided_(a, 2, 1.4, 0.0), "all equal");
+    for (i = 0; i < 100; i++)                   /* a clock's steps: the middle lies between two of them */
+        a[i] = i < 10 ? 0.0 : i < 60 ? 1.0 : i < 95 ? 2.0 : 3.0;
+    CHECK(perf_lopsided_(a, 100, 2.58, 0.0) && !perf_lopsided_(a, 100, 2.58, 1.0) && !perf_lopsided_(a, 100, 2.58, PERF_INF_) &&
+          perf_lopsided_(b, 100, 2.58, 1.0) && !perf_lopsided_(b, 99, 2.58, PERF_INF_), "steps");
 }
 
 /* The interval that goes with a decision excludes the threshold, whenever it was taken. */

@@ -61,7 +61,20 @@ gcc | clang)
     same -O2 $kind $cxx -O2 ''
     same gc-sections $kind $cxx '-O2 -ffunction-sections -fdata-sections' -Wl,--gc-sections
     same pie $kind $cxx '-O2 -fPIE -fvisibility=hidden' -pie
-    [ $kind = clang ] || same lto $kind $cxx '-O2 -flto' '-O2 -flto'
+    [ $kind = gcc ] || finish
+    same lto $kind $cxx '-O2 -flto' '-O2 -flto'
+
+    name='all headers, lto'             # the linker sees the declarations of C and C++ side by side
+    for ext in c cpp; do
+        for h in $(headers); do echo "#include \"$h\""; done >"$work/all.$ext"
+        echo 'int NAME(void *s);
+              int NAME(void *s) { PERF_GPU_SCOPE("x", s); return (int)perf_gpu_collect(); }' >>"$work/all.$ext"
+    done
+    echo 'extern "C" int c_(void *); int main() { return c_(0) != cpp_(0); }' >>"$work/all.cpp"
+    try "$name: C" gcc -O2 -flto -I"$root" -DNAME=c_ -c "$work/all.c" -o "$work/all_c.o"
+    try "$name: C++" g++ -O2 -flto -I"$root" -DNAME=cpp_ -c "$work/all.cpp" -o "$work/all_cpp.o"
+    try "$name: no word" g++ -O2 -flto=auto -Werror "$work/all_c.o" "$work/all_cpp.o" -o "$work/all"
+    try "$name: runs" "$work/all"
     ;;
 mixed)
     name='levels and compilers'
