@@ -6,7 +6,7 @@
  * Registry of names, a recorder for each thread, the calibration of the clock, the switches.  Any
  * file that calls a function of this header, or of one built on it, holds the core that the marks
  * of the whole program record with (perf_scope.h); the first of several serves.
- * Sections (search for ">>"):  config  clock  switches  internal  private  off
+ * Sections (search for ">>"):  config  clock  switches  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H_RECORDS
 #define PERF_H_RECORDS

@@ -870,7 +870,7 @@ PERF_FN void perf_thread_name(const char *name)
         core->thread_name(name);
 }
 
-/* ---- off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ---- */
+/* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */
 
 #if PERF_DISABLE
 PERF_INLINE_FN_ perf_status perf_off_(void)
@@ -893,8 +893,8 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 PERF_END_DECLS
 
 #ifdef __cplusplus
-/* The linker merges members that a compiler leaves out of line, even of files with and without
- * PERF_DISABLE: so each mode has names of its own.                                               */
+/* >>c++: the linker merges members that a compiler leaves out of line, even of files with and
+ * without PERF_DISABLE: so each mode has names of its own.                                       */
 #if PERF_DISABLE
 #define PERF_MODE_ off_
 #else
