@@ -1184,13 +1184,17 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
     return c;
 }
 
+/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
+ * child has open, and perf_end_() would take the two for the same cell.                          */
+#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
+
 /* One more call of what is open already: that cell's ends are cold until this one has ended. */
 PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
     s->outer = t->open;
     s->inside = t->open->inside;
     s->cell = c;
-    s->open = PERF_NULL_;
+    s->open = PERF_COLD_END_;
     s->rec = t;
     c->again_open++;
     perf_deeper_(t, 1);
@@ -1487,7 +1491,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
     const perf_sink_ *sink;
-    perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
+    int             cold = s->open == PERF_COLD_END_;
+    perf_cell_     *c = cold ? s->cell : s->open, *outer = cold ? s->outer : c->parent;
     int             ours, again = outer != c->parent, ordered = 0;
     uint64_t        d, within, own;
     uint32_t        before, depth;
@@ -1551,7 +1556,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
 PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
 {
-    if (s->open || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
+    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
         perf_end_slow_(s, end);
 }
 
@@ -1592,7 +1597,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf
         sink->begin(t, &label, s->depth);
     }
     if (t->home->clock || t->ranges)
-        s->open = PERF_NULL_;                   /* a cold end                                     */
+        s->open = PERF_COLD_END_;
     s->start = perf_scope_ticks_(t->home);
     return s;
 }
