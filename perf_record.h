@@ -603,7 +603,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
 #if defined(__linux__) && !PERF_TCC_
-        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_))
+        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_) != 0)
             (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_fork_dso_);
 #endif
     }
