@@ -92,7 +92,7 @@ PERF_FN perf_bench_opts perf_bench_opts_default(void);      /* all zero; for C++
 /* Allocates.  name: any text, copied, NULL is "(unnamed)".  opts NULL: defaults.  Never fails
  * visibly: without memory the loop runs zero times and perf_bench_end says PERF_ENOMEM.          */
 PERF_FN perf_bench  perf_bench_begin(const char *name, const perf_bench_opts *opts);
-PERF_FN int         perf_bench_next(perf_bench *b); /* hot path: one decrement, one branch */
+PERF_FN int         perf_bench_next(perf_bench *b); /* 1: run the body once; 0: done.  One branch */
 
 /* The result, also kept for perf_report.  A second call, or one without begin: PERF_ESTATE. */
 PERF_FN perf_result perf_bench_end(perf_bench *b);

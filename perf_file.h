@@ -4,7 +4,7 @@
  *   status = perf_file_save_("trace.json", &f, write_all, &state);
  *
  * For the library itself: perf_report.h includes it, and every header that writes a file uses it.
- * Sections (search for ">>"):  system  >>internal
+ * Sections (search for ">>"):  system  internal
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_FILE_H
 #define PERF_FILE_H

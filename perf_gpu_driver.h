@@ -5,7 +5,7 @@
  *         printf("timed through the %s\n", t->name);
  *
  * perf_cuda.h includes it and builds on it; few programs need it by itself.
- * Sections (search for ">>"):  config  table  status  >>internal  private
+ * Sections (search for ">>"):  config  table  status  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #include "perf.h"               /* in a .cu file it brings perf_cuda.h, and that this file */
 #include <string.h>

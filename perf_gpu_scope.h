@@ -10,7 +10,7 @@
  * or another of its functions; without one the linker names a symbol that says so.  What a scope
  * is, which streams it takes, and the rows that it becomes: perf_cuda.h, which brings this file.
  * Needs perf_scope.h beside it.  Compile with -DPERF_DISABLE=1 and it costs nothing.
- * Sections (search for ">>"):  scopes  >>internal  private  c++
+ * Sections (search for ">>"):  scopes  internal  private  c++
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_GPU_SCOPE_H
 #define PERF_GPU_SCOPE_H

@@ -576,7 +576,7 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
     if (enough && p->readings < need && !late)
         return 1;
     factor = slowest > 0.0 ? want / slowest : 10.0;
-    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;
+    factor = factor > 10.0 ? 10.0 : factor < 1.2 ? 1.2 : factor;    /* one reading may mislead    */
     for (; s->at < s->running; s->at++) {
         p = &s->arm[s->order[s->at]];
         if (p->steady)

@@ -6,7 +6,7 @@
  * Registry of names, a recorder for each thread, the calibration of the clock, the switches.  Any
  * file that calls a function of this header, or of one built on it, holds the core that the marks
  * of the whole program record with (perf_scope.h); the first of several serves.
- * Sections (search for ">>"):  config  clock  switches  internal  private  off
+ * Sections (search for ">>"):  config  clock  switches  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_H_RECORDS
 #define PERF_H_RECORDS
@@ -511,10 +511,8 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 #if defined(__linux__) && !PERF_TCC_
 #if defined(__GLIBC__)
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("__register_atfork")) PERF_ATTR_((__weak__))
-#define PERF_TOLD_OF_FORKS_ perf_at_fork_
 #else                                           /* musl's takes only three, and is always there   */
 #define PERF_AT_FORK_ __asm__(PERF_SYM_("pthread_atfork"))
-#define PERF_TOLD_OF_FORKS_ 1
 #endif
 extern int   perf_at_fork_(void (*)(void), void (*)(void), void (*)(void), void *) PERF_AT_FORK_;
 extern void *perf_dso_ __asm__(PERF_SYM_("__dso_handle"))      /* as g++ has it, for -flto        */
@@ -608,7 +606,7 @@ PERF_OUTLINE_FN_ perf_registry_ *perf_registry_get_(void)
             r = mine;                           /* else lost a race: ours stays unused            */
 #endif
 #if defined(__linux__) && !PERF_TCC_
-        if (r == mine && PERF_TOLD_OF_FORKS_)
+        if (r == mine && PERF_PTR_(uintptr_t, &perf_at_fork_) != 0)
             (void)perf_at_fork_(PERF_NULL_, PERF_NULL_, perf_at_fork_child_, &perf_dso_);
 #endif
     }
@@ -1201,13 +1199,17 @@ PERF_FN perf_cell_ *perf_cell_under_(perf_recorder_ *t, perf_cell_ *caller, uint
     return c;
 }
 
+/* `open` of a span whose end is cold: no cell.  Not NULL, for that is what a thread of a forked
+ * child has open, and perf_end_() would take the two for the same cell.                          */
+#define PERF_COLD_END_ PERF_PTR_(perf_cell_ *, PERF_CAST_(uintptr_t, 1))
+
 /* One more call of what is open already: that cell's ends are cold until this one has ended. */
 PERF_FN void perf_cell_again_(perf_span_ *s, perf_recorder_ *t, perf_cell_ *c)
 {
     s->outer = t->open;
     s->inside = t->open->inside;
     s->cell = c;
-    s->open = PERF_NULL_;
+    s->open = PERF_COLD_END_;
     s->rec = t;
     c->again_open++;
     perf_deeper_(t, 1);
@@ -1508,7 +1510,8 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
     perf_recorder_ *t;                          /* of the thread that counts this end             */
     perf_registry_ *r;
     const perf_sink_ *sink;
-    perf_cell_     *c = s->open ? s->open : s->cell, *outer = s->open ? c->parent : s->outer;
+    int             cold = s->open == PERF_COLD_END_;
+    perf_cell_     *c = cold ? s->cell : s->open, *outer = cold ? s->outer : c->parent;
     int             ours, again = outer != c->parent, ordered = 0;
     uint64_t        d, within, own;
     uint32_t        depth;
@@ -1570,7 +1573,7 @@ PERF_COLD_FN_ void perf_end_slow_(perf_span_ *s, uint64_t end)
 /* The end of a scope where perf_end_() cannot do it.  Recursion is common, so it is quick. */
 PERF_HOT_FN_ void perf_core_end_(perf_span_ *s, uint64_t end)
 {
-    if (s->open || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
+    if (s->open != PERF_COLD_END_ || s->rec != PERF_SELF_ || !perf_end_again_(s, end))
         perf_end_slow_(s, end);
 }
 
@@ -1611,7 +1614,7 @@ PERF_COLD_FN_ perf_span_ *perf_begin_slow_(perf_span_ *s, perf_site_ *site, perf
         PERF_SINK_(t, sink->begin(t, &label, s->depth))
     }
     if (t->home->clock || t->ranges)
-        s->open = PERF_NULL_;                   /* a cold end                                     */
+        s->open = PERF_COLD_END_;
     s->start = perf_scope_ticks_(t->home);
     return s;
 }

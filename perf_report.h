@@ -59,9 +59,9 @@ PERF_FN perf_report_opts perf_report_opts_resolved(const perf_report_opts *opts)
  * all self; mean; the time below which 50, 95, 99 % of the calls stay (within 1.6 %); longest.   */
 PERF_FN perf_status perf_report(void);
 
-/* The same to any stream (stdout is in <stdio.h>, which perf.h may leave out); opts NULL:
- * defaults. On a terminal a table leaves out columns until it fits, long lines are broken, and a
- * bar shows the share, in colour unless NO_COLOR is set.  All of it is ASCII, but for names.     */
+/* The same to any stream (stdout: <stdio.h>); opts NULL: defaults.  On a terminal a table leaves
+ * out columns until it fits, long lines are broken, and a bar shows the share, in colour unless
+ * NO_COLOR is set.  ASCII, but for names.  PERF_EINVAL: no file; PERF_EIO; PERF_ENOMEM.          */
 PERF_FN perf_status perf_report_to(FILE *file, const perf_report_opts *opts);
 
 /* The same into buf, always terminated when cap > 0.  Returns the length of the full text, as

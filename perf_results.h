@@ -12,7 +12,7 @@
  * Optional: only files that save or check results include it.  Files appear whole or not at all
  * (written beside, then renamed).  docs/results.md has the rules of a check.
  * Everything here allocates and may do I/O; nothing here is for a hot path.
- * Sections (search for ">>"):  results  baseline  >>internal  private
+ * Sections (search for ">>"):  results  baseline  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_RESULTS_H
 #define PERF_RESULTS_H

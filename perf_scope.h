@@ -47,7 +47,7 @@ typedef struct perf_site_ {     /* what is measured; one static object a call si
 typedef struct perf_scope {     /* an open scope; every field private                             */
     uint64_t               start;   /* ticks                                                      */
     struct perf_recorder_ *rec;     /* NULL: not recording                                        */
-    struct perf_cell_     *open;    /* its cell; NULL: a cold end, with the two below             */
+    struct perf_cell_     *open;    /* its cell, or PERF_COLD_END_, with the two below            */
     struct perf_cell_     *cell;
     struct perf_cell_     *outer;   /* what was open at the begin                                 */
     uint64_t               inside;  /* time inside that one then                                  */
@@ -605,15 +605,11 @@ PERF_INLINE_FN_ void perf_event_put_(perf_recorder_ *t, uint64_t start, uint64_t
 /* The trace's event, where the ring has room; else the core sees to it. */
 PERF_INLINE_FN_ void perf_event_hot_(perf_recorder_ *t, uint64_t start, uint64_t what)
 {
-    const perf_core_ *core;
-
     what += t->deeper;
-    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit))) {
+    if (PERF_LIKELY_(t->ring_head < PERF_PEEK_(t->ring_limit)))
         perf_event_put_(t, start, what);
-    } else if (PERF_PEEK_(t->ring_mask)) {
-        core = perf_core_known_();
-        core->event(t, start, what);
-    }
+    else if (PERF_PEEK_(t->ring_mask))
+        perf_core_known_()->event(t, start, what);
 }
 
 /* Counts a duration in its bucket, some scopes later.  One word changes at a time: a signal
@@ -638,9 +634,8 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_cell_     *c = s->open, *outer;
     uint64_t        end = perf_ticks(), d = end - s->start;
 
-    if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* never is NULL open         */
-        const perf_core_ *core = perf_core_known_();
-        core->end(s, end);
+    if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* t's is NULL after a fork   */
+        perf_core_known_()->end(s, end);
         return;
     }
     outer = c->parent;
@@ -870,7 +865,7 @@ PERF_FN void perf_thread_name(const char *name)
         core->thread_name(name);
 }
 
-/* ---- off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ---- */
+/* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */
 
 #if PERF_DISABLE
 PERF_INLINE_FN_ perf_status perf_off_(void)
@@ -893,8 +888,8 @@ PERF_INLINE_FN_ perf_status perf_off_(void)
 PERF_END_DECLS
 
 #ifdef __cplusplus
-/* The linker merges members that a compiler leaves out of line, even of files with and without
- * PERF_DISABLE: so each mode has names of its own.                                               */
+/* >>c++: the linker merges members that a compiler leaves out of line, even of files with and
+ * without PERF_DISABLE: so each mode has names of its own.                                       */
 #if PERF_DISABLE
 #define PERF_MODE_ off_
 #else

@@ -7,7 +7,7 @@
  *
  * C99, C++11, CUDA, Cython.  libc only, no -lm, no global state, no clock, no thread.
  * It measures nothing itself: perf.h does, and has its numbers judged here.
- * Sections (search for ">>"):  math  summary  compare  sequential  >>internal  private
+ * Sections (search for ">>"):  math  summary  compare  sequential  internal  private
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_STATS_H
 #define PERF_STATS_H

@@ -4,7 +4,7 @@
  *
  * perf_stats.h fills them in; perf_bench.h hands them out.  A file that only declares or stores
  * them needs no more than this.
- * Sections (search for ">>"):  warnings  summary  compare
+ * Sections (search for ">>"):  internal  warnings  summary  compare
  * SPDX-License-Identifier: MIT (full text at the end of perf_base.h)                             */
 #ifndef PERF_VERDICT_H
 #define PERF_VERDICT_H
@@ -78,7 +78,7 @@ typedef struct perf_summary {
 typedef enum perf_decision { PERF_INCONCLUSIVE, PERF_ACCEPT, PERF_REJECT } perf_decision;
 
 typedef enum perf_metric {              /* what is compared, candidate against baseline           */
-    PERF_METRIC_PAIR,                   /* what is compared: candidate with baseline              */
+    PERF_METRIC_PAIR,                   /* the typical ratio within a pair; samples: of medians  */
     PERF_METRIC_P50, PERF_METRIC_P95, PERF_METRIC_P99, PERF_METRIC_MEAN,
     PERF_METRIC_MEMORY,                 /* like PAIR; only the wording differs                    */
     PERF_METRIC_THROUGHPUT              /* like PAIR; more is better                              */

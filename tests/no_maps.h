@@ -15,6 +15,19 @@
 static long maps, fails_at = -1; /* calls so far; the one that fails */
 static int  for_ever, refused;   /* whether all after it fail, too; how many did */
 
+/* What mmap() does; on s390x the kernel takes its arguments in memory. */
+static void *system_maps(void *to, size_t n, int may, int how, int file, off_t at)
+{
+#if defined(__s390x__)
+    unsigned long all[6] = {(unsigned long)to, n, (unsigned long)may, (unsigned long)how, (unsigned long)file,
+                            (unsigned long)at};
+
+    return (void *)syscall(SYS_mmap, all);
+#else
+    return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
+#endif
+}
+
 /* The C library calls its own by another name. */
 void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
 {
@@ -25,7 +38,7 @@ void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
+    return system_maps(to, n, may, how, file, at);
 }
 
 /* From now on: the call after `at` others, or for ever; `at` negative: none. */

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""internal.py FOLDER: 1 if a header uses a private name of another that is no contract there.
+"""internal.py FOLDER: 1 if a header uses a private name of another that is no contract there, or the
+sections that its first comment lists are not those that it has.
 
 A private name ends in _.  It is a contract where the provider's section ">>internal" has it: in a
 list inside the comment (PERF_LOSS_*_ for a family), or as a definition below it, up to the next
@@ -66,6 +67,12 @@ def main(folder):
                 if word not in used[provider] and len(owner.get(word, ())) < 2:
                     print(f"{provider}: {word} stands in >>internal, and no other header uses it")
                     bad[provider, word] = []
+    for name, source in sources.items():
+        listed = re.search(r'Sections \(search for ">>"\):(.*)', source)
+        there = re.findall(r"^/\* >>([\w+]+)", source, re.M)
+        if listed and listed.group(1).split() != there:
+            print(f"{name} lists the sections {listed.group(1).split()}, and has {there}")
+            bad[name, "Sections"] = []
     return 1 if bad else 0
 
 

@@ -28,6 +28,34 @@ static void ends_first(void)
     CHECK(!place_of("before the fork", PERF_SORT_SELF), "the parent's scopes are gone");
 }
 
+static perf_scope inner;
+
+/* The same within a recursion, whose ends are cold. */
+static void ends_inner(void)
+{
+    perf_scope_end(&inner);
+    perf_scope_end(&around);
+    CHECK(number_of("begun_before_fork") == 2, "%g", number_of("begun_before_fork"));
+}
+
+/* Leaves a block that the parent has entered twice. */
+static void recurses(int deeper)
+{
+    int   status = -1;
+    pid_t child;
+
+    PERF_SCOPE("recursion");
+    if (deeper) {
+        recurses(0);
+        return;
+    }
+    fflush(stdout);
+    child = fork();
+    if (!child)
+        return;
+    CHECK(waitpid(child, &status, 0) == child && status == 0, "child that returns from a recursion: %d", status);
+}
+
 /* What the parent has lost, misused, marked and spent is not the child's. */
 static void knows_nothing(void)
 {
@@ -165,6 +193,7 @@ int main(void)
 {
     perf_registry_ *r = perf_registry_get_();
     perf_scope      never = PERF_ZERO;
+    pid_t           parent = getpid();
     int             i;
 
     (void)scratch_file();                       /* the child's is its parent's                     */
@@ -190,6 +219,12 @@ int main(void)
     {
         perf_scope mine = around;
         CHECK(child_of(ends_first) == 0, "child that ends first");
+        inner = perf_scope_begin("around");
+        CHECK(child_of(ends_inner) == 0, "child that ends the calls of a recursion");
+        perf_scope_end(&inner);
+        recurses(1);
+        if (getpid() != parent)
+            _exit(0);
         around = mine;
     }
     for (i = 0; i < 10; i++) {
@@ -198,7 +233,7 @@ int main(void)
     }
     perf_scope_end(&around);
     CHECK(row_of("before the fork", "scope").calls == 1010, "%.0f", row_of("before the fork", "scope").calls);
-    CHECK(row_of("around", "scope").calls == 1, "around");
+    CHECK(row_of("around", "scope").calls == 2, "around");
     CHECK(row_of("own", "scope").calls == 0, "the child's");
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));
     perf_scope_end(&never);
