@@ -1106,6 +1106,7 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
     ab_format format;
     size_t    i, k, values = 0;
     int       failed;
+    char     *own = NULL;               /* the text as UTF-8, where it is not                     */
 
     s.file = file;
     s.text = text;
@@ -1123,6 +1124,8 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         return ab_fail_at(&s, (size_t)((const char *)memchr(s.text, '\0', s.len) - s.text),
                           "a zero byte: this is no text file", NULL, 0);
     format = s.o->format == AB_DETECT ? ab_detect_(&s) : s.o->format;
+    if (format < AB_RESULTS && (own = ab_as_utf8(s.text, &s.len)) != NULL)
+        s.text = own;
     failed = format == AB_DETECT
                  ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
              : format == AB_PLAIN ? ab_read_plain_(&s)
@@ -1133,7 +1136,8 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         for (k = 0; k < set->s[i].runs; k++)
             values += set->s[i].run[k].v[0].n;
     if (!failed && !values)
-        return ab_nothing_(&s);
+        failed = ab_nothing_(&s);
+    free(own);
     return failed;
 }
 

@@ -408,7 +408,9 @@ PERF_FN void ab_print_reasons_(FILE *f, const ab_report *r)
             }
         if (same > 3)
             fprintf(f, " and %zu more", same - 3);
-        fprintf(f, ": %s\n", settle);
+        fputs(": ", f);
+        ab_print_name(f, settle);
+        putc('\n', f);
     }
 }
 
@@ -422,10 +424,13 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
     if (r->fresh)
         fprintf(f, "; %zu only in B, not judged", r->fresh);
     putc('\n', f);
-    if (r->n == 1 && *r->row[0].settle)
-        fprintf(f, "to settle it: %s\n", r->row[0].settle);
-    else if (r->count[PERF_INCONCLUSIVE])
+    if (r->n == 1 && *r->row[0].settle) {
+        fputs("to settle it: ", f);
+        ab_print_name(f, r->row[0].settle);
+        putc('\n', f);
+    } else if (r->count[PERF_INCONCLUSIVE]) {
         ab_print_reasons_(f, r);
+    }
 }
 
 PERF_FN void ab_widen_(const ab_line *l, size_t *width)
