@@ -826,11 +826,12 @@ PERF_FN void ab_commands_free_(ab_commands *c)
 /* Keeps what was measured.  -1 and errno: it cannot be written. */
 PERF_FN int ab_save(const char *file, const ab_set *set)
 {
-    FILE *f = fopen(file, "wb");
+    perf_file_ f;
 
-    if (f)
-        ab_print_results(f, set);
-    return f && !ferror(f) && fclose(f) == 0 ? 0 : -1;
+    if (!ab_begin_file(&f, file))
+        return -1;
+    ab_print_results(f.file, set);
+    return ab_end_file(&f, file);
 }
 
 /* A rate is better when larger; other metrics than the typical one have no direction for it. */

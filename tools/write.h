@@ -5,6 +5,41 @@
 
 #include "judge.h"
 
+#include "perf_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files of measurements ---- */
+
+/* Opens a file to write.  One that is there is replaced when the new one is whole: on a full disk it
+ * stays.  Pipes, devices, what a link names, and files in a folder where none can be made are
+ * written in place.  NULL and errno: it cannot be written.                                       */
+PERF_FN FILE *ab_begin_file(perf_file_ *f, const char *path)
+{
+    struct stat s;
+
+    memset(f, 0, sizeof *f);
+    if (lstat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, W_OK) == 0) {
+        if (perf_file_begin_(f, path))
+            return f->file;
+        if (errno != EACCES && errno != EPERM)
+            return NULL;
+    }
+    f->file = fopen(path, "wb");
+    return f->file;
+}
+
+/* 0, or -1 and errno: it could not be written. */
+PERF_FN int ab_end_file(perf_file_ *f, const char *path)
+{
+    int whole = !ferror(f->file);
+
+    if (f->part)
+        return perf_file_end_(f, path, whole) && whole ? 0 : -1;
+    return fclose(f->file) == 0 && whole ? 0 : -1;
+}
+
 /* ---- the change in words ---- */
 
 /* The effect as people ask for it: a factor for a speed-up rule, else percent; for a rate the

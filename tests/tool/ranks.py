@@ -1,6 +1,9 @@
 """perf-ab merge: the slowest rank and the imbalance; traces of several processes in one."""
 import json
 import random
+import resource
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,6 +51,20 @@ def main():
     c.check(len(json.loads((c.work / "all.json").read_text())["benchmarks"]) == 12, "all are in the file")
     one = c.status(0, "merge", ranks[0], "-o", c.work / "one.json")
     c.check(one == "", f"a single run has no slowest: {one}")
+
+    # A file that the result replaces is there until that is whole, with its mode; a link's target is written.
+    kept = c.file("kept.json", results(0, 1.0))
+    kept.chmod(0o640)
+    was = kept.read_text()
+    done = subprocess.run([c.tool, "merge", kept, *ranks, "-o", kept], capture_output=True, preexec_fn=lambda: (
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))))
+    c.check(done.returncode == 3 and b"kept.json: cannot be written: File too large" in done.stderr, f"{done}")
+    c.check(kept.read_text() == was and not list(c.work.glob("*.part")), "the full disk took a file")
+    (c.work / "link.json").symlink_to("kept.json")
+    for name in ("kept.json", "link.json"):
+        c.status(0, "merge", kept, ranks[1], "-o", c.work / name)
+        c.check(kept.stat().st_mode & 0o777 == 0o640 and (c.work / "link.json").is_symlink(), f"{name}: mode, link")
+    c.check(len(json.loads(kept.read_text())["benchmarks"]) == 9, "merged onto itself twice")
 
     # Names and machines come out of files: they do not steer the terminal, and are no half characters.
     def from_afar(name, machine, run):
