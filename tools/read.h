@@ -117,6 +117,7 @@ PERF_FN int ab_is_decimal_comma_(const char *p, size_t len)
 }
 
 static const char ab_comma_[] = "a decimal comma: write 1.5, not 1,5";
+static const char ab_verdicts_[] = "these are verdicts that perf-ab wrote; it reads measurements";
 static const char ab_zero_[] = "zero: too short for its clock? time more work per value";
 
 /* Reads the token text[at .. at + len) as one positive finite number; counts may be zero. */
@@ -353,6 +354,10 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
         if (ab_is_decimal_comma_(s->text + f[k].at, f[k].len))
             return ab_fail_at(s, f[k].at, ab_comma_, s->text + f[k].at, f[k].len);
         title = ab_field_text_(s, &f[k]);
+        if (!strcmp(title, "rule_verdict")) {       /* before and after would be read as pairs    */
+            free(title);
+            return ab_fail_at(s, start, ab_verdicts_, NULL, 0);
+        }
         c = ab_column_of_(title, s->o->value);
         free(title);
         if (c != COL_NONE && column[c] >= 0)
@@ -987,7 +992,7 @@ PERF_FN int json_document_(ab_json *j, json_t *root)
     int         failed = 0;
 
     if (json_object_get(root, "perf_ab"))
-        return json_fail_(j, "these are verdicts that perf-ab wrote; it reads measurements", NULL);
+        return json_fail_(j, ab_verdicts_, NULL);
     if (format < AB_RESULTS)
         return json_fail_(
             j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf", NULL);

@@ -816,6 +816,10 @@ PERF_FN void ab_markdown_text_(FILE *f, const char *s)
             putc(' ', f);
             continue;
         }
+        if (*s == '&') {
+            fputs("&amp;", f);
+            continue;
+        }
         if (strchr("|\\`*_<>[]", *s))
             putc('\\', f);
         putc(*s, f);
@@ -853,18 +857,24 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
                 fputs(" | ", f);
                 ab_markdown_text_(f, l.cell[CELL_METRIC].s);
             }
-            fprintf(f, " | %s | %s | %s | ", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
-                    l.cell[CELL_DATA].s);
+            fputs(" | ", f);
+            ab_markdown_text_(f, l.cell[CELL_BEFORE].s);
+            fputs(" | ", f);
+            ab_markdown_text_(f, l.cell[CELL_AFTER].s);
+            fprintf(f, " | %s | ", l.cell[CELL_DATA].s);
             ab_markdown_text_(f, l.cell[CELL_CHANGE].s);
             fprintf(f, " | %s | ", l.cell[CELL_VERDICT].s);
             ab_markdown_text_(f, k ? "" : r->row[i].settle);
             fputs(" |\n", f);
         }
-    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++)
-        fprintf(f, "| %s |%s%s%s %s | %s | %s | %s | | |\n", l.cell[CELL_NAME].s,
-                r->plan.rules > 1 ? " " : "", l.cell[CELL_METRIC].s, r->plan.rules > 1 ? " |" : "",
-                l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s, l.cell[CELL_DATA].s,
-                l.cell[CELL_CHANGE].s);
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
+        fprintf(f, "| %s |%s%s%s ", l.cell[CELL_NAME].s, r->plan.rules > 1 ? " " : "",
+                l.cell[CELL_METRIC].s, r->plan.rules > 1 ? " |" : "");
+        ab_markdown_text_(f, l.cell[CELL_BEFORE].s);
+        fputs(" | ", f);
+        ab_markdown_text_(f, l.cell[CELL_AFTER].s);
+        fprintf(f, " | %s | %s | | |\n", l.cell[CELL_DATA].s, l.cell[CELL_CHANGE].s);
+    }
 }
 
 /* ---- measurements as perf_results, which read.h reads ---- */
