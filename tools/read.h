@@ -760,7 +760,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     const char *run = json_text_(b, "run", NULL), *design = json_text_(b, "design", "");
     json_t     *samples = json_object_get(b, "samples"), *base, *cand;
     ab_series  *series;
-    double      step;
+    double      step, ended = json_number_value(json_object_get(b, "failed"));
     int         pairs = samples == NULL, failed;
 
     if (!name)
@@ -773,6 +773,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     step = json_number_value(json_object_get(b, "step"));
     step *= ab_unit_ns(unit) > 0.0 ? ab_unit_ns(unit) : 1.0;
     series->step = step > series->step && perf_is_finite_(step) ? step : series->step;
+    series->failed += ended > 0.0 && ended < 1e9 ? (size_t)ended : 0;
     if (pairs) {
         base = json_member_(j, b, "baseline", JSON_ARRAY);
         cand = base ? json_member_(j, b, "candidate", JSON_ARRAY) : NULL;

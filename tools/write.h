@@ -912,6 +912,8 @@ PERF_FN void ab_print_results_begin(FILE *f, const ab_set *set)
                 fputs(", \"run\": ", f);
                 ab_print_json(f, run->id);
             }
+            if (s->failed && !k)
+                fprintf(f, ", \"failed\": %zu", s->failed);
             if (s->step > 0.0) {
                 fputs(", ", f);
                 ab_json_member_(f, "step", s->step, "");

@@ -292,6 +292,13 @@ def failed_commands(c):
     c.status(0, file((1, 1)), "--random")
     c.status(2, file((0, 1)), "--random", has="0 runs of A and 8 of B ended with a failure")
     c.status(2, file((0, None)), "--random", has="not the same work")
+    # Nor is it after a merge, or another one.
+    alone = [c.file(f"h{k}.json", json.dumps({"results": [{"command": "x", "times": noisy(8, t), "exit_codes": [k] * 8}]}))
+             for k, t in ((0, 1), (1, 0.01))]
+    for k in (0, 1):
+        c.status(0, "merge", alone[k], "-o", c.work / "once.json")
+        c.status(0, "merge", c.work / "once.json", "-o", c.work / f"m{k}.json")
+    c.status(2, c.work / "m0.json", c.work / "m1.json", "--random", has="0 runs of A and 8 of B ended with a failure")
 
 
 def rules(c):
