@@ -419,11 +419,63 @@ PERF_FN void ab_print_name(FILE *f, const char *s)
         putc((unsigned char)*s < ' ' || *s == 127 ? '?' : *s, f);
 }
 
+/* The first `most` columns of s, with blanks behind them up to `width`. */
+PERF_FN void ab_print_column(FILE *f, const char *s, size_t most, size_t width)
+{
+    char   one[2] = "";
+    size_t n = 0;
+
+    for (; *s && (n < most || ((unsigned char)*s & 0xc0) == 0x80); s++) {
+        one[0] = *s;
+        n += ab_width(one);
+        ab_print_name(f, one);
+    }
+    for (; n < width; n++)
+        putc(' ', f);
+}
+
+/* Bytes of the UTF-8 character at s (a zero byte is one); 0: it is none. */
+PERF_FN size_t ab_character(const char *s)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    size_t need = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2
+                : *p >= 0xf0 && *p < 0xf5 ? 3 : 9, k;
+
+    for (k = 1; k <= need && (p[k] & 0xc0) == 0x80; k++)
+        continue;
+    return k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+           (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f) ? 0 : need + 1;
+}
+
+/* A copy of a text with U+FFFD and two digits for each byte that is no UTF-8, so that names which
+ * differ in them alone stay apart in JSON, too; NULL: all of it is UTF-8.                        */
+PERF_FN char *ab_as_utf8(const char *text, size_t *len)
+{
+    size_t i, k, n = 0, bad = 0;
+    char  *t, two[3];
+
+    for (i = 0; i < *len; i += k ? k : 1)
+        bad += !(k = (unsigned char)text[i] < 0x80 ? 1 : ab_character(text + i));
+    if (!bad)
+        return NULL;
+    t = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
+    for (i = 0; i < *len; i += k ? k : 1) {
+        k = ab_character(text + i);
+        snprintf(two, sizeof two, "%02x", (unsigned)(unsigned char)text[i]);
+        memcpy(t + n, k ? text + i : "\xef\xbf\xbd", k ? k : 3);
+        memcpy(t + n + 3, two, k ? 0 : 2);
+        n += k ? k : 5;
+    }
+    t[n] = '\0';
+    *len = n;
+    return t;
+}
+
 /* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
 PERF_FN void ab_print_json(FILE *f, const char *s)
 {
     const unsigned char *p = (const unsigned char *)s;
-    unsigned             need, k;
+    size_t               n;
 
     putc('"', f);
     for (; *p; p++) {
@@ -434,16 +486,12 @@ PERF_FN void ab_print_json(FILE *f, const char *s)
         } else if (*p < 0x80) {
             putc(*p, f);
         } else {
-            need = *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2
-                 : *p >= 0xf0 && *p < 0xf5 ? 3 : 0;
-            for (k = 1; k <= need && (p[k] & 0xc0) == 0x80; k++)
-                continue;
-            if (!need || k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-                (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f)) {
-                fprintf(f, "\\ufffd");
+            n = ab_character((const char *)p);
+            if (n) {
+                fwrite(p, 1, n, f);
+                p += n - 1;
             } else {
-                fwrite(p, 1, need + 1, f);
-                p += need;
+                fprintf(f, "\\ufffd");
             }
         }
     }

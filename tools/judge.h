@@ -173,6 +173,18 @@ PERF_FN double ab_statistic(const double *x, size_t n, perf_metric m)
     return r;
 }
 
+/* Why figures in this unit are not what the rule is about; NULL: they may be.  Of times a rule on
+ * throughput would call the longer ones better.                                                  */
+PERF_FN const char *ab_misfit(const perf_rule *r, const char *unit)
+{
+    ab_kind kind = ab_unit_kind(unit);
+
+    if (r->metric == PERF_METRIC_THROUGHPUT && kind != AB_RATE && kind != AB_OTHER)
+        return "that is no throughput";
+    return ab_rule_kind(r) == AB_MEMORY && (kind == AB_TIME || kind == AB_RATE) ? "that is no memory"
+                                                                               : NULL;
+}
+
 /* ---- the numbers behind one verdict ---- */
 
 PERF_FN size_t ab_total(const ab_series *s)
@@ -291,6 +303,20 @@ PERF_FN int ab_match_runs_(const ab_series *a, const ab_series *b, size_t *match
         match[order[i].run] = order[a->runs + i].run;
     free(order);
     return 1;
+}
+
+/* Says so where a run of B was on another machine than the first of A, or the other way round. */
+PERF_FN void ab_elsewhere_(const ab_series *a, const ab_series *b, char *cap, size_t size)
+{
+    const char *x = a->run[0].machine, *y = b->run[0].machine;
+    size_t      i;
+
+    for (i = 1; i < b->runs && x && y && !strcmp(x, y); i++)
+        y = b->run[i].machine;
+    for (i = 1; i < a->runs && x && y && !strcmp(x, y); i++)
+        x = a->run[i].machine;
+    if (x && y && strcmp(x, y) != 0)
+        snprintf(cap, size, "A ran on %.60s, B on %.60s", x, y);
 }
 
 /* Were the pairs of runs measured in turns, a coin deciding who goes first?  The files say when and
@@ -472,12 +498,9 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
         return ab_fail(e, who, 0, 0,
                        "benchmark '%.80s' is in %.40s on one side and %.40s on the other", a->name,
                        a->unit, b->unit);
-    if (*d->unit && d->rule.metric == PERF_METRIC_THROUGHPUT && ab_unit_kind(d->unit) != AB_RATE &&
-        ab_unit_kind(d->unit) != AB_OTHER)          /* less would count as worse                  */
-        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no throughput", a->name, d->unit);
-    if (ab_rule_kind(&d->rule) == AB_MEMORY &&
-        (ab_unit_kind(d->unit) == AB_TIME || ab_unit_kind(d->unit) == AB_RATE))
-        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: that is no memory", a->name, d->unit);
+    if (ab_misfit(&d->rule, d->unit))
+        return ab_fail(e, who, 0, 0, "'%.80s' is in %.40s: %s", a->name, d->unit,
+                       ab_misfit(&d->rule, d->unit));
     if (ab_unit_kind(d->unit) == AB_RATE) {
         if (!ab_is_typical(d->rule.metric))
             return ab_fail(e, who, 0, 0,
@@ -520,10 +543,8 @@ PERF_FN int ab_collect(ab_data *d, const ab_series *a, const ab_series *b, ab_vo
     d->how = vouch == AB_VOUCH_PAIRED ? AB_HOW_PAIRS
            : vouch == AB_VOUCH_RANDOM || (a->design == AB_RANDOM && b->design == AB_RANDOM)
                  ? AB_HOW_RANDOM : AB_HOW_SEPARATE;
-    if (vouch == AB_VOUCH_NONE && a->runs == 1 && b->runs == 1 && a->run[0].machine &&
-        b->run[0].machine && strcmp(a->run[0].machine, b->run[0].machine) != 0)
-        snprintf(d->cap, sizeof d->cap, "A ran on %.60s, B on %.60s", a->run[0].machine,
-                 b->run[0].machine);
+    if (vouch == AB_VOUCH_NONE)
+        ab_elsewhere_(a, b, d->cap, sizeof d->cap);
     if (d->how != AB_HOW_PAIRS && a->runs >= AB_ENOUGH_RUNS && b->runs >= AB_ENOUGH_RUNS) {
         ab_how how = d->how;                        /* processes differ from each other: they are */
         ab_by_run_(d, a, b, NULL);                  /* what was repeated, not their values        */

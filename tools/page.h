@@ -425,9 +425,11 @@ PERF_FN void page_mean_(FILE *f, const ab_report *r, const page_scale *s)
         fprintf(f, "<tr><td>%s</td>", l.cell[CELL_NAME].s);
         if (r->plan.rules > 1)
             fprintf(f, "<td>%s</td>", l.cell[CELL_METRIC].s);
-        fprintf(f, "<td class=\"n\">%s</td><td class=\"n\">%s</td><td class=\"c\">%s</td>"
-                "<td class=\"f\">", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
-                l.cell[CELL_CHANGE].s);
+        fputs("<td class=\"n\">", f);
+        page_text_(f, l.cell[CELL_BEFORE].s);
+        fputs("</td><td class=\"n\">", f);
+        page_text_(f, l.cell[CELL_AFTER].s);
+        fprintf(f, "</td><td class=\"c\">%s</td><td class=\"f\">", l.cell[CELL_CHANGE].s);
         page_forest_row_(f, &d, s, "INCONCLUSIVE");
         fputs("</td><td></td></tr>\n", f);
     }
@@ -478,10 +480,11 @@ PERF_FN void page_details_(FILE *f, const ab_report *r, size_t i)
                 perf_decision_text(d->v.decision));
         page_text_(f, change.s);
         if (d->how == AB_HOW_SEPARATE)
-            fprintf(f, "; %zu and %zu values; %s.", d->n[0], d->n[1], d->v.reason);
+            fprintf(f, "; %zu and %zu values; ", d->n[0], d->n[1]);
         else
-            fprintf(f, "; %s; %s.", how.s, d->v.reason);
-        fprintf(f, " %s", found.s);
+            fprintf(f, "; %s; ", how.s);
+        page_text_(f, d->v.reason);                 /* may name a machine                         */
+        fprintf(f, ". %s", found.s);
         fputs("</p>\n", f);
         if (k == 0 || r->plan.kind[k] != r->plan.kind[0]) {
             fputs("<div class=\"plots\">\n", f);

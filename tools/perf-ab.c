@@ -707,12 +707,13 @@ static int merge_one(const merging *m, size_t i, const char *rank, ab_set *set, 
 
 static int merge_results(merging *m)
 {
-    ab_set    set;
-    ab_scopes scopes;
-    char    (*name)[32] = rank_names(m);
-    size_t    i;
-    int       status = 0;
-    FILE     *f;
+    ab_set     set;
+    ab_scopes  scopes;
+    char     (*name)[32] = rank_names(m);
+    size_t     i;
+    int        status = 0;
+    perf_file_ out;
+    FILE      *f;
 
     memset(&set, 0, sizeof set);
     memset(&scopes, 0, sizeof scopes);
@@ -720,13 +721,13 @@ static int merge_results(merging *m)
         status = merge_one(m, i, m->ranks ? name[i] : NULL, &set, &scopes);
     if (!status) {
         ab_list_runs(&scopes, &set);
-        f = strcmp(m->out, "-") ? fopen(m->out, "wb") : stdout;
+        f = strcmp(m->out, "-") ? ab_begin_file(&out, m->out) : stdout;
         if (f) {
             ab_print_results_begin(f, &set);
             ab_print_scopes_json(f, &scopes);
             fputs("\n}\n", f);
         }
-        if (!f || ferror(f) || (f == stdout ? fflush(f) : fclose(f)) != 0) {
+        if (!f || (f == stdout ? fflush(f) || ferror(f) : ab_end_file(&out, m->out)) != 0) {
             fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", m->out, strerror(errno));
             status = AB_UNUSABLE;
         } else if (f != stdout) {

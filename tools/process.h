@@ -34,6 +34,7 @@ typedef struct ab_ended {               /* how a command ended, and what it took
     double memory;                      /* bytes, the most that one process had resident          */
     int    status, signal;              /* exit status, or the signal that killed it              */
     int    late;                        /* 1: it was ended because of the timeout                 */
+    int    asked;                       /* 1: it was ended because it waited for the terminal     */
     char  *text;                        /* captured output, the caller frees it; or NULL          */
 } ab_ended;
 
@@ -104,7 +105,6 @@ PERF_FN int ab_catch(void)
     sigemptyset(&a.sa_mask);
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++)
         sigaddset(&a.sa_mask, ab_signals_[i]);
-    a.sa_flags = SA_NOCLDSTOP;
     sigemptyset(&ab_caught_);
     for (i = 0; i < sizeof ab_signals_ / sizeof *ab_signals_; i++) {
         a.sa_handler = ab_signals_[i] == SIGALRM   ? ab_on_alarm_
@@ -225,19 +225,26 @@ PERF_FN void ab_take_output_(ab_output *t, int *from)
 }
 
 /* Until the leader has ended, who stays a zombie.  What its children still hold open or print does
- * not count.                                                                                     */
-PERF_FN void ab_await_(pid_t child, int from, ab_output *t)
+ * not count.  A group in the background that asks the terminal for a password, say, is stopped by
+ * the system, and nobody would ever wake it: it is killed, and the answer is 1.                  */
+PERF_FN int ab_await_(pid_t child, int from, ab_output *t)
 {
     struct pollfd on[2];
     siginfo_t     info;
     char          bytes[64];
+    int           asked = 0;
 
     if (from >= 0)
         fcntl(from, F_SETFL, O_NONBLOCK);
     for (;;) {
         memset(&info, 0, sizeof info);
-        if (waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid)
+        if (waitid(P_PID, (id_t)child, &info, WEXITED | WSTOPPED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid && info.si_code != CLD_STOPPED)
             break;
+        if (info.si_pid && (info.si_status == SIGTTIN || info.si_status == SIGTTOU)) {
+            asked = 1;
+            kill((pid_t)-child, SIGKILL);
+        }
         on[0].fd = ab_wake_[0];
         on[1].fd = from;
         on[0].events = on[1].events = POLLIN;
@@ -251,6 +258,7 @@ PERF_FN void ab_await_(pid_t child, int from, ab_output *t)
         ab_take_output_(t, &from);
     if (from >= 0)
         close(from);
+    return asked;
 }
 
 /* Signals what is left of a group whose leader is still a zombie, reaps the leader, and gives the
@@ -305,7 +313,7 @@ PERF_FN int ab_run_one(char **word, const ab_spawn_opts *o, ab_ended *out)
     child = ab_start_(word, o, &from);
     if (child < 0)
         return -1;
-    ab_await_(child, from, &t);
+    out->asked = ab_await_(child, from, &t);
     ab_set_timer_(0.0);
     out->wall = (ab_ended_at_ - began) * 1e9;
     out->late = ab_alarms_ && !ab_signal_;
@@ -357,7 +365,7 @@ PERF_FN pid_t ab_helper(const char *text, int show, ab_ended *out)
     free(copy);
     if (child < 0)
         return -1;
-    ab_await_(child, from, &none);
+    out->asked = ab_await_(child, from, &none);
     ab_child_ = 0;
     ab_set_timer_(0.0);
     memset(&info, 0, sizeof info);

@@ -50,9 +50,11 @@ PERF_FN void ab_print_ranks(FILE *f, const ab_set *set)
                   "slowest run (its median, beyond the mean)\n", f);
         for (k = 0; k < 4; k++)
             text[k] = ab_quantity(k < 3 ? perf_quantile(all, n, at[k]) : worst, s->unit);
-        fprintf(f, "  %-24.60s %5zu %10zu %10s %10s %10s  %.40s (%s, %+.1f %%)\n", s->name, s->runs,
-                n, text[0].s, text[1].s, text[2].s, who, text[3].s,
-                100.0 * (worst * (double)s->runs / sum - 1.0));
+        fputs("  ", f);
+        ab_print_column(f, s->name, 60, 24);
+        fprintf(f, " %5zu %10zu %10s %10s %10s  ", s->runs, n, text[0].s, text[1].s, text[2].s);
+        ab_print_column(f, who, 40, 0);
+        fprintf(f, " (%s, %+.1f %%)\n", text[3].s, 100.0 * (worst * (double)s->runs / sum - 1.0));
         free(all);
     }
 }
@@ -316,7 +318,6 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
     for (i = 0; i < set->n; i = end) {
         const ab_scope *s = &set->s[i];
         const char     *who = "";
-        char            name[64];
         calls = total = most = mine = worst = 0.0;
         for (end = i, here = 0; end < set->n && !strcmp(set->s[end].name, s->name) &&
                                 !strcmp(set->s[end].kind, s->kind); end++) {
@@ -342,13 +343,12 @@ PERF_FN void ab_print_scopes(FILE *f, ab_scopes *set)
                   "slowest run (its total, beyond the mean)\n", f);
         for (k = 0; k < 5; k++)
             text[k] = ab_quantity(k < 3 ? (x[k] < most ? x[k] : most) : k == 3 ? most : worst, "ns");
-        snprintf(name, sizeof name, "%.60s", s->name);
-        for (k = 0; name[k]; k++)
-            if ((unsigned char)name[k] < ' ' || name[k] == 127)
-                name[k] = '?';
-        fprintf(f, "  %-24s %5zu %10.0f %10s %10s %10s %10s  %.40s (%s, %+.1f %%)\n", name, here, calls,
-                text[0].s, text[1].s, text[2].s, text[3].s, who, text[4].s,
-                100.0 * (worst * (double)runs / total - 1.0));
+        fputs("  ", f);
+        ab_print_column(f, s->name, 60, 24);
+        fprintf(f, " %5zu %10.0f %10s %10s %10s %10s  ", here, calls, text[0].s, text[1].s, text[2].s,
+                text[3].s);
+        ab_print_column(f, who, 40, 0);
+        fprintf(f, " (%s, %+.1f %%)\n", text[4].s, 100.0 * (worst * (double)runs / total - 1.0));
     }
 }
 

@@ -117,6 +117,7 @@ PERF_FN int ab_is_decimal_comma_(const char *p, size_t len)
 }
 
 static const char ab_comma_[] = "a decimal comma: write 1.5, not 1,5";
+static const char ab_verdicts_[] = "these are verdicts that perf-ab wrote; it reads measurements";
 static const char ab_zero_[] = "zero: too short for its clock? time more work per value";
 
 /* Reads the token text[at .. at + len) as one positive finite number; counts may be zero. */
@@ -353,6 +354,10 @@ PERF_FN int ab_csv_header_(const ab_source *s, size_t *at, char *comma, int *col
         if (ab_is_decimal_comma_(s->text + f[k].at, f[k].len))
             return ab_fail_at(s, f[k].at, ab_comma_, s->text + f[k].at, f[k].len);
         title = ab_field_text_(s, &f[k]);
+        if (!strcmp(title, "rule_verdict")) {       /* before and after would be read as pairs    */
+            free(title);
+            return ab_fail_at(s, start, ab_verdicts_, NULL, 0);
+        }
         c = ab_column_of_(title, s->o->value);
         free(title);
         if (c != COL_NONE && column[c] >= 0)
@@ -755,7 +760,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     const char *run = json_text_(b, "run", NULL), *design = json_text_(b, "design", "");
     json_t     *samples = json_object_get(b, "samples"), *base, *cand;
     ab_series  *series;
-    double      step;
+    double      step, ended = json_number_value(json_object_get(b, "failed"));
     int         pairs = samples == NULL, failed;
 
     if (!name)
@@ -768,6 +773,7 @@ PERF_FN int json_result_(ab_json *j, json_t *b)
     step = json_number_value(json_object_get(b, "step"));
     step *= ab_unit_ns(unit) > 0.0 ? ab_unit_ns(unit) : 1.0;
     series->step = step > series->step && perf_is_finite_(step) ? step : series->step;
+    series->failed += ended > 0.0 && ended < 1e9 ? (size_t)ended : 0;
     if (pairs) {
         base = json_member_(j, b, "baseline", JSON_ARRAY);
         cand = base ? json_member_(j, b, "candidate", JSON_ARRAY) : NULL;
@@ -987,7 +993,7 @@ PERF_FN int json_document_(ab_json *j, json_t *root)
     int         failed = 0;
 
     if (json_object_get(root, "perf_ab"))
-        return json_fail_(j, "these are verdicts that perf-ab wrote; it reads measurements", NULL);
+        return json_fail_(j, ab_verdicts_, NULL);
     if (format < AB_RESULTS)
         return json_fail_(
             j, "JSON that is none of: perf_results, Google Benchmark, hyperfine, pyperf", NULL);
@@ -1106,6 +1112,7 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
     ab_format format;
     size_t    i, k, values = 0;
     int       failed;
+    char     *own = NULL;               /* the text as UTF-8, where it is not                     */
 
     s.file = file;
     s.text = text;
@@ -1123,6 +1130,8 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         return ab_fail_at(&s, (size_t)((const char *)memchr(s.text, '\0', s.len) - s.text),
                           "a zero byte: this is no text file", NULL, 0);
     format = s.o->format == AB_DETECT ? ab_detect_(&s) : s.o->format;
+    if (format < AB_RESULTS && (own = ab_as_utf8(s.text, &s.len)) != NULL)
+        s.text = own;
     failed = format == AB_DETECT
                  ? ab_fail_at(&s, 0, "nothing to read: no number in this file", NULL, 0)
              : format == AB_PLAIN ? ab_read_plain_(&s)
@@ -1133,7 +1142,8 @@ PERF_FN int ab_read(ab_set *set, const char *file, const char *text, size_t len,
         for (k = 0; k < set->s[i].runs; k++)
             values += set->s[i].run[k].v[0].n;
     if (!failed && !values)
-        return ab_nothing_(&s);
+        failed = ab_nothing_(&s);
+    free(own);
     return failed;
 }
 

@@ -167,6 +167,8 @@ PERF_FN int ab_reported_(const char *text, const char *behind, double *x, double
     return 1;
 }
 
+static const char ab_asked_[] = "waited for the terminal, which it does not get (a password? give it before)";
+
 /* Runs an untimed helper.  0 and *left, its group if it goes on; 1: interrupted; -1: a message. */
 PERF_FN int ab_help_(ab_commands *c, const char *what, const char *text, pid_t *left)
 {
@@ -182,9 +184,10 @@ PERF_FN int ab_help_(ab_commands *c, const char *what, const char *text, pid_t *
         return 1;
     }
     if (group < 0)
-        return ab_fail(&c->e, what, 0, 0, e.signal ? "'%.200s' was killed by signal %d"
-                                                   : "'%.200s' ended with status %d",
-                       text, e.signal ? e.signal : e.status);
+        return e.asked ? ab_fail(&c->e, what, 0, 0, "'%.200s' %s", text, ab_asked_)
+                       : ab_fail(&c->e, what, 0, 0, e.signal ? "'%.200s' was killed by signal %d"
+                                                             : "'%.200s' ended with status %d",
+                                 text, e.signal ? e.signal : e.status);
     *left = group;
     return 0;
 }
@@ -216,6 +219,8 @@ PERF_FN int ab_once_(ab_commands *c, size_t contest, size_t i, int keep)
         return ab_fail(&c->e, m->title, 0, 0, "cannot be run: %s", strerror(errno));
     if (e.late)
         r = ab_command_fail_(c, contest, i, "did not end before the timeout", 0);
+    else if (e.asked)
+        r = ab_command_fail_(c, contest, i, ab_asked_, 0);
     else if (e.signal && !c->o->ignore_failure)
         r = ab_command_fail_(c, contest, i, "was killed by signal %ld", e.signal);
     else if (e.status && !c->o->ignore_failure)
@@ -821,11 +826,12 @@ PERF_FN void ab_commands_free_(ab_commands *c)
 /* Keeps what was measured.  -1 and errno: it cannot be written. */
 PERF_FN int ab_save(const char *file, const ab_set *set)
 {
-    FILE *f = fopen(file, "wb");
+    perf_file_ f;
 
-    if (f)
-        ab_print_results(f, set);
-    return f && !ferror(f) && fclose(f) == 0 ? 0 : -1;
+    if (!ab_begin_file(&f, file))
+        return -1;
+    ab_print_results(f.file, set);
+    return ab_end_file(&f, file);
 }
 
 /* A rate is better when larger; other metrics than the typical one have no direction for it. */
@@ -834,7 +840,12 @@ PERF_FN int ab_settle_metrics_(ab_commands *c)
     int k;
 
     for (k = 0; k < c->plan.rules; k++) {
-        if (ab_unit_kind(ab_measure_unit_(c, ab_measured_(c, k))) != AB_RATE)
+        const char *unit = ab_measure_unit_(c, ab_measured_(c, k));
+        const char *misfit = ab_misfit(&c->plan.rule[k], unit);
+        if (misfit)
+            return ab_fail(&c->e, "run", 0, 0, "what is measured is in %.40s: %s%s", unit, misfit,
+                           c->o->reported ? "" : "; --reported takes a number that the command prints");
+        if (ab_unit_kind(unit) != AB_RATE)
             continue;
         if (!ab_is_typical(c->plan.rule[k].metric))
             return ab_fail(&c->e, "run", 0, 0, "%.40s is a rate: its metric is throughput, not %s",

@@ -5,6 +5,41 @@
 
 #include "judge.h"
 
+#include "perf_file.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- files of measurements ---- */
+
+/* Opens a file to write.  One that is there is replaced when the new one is whole: on a full disk it
+ * stays.  Pipes, devices, what a link names, and files in a folder where none can be made are
+ * written in place.  NULL and errno: it cannot be written.                                       */
+PERF_FN FILE *ab_begin_file(perf_file_ *f, const char *path)
+{
+    struct stat s;
+
+    memset(f, 0, sizeof *f);
+    if (lstat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, W_OK) == 0) {
+        if (perf_file_begin_(f, path))
+            return f->file;
+        if (errno != EACCES && errno != EPERM)
+            return NULL;
+    }
+    f->file = fopen(path, "wb");
+    return f->file;
+}
+
+/* 0, or -1 and errno: it could not be written. */
+PERF_FN int ab_end_file(perf_file_ *f, const char *path)
+{
+    int whole = !ferror(f->file);
+
+    if (f->part)
+        return perf_file_end_(f, path, whole) && whole ? 0 : -1;
+    return fclose(f->file) == 0 && whole ? 0 : -1;
+}
+
 /* ---- the change in words ---- */
 
 /* The effect as people ask for it: a factor for a speed-up rule, else percent; for a rate the
@@ -408,7 +443,9 @@ PERF_FN void ab_print_reasons_(FILE *f, const ab_report *r)
             }
         if (same > 3)
             fprintf(f, " and %zu more", same - 3);
-        fprintf(f, ": %s\n", settle);
+        fputs(": ", f);
+        ab_print_name(f, settle);
+        putc('\n', f);
     }
 }
 
@@ -422,10 +459,13 @@ PERF_FN void ab_print_tail_(FILE *f, const ab_report *r)
     if (r->fresh)
         fprintf(f, "; %zu only in B, not judged", r->fresh);
     putc('\n', f);
-    if (r->n == 1 && *r->row[0].settle)
-        fprintf(f, "to settle it: %s\n", r->row[0].settle);
-    else if (r->count[PERF_INCONCLUSIVE])
+    if (r->n == 1 && *r->row[0].settle) {
+        fputs("to settle it: ", f);
+        ab_print_name(f, r->row[0].settle);
+        putc('\n', f);
+    } else if (r->count[PERF_INCONCLUSIVE]) {
         ab_print_reasons_(f, r);
+    }
 }
 
 PERF_FN void ab_widen_(const ab_line *l, size_t *width)
@@ -776,6 +816,10 @@ PERF_FN void ab_markdown_text_(FILE *f, const char *s)
             putc(' ', f);
             continue;
         }
+        if (*s == '&') {
+            fputs("&amp;", f);
+            continue;
+        }
         if (strchr("|\\`*_<>[]", *s))
             putc('\\', f);
         putc(*s, f);
@@ -813,18 +857,24 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
                 fputs(" | ", f);
                 ab_markdown_text_(f, l.cell[CELL_METRIC].s);
             }
-            fprintf(f, " | %s | %s | %s | ", l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s,
-                    l.cell[CELL_DATA].s);
+            fputs(" | ", f);
+            ab_markdown_text_(f, l.cell[CELL_BEFORE].s);
+            fputs(" | ", f);
+            ab_markdown_text_(f, l.cell[CELL_AFTER].s);
+            fprintf(f, " | %s | ", l.cell[CELL_DATA].s);
             ab_markdown_text_(f, l.cell[CELL_CHANGE].s);
             fprintf(f, " | %s | ", l.cell[CELL_VERDICT].s);
             ab_markdown_text_(f, k ? "" : r->row[i].settle);
             fputs(" |\n", f);
         }
-    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++)
-        fprintf(f, "| %s |%s%s%s %s | %s | %s | %s | | |\n", l.cell[CELL_NAME].s,
-                r->plan.rules > 1 ? " " : "", l.cell[CELL_METRIC].s, r->plan.rules > 1 ? " |" : "",
-                l.cell[CELL_BEFORE].s, l.cell[CELL_AFTER].s, l.cell[CELL_DATA].s,
-                l.cell[CELL_CHANGE].s);
+    for (k = 0; k < r->plan.rules && ab_mean_cells_(r, k, &l); k++) {
+        fprintf(f, "| %s |%s%s%s ", l.cell[CELL_NAME].s, r->plan.rules > 1 ? " " : "",
+                l.cell[CELL_METRIC].s, r->plan.rules > 1 ? " |" : "");
+        ab_markdown_text_(f, l.cell[CELL_BEFORE].s);
+        fputs(" | ", f);
+        ab_markdown_text_(f, l.cell[CELL_AFTER].s);
+        fprintf(f, " | %s | %s | | |\n", l.cell[CELL_DATA].s, l.cell[CELL_CHANGE].s);
+    }
 }
 
 /* ---- measurements as perf_results, which read.h reads ---- */
@@ -862,6 +912,8 @@ PERF_FN void ab_print_results_begin(FILE *f, const ab_set *set)
                 fputs(", \"run\": ", f);
                 ab_print_json(f, run->id);
             }
+            if (s->failed && !k)
+                fprintf(f, ", \"failed\": %zu", s->failed);
             if (s->step > 0.0) {
                 fputs(", ", f);
                 ab_json_member_(f, "step", s->step, "");

@@ -3,6 +3,7 @@
 
     input.py TOOL
 """
+import json
 import re
 import resource
 import subprocess
@@ -118,6 +119,10 @@ FINE = [
 ]
 
 
+def rates_of(c):
+    return c.file("rates.csv", "a,b,unit\n" + "1.001,2.001,MB/s\n" * 20)
+
+
 def skipped(c):
     """Google Benchmark's SkipWithMessage and SkipWithError: no time, no error of ours."""
     entry = '{"name": "%s", "run_name": "%s", "run_type": "iteration", "real_time": %s, "time_unit": "ns"%s}'
@@ -160,6 +165,26 @@ def main():
     for option, bad in (("--html", "<img"), ("--markdown", "<img")):
         out = c.status(2, page, page, option, "-")
         c.check(out and bad not in out.replace("\\<img", ""), f"{option} lets '{bad}' through")
+
+    # Nor is a browser, by names, units, machines or runs, in one or in several benchmarks and rules.
+    bad = "<img src=x>|&lt;"
+    def hostile(name, machine, runs, design):
+        where = [f"{k}{bad}" for k in range(runs)]
+        return c.file(name, json.dumps({
+            "perf_results": 1, "runs": [{"run": run, "machine": machine + bad, "time": 1000} for run in where],
+            "benchmarks": [{"name": f"{k}{bad}", "unit": bad, "run": run, "design": design, "samples":
+                            [(1 if name == "a" else 2) * float(x) for x in GOOD.split()]} for run in where for k in (0, 1)]}))
+    for runs, design in ((1, "separate"), (1, "random"), (8, "separate")):
+        sides = hostile("a", "one", runs, design), hostile("b", "two", runs, design)
+        for more in ((), ("--accept", "down >= 5 % on p50", "--accept", "down >= 5 %")):
+            page = c.status(2, *sides, *more, "--html", "-", has="two&lt;img src=x&gt;|&amp;lt;")
+            c.check(page and "<img" not in page and "<i" not in page.replace("<i>", ""), f"{runs} runs, {design}: HTML")
+            text = c.status(2, *sides, *more, "--markdown", "-", has="two\\<img src=x\\>\\|&amp;lt;") or ""
+            c.check("<img" not in text.replace("\\<", ""), f"{runs} runs, {design}: Markdown: {text}")
+            rows = [line for line in text.splitlines() if line.startswith("|")]
+            c.check(len({line.replace("\\|", "").count("|") for line in rows}) == 1, f"columns of Markdown: {text}")
+    c.status(3, c.file("report.csv", c.status(0, rates_of(c), "--metric", "throughput", "--csv", "-") or ""),
+             has="these are verdicts that perf-ab wrote")
 
     # Files and calls that are none.
     c.status(3, "nowhere.txt", good, has="nowhere.txt: cannot be opened: No such file")
@@ -205,7 +230,7 @@ def main():
 
     # Times are neither memory nor throughput, where less would be worse.
     times = c.file("times.csv", "a,b,unit\n" + "2.001,1.001,ms\n" * 20)
-    rates = c.file("rates.csv", "a,b,unit\n" + "1.001,2.001,MB/s\n" * 20)
+    rates = rates_of(c)
     flies = DATA / "hyperfine.json"
     for metric, has in (("memory", "that is no memory"), ("throughput", "that is no throughput")):
         c.status(3, times, "--metric", metric, has=has)

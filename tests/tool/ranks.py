@@ -1,6 +1,9 @@
 """perf-ab merge: the slowest rank and the imbalance; traces of several processes in one."""
 import json
 import random
+import resource
+import signal
+import subprocess
 import sys
 from pathlib import Path
 
@@ -48,6 +51,39 @@ def main():
     c.check(len(json.loads((c.work / "all.json").read_text())["benchmarks"]) == 12, "all are in the file")
     one = c.status(0, "merge", ranks[0], "-o", c.work / "one.json")
     c.check(one == "", f"a single run has no slowest: {one}")
+
+    # A file that the result replaces is there until that is whole, with its mode; a link's target is written.
+    kept = c.file("kept.json", results(0, 1.0))
+    kept.chmod(0o640)
+    was = kept.read_text()
+    done = subprocess.run([c.tool, "merge", kept, *ranks, "-o", kept], capture_output=True, preexec_fn=lambda: (
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN), resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))))
+    c.check(done.returncode == 3 and b"kept.json: cannot be written: File too large" in done.stderr, f"{done}")
+    c.check(kept.read_text() == was and not list(c.work.glob("*.part")), "the full disk took a file")
+    (c.work / "link.json").symlink_to("kept.json")
+    for name in ("kept.json", "link.json"):
+        c.status(0, "merge", kept, ranks[1], "-o", c.work / name)
+        c.check(kept.stat().st_mode & 0o777 == 0o640 and (c.work / "link.json").is_symlink(), f"{name}: mode, link")
+    c.check(len(json.loads(kept.read_text())["benchmarks"]) == 9, "merged onto itself twice")
+
+    # Names and machines come out of files: they do not steer the terminal, and are no half characters.
+    def from_afar(name, machine, run):
+        return json.dumps({"perf_results": 1, "runs": [{"run": run, "machine": machine, "time": 1000}], "benchmarks": [
+            {"name": name, "unit": "ns", "run": run, "samples": [100 + i for i in range(9)]}], "scopes": [
+            {"name": name, "kind": "scope", "run": run, "calls": 3, "total": 300 * len(run), "max": 100, "buckets": [[100, 3]]}]})
+    name = "\x1b[2J" + 70 * "\u00e9"
+    far = [c.file(f"far{i}.json", from_afar(name, f"\x1b[{i}m", i * "\x1b[1m" + 70 * "\u00e9")) for i in (1, 2)]
+    for args in (("merge", *far, "-o", c.work / "far.json"), (far[0], far[1])):
+        out = c.status(2 if args[0] != "merge" else 0, *args) or ""
+        c.check("\x1b" not in out and "?[" in out and "\ufffd" not in out, f"{args}: {out!r}")
+
+    # Names that differ only in bytes that are no UTF-8 are two, before a merge and after it.
+    latin = c.file("latin.txt", b"BenchmarkCaf\xe9 1 100 ns/op\nBenchmarkCaf\xe8 1 300 ns/op\nBenchmark\xc3\xa9 1 7 ns/op\n")
+    c.status(0, "merge", latin, latin, "-o", c.work / "latin.json")
+    c.status(2, latin, c.work / "latin.json", has="3 benchmarks")
+    kept = json.loads((c.work / "latin.json").read_text())["benchmarks"]
+    c.check([(b["name"], b["samples"]) for b in kept] == [(n, [x]) for n, x in (("Caf\ufffde9", 100), ("Caf\ufffde8", 300),
+                                                                               ("\u00e9", 7)) for _ in range(2)], f"{kept}")
 
     a, b = trace(c, "a.pftrace", 1000250), trace(c, "b.pftrace", 2000250)
     c.status(0, "merge", "--ranks", a, "--name", "gpu box", "--offset", "-500000+-40", b, "-o", c.work / "m.pftrace")

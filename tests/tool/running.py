@@ -7,6 +7,8 @@ them is left behind.  Nothing here depends on how fast the machine is.
 import json
 import os
 import pathlib
+import pty
+import select
 import signal
 import subprocess
 import time
@@ -169,6 +171,13 @@ def used(c):
     c.status(3, "run", "--reported", "--unit", "MB/s", "--metric", "p95", "--", "echo", "5", "--", "echo", "6",
              has="its metric is throughput")
     c.status(0, "run", "--reported", "--unit", "MB/s", "--", "echo", "5", "--", "echo", "9", has="1.80x")
+    # Times are no throughput, where longer would be better; neither they nor rates are memory.
+    for options, has in ((("--metric", "throughput"), "no throughput; --reported takes a number"),
+                         (("--measure", "memory", "--metric", "throughput"), "no throughput"),
+                         (("--reported", "--unit", "ms", "--metric", "throughput"), "in ms: that is no throughput"),
+                         (("--reported", "--unit", "ms", "--accept", "memory down >= 10 %"), "in ms: that is no memory"),
+                         (("--reported", "--unit", "MB/s", "--accept", "memory down >= 10 %"), "that is no memory")):
+        c.status(3, "run", *options, "--", "echo", "5", "--", "echo", "9", has=has)
 
 
 def alive(pid):
@@ -268,6 +277,30 @@ def deaf(c):
             c.check(False, f"{how}: it hangs")
 
 
+def terminal(c):
+    """A command that asks the terminal for a password, say, does not get it: a sentence, no endless wait."""
+    for args in (("--", "sh", "-c", "read x </dev/tty", "--", "true"), ("--", "sh", "-c", "cat </dev/tty | cat", "--", "true"),
+                 ("--ignore-failure", "--", "true", "--", "stty", "-F", "/dev/tty", "sane"),
+                 ("--prepare", "head -1 /dev/tty", "--", "true", "--", "true"),
+                 ("--setup", "head -1 /dev/tty", "--", "true", "--", "true")):
+        pid, fd = pty.fork()
+        if not pid:
+            os.execv(c.tool, [c.tool, "run", "--pairs", "2", *args])
+        out, until = b"", time.monotonic() + 60
+        while time.monotonic() < until:
+            if not select.select([fd], [], [], 0.1)[0]:
+                continue
+            try:
+                out += os.read(fd, 4096)
+            except OSError:                              # its end
+                break
+        else:
+            os.kill(pid, signal.SIGKILL)
+        os.close(fd)
+        status = os.waitpid(pid, 0)[1]
+        c.check(status == 3 << 8 and b"waited for the terminal" in out, f"{args}: {status} {out}")
+
+
 def closed(c):
     """A closed standard output is an error, not a pipe of ours; an output that cannot be written is one
     before anything runs."""
@@ -305,7 +338,7 @@ def closed(c):
 
 def main():
     c = Checks("running")
-    for part in (race, family, parameters, around, failures_ignored, used, left_behind, deaf, closed):
+    for part in (race, family, parameters, around, failures_ignored, used, left_behind, deaf, terminal, closed):
         part(c)
     c.finish()
 

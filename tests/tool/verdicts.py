@@ -204,6 +204,13 @@ def provenance(c):
                 {"name": "x", "unit": "us", "run": "r", "design": "random", "samples": noisy(20, middle)}]}))
                 for n, m, middle in (("a", "one", 100), ("b", machine, 70))]
         c.status(status, *both, has="ACCEPT" if status == 0 else "A ran on one, B on two")
+    for machines, status in (("one one", 0), ("two two", 2), ("one two", 2)):
+        b = c.file("b.json", json.dumps({
+            "perf_results": 1, "runs": [{"run": str(i), "machine": m} for i, m in enumerate(machines.split())],
+            "benchmarks": [{"name": "x", "unit": "us", "run": str(i), "design": "random", "samples": noisy(20, 70)}
+                           for i in range(2)]}))
+        c.status(status, both[0], b, has="ACCEPT" if status == 0 else "A ran on one, B on two")
+        c.status(1 if status == 0 else 2, b, both[0], *GUARD)
     # Simulated: the machine drifts by 3 % between the two days; the code is equal.
     for _ in range(10):
         a = [(day + 100 * i, "one", 100 * math.exp(rng.gauss(0, 0.01))) for i in range(n)]
@@ -285,6 +292,13 @@ def failed_commands(c):
     c.status(0, file((1, 1)), "--random")
     c.status(2, file((0, 1)), "--random", has="0 runs of A and 8 of B ended with a failure")
     c.status(2, file((0, None)), "--random", has="not the same work")
+    # Nor is it after a merge, or another one.
+    alone = [c.file(f"h{k}.json", json.dumps({"results": [{"command": "x", "times": noisy(8, t), "exit_codes": [k] * 8}]}))
+             for k, t in ((0, 1), (1, 0.01))]
+    for k in (0, 1):
+        c.status(0, "merge", alone[k], "-o", c.work / "once.json")
+        c.status(0, "merge", c.work / "once.json", "-o", c.work / f"m{k}.json")
+    c.status(2, c.work / "m0.json", c.work / "m1.json", "--random", has="0 runs of A and 8 of B ended with a failure")
 
 
 def rules(c):
