@@ -177,7 +177,7 @@ typedef struct perf_loop_state_ {
     double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began;
+    uint64_t         round_began, really;   /* really: as it began, by perf_timer_system_()       */
     int              control_pairs, control_at, control_rounds, fastest;
     int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
                                         /* anew 1: they do so after the lead under way            */
@@ -273,6 +273,16 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #endif
 }
 
+/* The system's clock, beside one of yours; 0: there is none. */
+PERF_FN uint64_t perf_timer_system_(void)
+{
+#if defined(PERF_CLOCK_FN) && !defined(_WIN32)
+    return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+#else
+    return 0;
+#endif
+}
+
 /* The cost of one reading and its smallest step, from 100 back-to-back readings. */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
@@ -351,8 +361,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         t->backwards++;
         return 0;
     }
-    if (!(raw[0] > 0.0))
-        t->coarse = 1;
+    if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
+        t->coarse |= p->batch > 1 || p->steady || !(raw[0] > 0.0);
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
@@ -521,6 +531,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     if (!s)
         return s;
     s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    s->really = perf_timer_system_();
     s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.clocks = 1;
@@ -556,7 +567,8 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
 /* All arms without a batch have been read at a common one.  It grows until three readings in a row
  * are long enough; two for a batch of one, or one if that takes much of the time.  Arms within a
  * factor of four share their batch: two that walk the same memory then stand at the same place. 0:
- * there is no body: over a million iterations took less time than the loop's own branch.         */
+ * there is no body: a million iterations (100 million by a clock of milliseconds) took less time
+ * than the loop's own branch.                                                                    */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
@@ -569,7 +581,8 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
             s->at = i;
             slowest = p->fastest > slowest ? p->fastest : slowest;
         }
-    if (p->batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, p->batch))
+    enough = !s->timer.coarse ? 1000000 : s->timer.least_ns > 0.0 ? 100000000 : 10000000;
+    if (p->batch >= PERF_CAST_(uint64_t, enough) && slowest < 0.03 * PERF_CAST_(double, p->batch))
         return 0;
     enough = slowest >= PERF_LOOP_FULL_ * want || late;
     need = p->batch > 1 ? 3 : 16.0 * slowest < s->opts.max_seconds * 1e9 ? 2 : 1;
@@ -665,6 +678,13 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
     return 0;
 }
 
+/* 1: a clock of yours has not moved since begin, but by the system's the time is up. */
+PERF_FN int perf_loop_stands_(const perf_loop_state_ *s, uint64_t now)
+{
+    return now == s->timer.began &&
+           PERF_CAST_(double, perf_timer_system_() - s->really) > s->opts.max_seconds * 1e9;
+}
+
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
@@ -678,7 +698,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = perf_timer_stop_(&s->timer, now, p);
-    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) || perf_loop_stands_(s, now))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->warming)
         return perf_loop_go_(s);
@@ -706,7 +726,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         if (perf_loop_unsteady_(s))
             break;
         if (!perf_loop_grow_(s, want, late))
-            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE : PERF_EDELETED);
+            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE
+                                      : now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
         perf_loop_shuffle_(s);
         if (!perf_loop_unsteady_(s))
             perf_loop_grown_(s, late);

@@ -329,6 +329,14 @@ static void test_host_gate(void)
 
     perf_gpu_host_gate_(&w);
     CHECK(w.out == 1, "open: %u", w.out);
+    w.flag = 0;
+    perf_gpu_host_gate_(&w);
+    CHECK(w.out == 2, "its time is up: %u", w.out);
+    stands_at = sim_clock();
+    w.out = 0;
+    perf_gpu_host_gate_(&w);
+    CHECK(w.out == 2, "also on a clock that stands still: %u", w.out);
+    stands_at = 0;
     sim_start();
     t = sim_table();
     t.module_load = NULL;
