@@ -219,8 +219,7 @@ PERF_COLD_FN_ perf_gpu_ab_opts perf_gpu_ab_resolve_(const perf_gpu_ab_opts *opts
     perf_gpu_ab_opts o = opts ? *opts : perf_gpu_ab_opts_default();
 
     o.device = perf_gpu_bench_resolve_(&o.device);
-    o.accept = perf_compare_opts_resolved(&o.accept);
-    o.accept.design = PERF_DESIGN_RANDOM;
+    o.accept = perf_loop_accept_(&o.accept);
     o.min_pairs = o.min_pairs > 0 ? PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_) : 30;
     o.max_pairs = o.max_pairs > 0 ? o.max_pairs : PERF_GPU_MOST_SAMPLES_;
     o.max_pairs = PERF_LOOP_AT_MOST_(o.max_pairs, PERF_LOOP_MAX_SAMPLES_);
@@ -1283,7 +1282,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     s->coin = o.seed;
     s->typical = m == PERF_METRIC_PAIR;
     if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
-        perf_is_nan_(o.accept.confidence) || perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
+        perf_verdict_start_(&o.accept).status != PERF_OK) {
         s->r.status = PERF_EINVAL;
         s->phase = PERF_GPU_DONE_;
         return s;

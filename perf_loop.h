@@ -87,6 +87,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
+ *   perf_loop_accept_       what an A/B loop holds its pairs against
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
@@ -1050,12 +1051,26 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
 #define PERF_ALONE_SLOW_      2.0       /* and beyond what a processor's changing clock does      */
 
+/* What a loop holds its pairs against.  Its bets have one level for both answers: among joined rules
+ * that which REJECT needs.                                                                       */
+PERF_FN perf_compare_opts perf_loop_accept_(const perf_compare_opts *opts)
+{
+    perf_compare_opts o = perf_compare_opts_resolved(opts);
+
+    o.design = PERF_DESIGN_RANDOM;
+    if (o.rule.metric == PERF_METRIC_PAIR && o.rules > 1 && o.rules <= 1000) {
+        o.confidence = 1.0 - (1.0 - o.confidence) / o.rules;
+        o.confidence = PERF_LOOP_AT_MOST_(o.confidence, 0.999999);
+        o.rules = 1;
+    }
+    return o;
+}
+
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
-    o.accept = perf_compare_opts_resolved(&o.accept);
-    o.accept.design = PERF_DESIGN_RANDOM;
+    o.accept = perf_loop_accept_(&o.accept);
     o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
                                    : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
@@ -1481,9 +1496,8 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
         s->running = 1;
         s->order[0] = PERF_CAST_(unsigned char, s->forced);
     }
-    if (perf_is_nan_(perf_rule_threshold(&o.accept.rule)) || perf_is_nan_(o.accept.confidence) ||
-        !in_range || (kind == 3 && !s->typical) ||              /* the loop measures time         */
-        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
+    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind == 3 && !s->typical) ||
+        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT) /* the loop measures time         */
         (void)perf_loop_stop_(s, PERF_EINVAL);
     return perf_loop_new_(s);
 }
