@@ -87,7 +87,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
- *   perf_loop_accept_       what an A/B loop holds its pairs against
+ *   perf_duel_judge_        a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
@@ -178,7 +178,7 @@ typedef struct perf_loop_state_ {
     double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began, really;   /* really: as it began, by perf_timer_system_()       */
+    uint64_t         round_began, really;   /* really: as it began, by the system's clock         */
     int              control_pairs, control_at, control_rounds, fastest;
     int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
                                         /* anew 1: they do so after the lead under way            */
@@ -265,22 +265,12 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 {
 #if defined(PERF_TEST_CPU_FN_)
     return i == PERF_BY_WALL_ ? perf_now() : PERF_TEST_CPU_FN_(i);
-#elif defined(PERF_CLOCK_FN) || defined(_WIN32)     /* one clock of yours and one of ours: no     */
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
     return i == PERF_BY_WALL_ ? perf_now() : 0;
 #else
     return i == PERF_BY_WALL_ ? perf_now()
                               : perf_system_ns_(i == PERF_BY_THREAD_ ? PERF_CLOCK_THREAD_ID_
                                                                      : PERF_CLOCK_PROCESS_ID_);
-#endif
-}
-
-/* The system's clock, beside one of yours; 0: there is none. */
-PERF_FN uint64_t perf_timer_system_(void)
-{
-#if defined(PERF_CLOCK_FN) && !defined(_WIN32)
-    return perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-#else
-    return 0;
 #endif
 }
 
@@ -532,7 +522,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     if (!s)
         return s;
     s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
-    s->really = perf_timer_system_();
+    s->really = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
     s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.clocks = 1;
@@ -679,13 +669,6 @@ PERF_FN uint64_t perf_loop_stop_(perf_loop_state_ *s, perf_status why)
     return 0;
 }
 
-/* 1: a clock of yours has not moved since begin, but by the system's the time is up. */
-PERF_FN int perf_loop_stands_(const perf_loop_state_ *s, uint64_t now)
-{
-    return now == s->timer.began &&
-           PERF_CAST_(double, perf_timer_system_() - s->really) > s->opts.max_seconds * 1e9;
-}
-
 /* A slice has ended: file it, choose the next one.  Returns 64 * iterations + variant, or 0.     */
 PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
 {
@@ -699,7 +682,10 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = perf_timer_stop_(&s->timer, now, p);
-    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) || perf_loop_stands_(s, now))
+    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||        /* or it never moved      */
+        (now == s->timer.began &&
+         perf_timer_since_(s->really, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+             s->opts.max_seconds * 1e9))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->warming)
         return perf_loop_go_(s);
@@ -1051,26 +1037,12 @@ PERF_OUTLINE_FN_ perf_result perf_bench_close_(struct perf_loop_state_ *s, int64
 #define PERF_ALONE_APART_     1.15      /* beyond what neighbours do to lone times (2 to 8 %)     */
 #define PERF_ALONE_SLOW_      2.0       /* and beyond what a processor's changing clock does      */
 
-/* What a loop holds its pairs against.  Its bets have one level for both answers: among joined rules
- * that which REJECT needs.                                                                       */
-PERF_FN perf_compare_opts perf_loop_accept_(const perf_compare_opts *opts)
-{
-    perf_compare_opts o = perf_compare_opts_resolved(opts);
-
-    o.design = PERF_DESIGN_RANDOM;
-    if (o.rule.metric == PERF_METRIC_PAIR && o.rules > 1 && o.rules <= 1000) {
-        o.confidence = 1.0 - (1.0 - o.confidence) / o.rules;
-        o.confidence = PERF_LOOP_AT_MOST_(o.confidence, 0.999999);
-        o.rules = 1;
-    }
-    return o;
-}
-
 PERF_FN perf_ab_opts perf_duel_resolved_(const perf_ab_opts *opts, int variants)
 {
     perf_ab_opts o = opts ? *opts : perf_ab_opts_default();
 
-    o.accept = perf_loop_accept_(&o.accept);
+    o.accept = perf_compare_opts_resolved(&o.accept);
+    o.accept.design = PERF_DESIGN_RANDOM;
     o.min_pairs = o.min_pairs <= 0 ? 22 + variants      /* to tell the best from all others       */
                                    : PERF_LOOP_AT_MOST_(o.min_pairs, PERF_LOOP_MAX_SAMPLES_);
     if (o.max_pairs <= 0)
@@ -1181,7 +1153,9 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
     int    i, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++) {
-        c = s->variants > 2 ? 1.0 - 2.0 / s->arm[i].seq[by].level : s->ask.accept.confidence;
+        c = s->ask.accept.confidence;
+        if (s->variants > 2 || s->ask.accept.rules > 1)
+            c = 1.0 - 2.0 / s->arm[i].seq[by].level;
         k = perf_duel_logs_(s, 0, i, -1);
         s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
@@ -1199,10 +1173,11 @@ PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
     return any && s->ask.control > 0 && s->running > 1;
 }
 
-/* The level of a bet when so many questions are open.  Taking pairs anew is another try: each try
- * may be wrong half as often as the one before.                                                  */
+/* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
+ * another try: each try may be wrong half as often as the one before.                            */
 PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 {
+    open *= s->ask.accept.rules > 1 ? s->ask.accept.rules : 1;
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
@@ -1496,8 +1471,8 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
         s->running = 1;
         s->order[0] = PERF_CAST_(unsigned char, s->forced);
     }
-    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range || (kind == 3 && !s->typical) ||
-        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT) /* the loop measures time         */
+    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
+        (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
         (void)perf_loop_stop_(s, PERF_EINVAL);
     return perf_loop_new_(s);
 }
@@ -1518,7 +1493,25 @@ PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, cons
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
-/* The verdict on variant i: what the bets decided, with the interval that goes with them. */
+/* What the bets decided, with the interval that goes with them; sorts the k log ratios d. */
+PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, perf_interval kept, double *d, size_t k,
+                                    const perf_seq *q, const perf_compare_opts *o)
+{
+    v->excluded = q->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values(d, k);
+    if (perf_lopsided_(d, k, 2.58))
+        v->warnings |= PERF_WARN_SHAPE;
+    if (v->decision != PERF_INCONCLUSIVE && (v->warnings & PERF_WARN_SHAPE) &&
+        !(v->warnings & PERF_WARN_OUTPUTS))
+        v->reason = v->decision == PERF_ACCEPT
+                        ? "the median of the pairs' ratios clears the threshold"
+                        : "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
+        perf_verdict_cap_(v, "the interval contains the threshold");
+}
+
+/* The verdict on variant i. */
 PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_compare_opts o = s->ask.accept;
@@ -1526,7 +1519,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     size_t            k;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
-    if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
+    if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
         o.confidence = 1.0 - 2.0 / q->level;
     o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
     v = perf_verdict_start_(&o);
@@ -1539,19 +1532,8 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
-    v.excluded = q->excluded;
-    perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
     k = perf_duel_logs_(s, 0, i, -1);
-    perf_sort_values(s->logs, k);
-    if (perf_lopsided_(s->logs, k, 2.58))
-        v.warnings |= PERF_WARN_SHAPE;
-    if (v.decision != PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_SHAPE) &&
-        !(v.warnings & PERF_WARN_OUTPUTS))
-        v.reason = v.decision == PERF_ACCEPT
-                       ? "the median of the pairs' ratios clears the threshold"
-                       : "the median of the pairs' ratios misses the threshold";
-    if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&v, "the interval contains the threshold");
+    perf_duel_judge_(&v, s->arm[i].kept, s->logs, k, q, &o);
     if (perf_duel_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");

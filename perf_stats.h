@@ -200,7 +200,7 @@ PERF_FN double perf_log1p_minus_(double f)
 PERF_FN double perf_log(double x)
 {
     uint64_t u = perf_bits_(x);
-    int      k = 0;
+    int      k;
     double   f, r;
 
     if (perf_is_nan_(x) || (u >> 63 && x < 0.0))
@@ -209,11 +209,9 @@ PERF_FN double perf_log(double x)
         return -PERF_INF_;
     if (!perf_is_finite_(x))
         return x;
-    if (u < UINT64_C(0x0010000000000000)) {         /* subnormal                                  */
-        u = perf_bits_(x * 18014398509481984.0);
-        k = -54;
-    }
-    k += PERF_CAST_(int, u >> 52) - 1023;
+    if (u < UINT64_C(0x0010000000000000))           /* subnormal: 2^54 times it                   */
+        return perf_log(x * 18014398509481984.0) - 37.429947750237047899;
+    k = PERF_CAST_(int, u >> 52) - 1023;
     u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
     if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
         u -= UINT64_C(0x0010000000000000);
@@ -684,13 +682,11 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
     low = low < count ? low : count;
     high = high < count ? high : count;
     r.estimate = perf_hist_quantile(h, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    if (low)
-        r.low = PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower) * perf_hist_unit_(h);
-    if (high)
-        r.high = PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper) *
-                 perf_hist_unit_(h);
+    each = perf_hist_unit_(h);
+    r.low = low ? each * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower) : -PERF_INF_;
+    high = count + 1 - high;
+    r.high = high > count ? PERF_INF_
+                          : each * PERF_CAST_(double, perf_hist_bucket_of_(h, high).upper);
     return r;
 }
 
@@ -1174,34 +1170,34 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     return x + lambda * (y - x);
 }
 
-/* How far the limit of quantile p is from it, as a log, `shrink` times.  Where the values jump from
- * one speed to another, the limit at the ranks that are `shrink` times as far is farther: that.  */
-PERF_FN double perf_reach_(const double *sorted, size_t n, double p, double tail, int sign,
-                           double shrink)
+PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 {
-    double q = perf_log(perf_quantile(sorted, n, sign > 0 ? p : 1.0 - p)), far, near;
-    double ranks = shrink * perf_normal_quantile(tail);
-
-    far = shrink * sign * (q - perf_log(perf_nyblom_(sorted, n, p, tail, sign)));
-    near = sign * (q - perf_log(perf_nyblom_(sorted, n, p, perf_normal_cdf(ranks), sign)));
-    return near > far && near < PERF_INF_ ? near : far;
+    x.low = y.low < x.low ? y.low : x.low;
+    x.high = y.high > x.high ? y.high : x.high;
+    return x;
 }
 
 /* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.                */
+ * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the values
+ * jump from one speed to another, the limits at ranks so much nearer are farther: these, too.   */
 PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const double *b, size_t nb,
                                            double p, double tail, double shrink)
 {
-    perf_interval r;
-    double down_a = perf_reach_(a, na, p, tail, 1, shrink);
-    double down_b = perf_reach_(b, nb, p, tail, 1, shrink);
-    double up_a = perf_reach_(a, na, 1.0 - p, tail, -1, shrink);
-    double up_b = perf_reach_(b, nb, 1.0 - p, tail, -1, shrink);
+    perf_interval r, near;
+    double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
+    double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
+    double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
+    double down_a = ta - perf_log(la), up_a = perf_log(ua) - ta;
+    double down_b = tb - perf_log(lb), up_b = perf_log(ub) - tb;
 
-    r.estimate = perf_log(perf_quantile(b, nb, p)) - perf_log(perf_quantile(a, na, p));
-    r.low = r.estimate - perf_sqrt(down_b * down_b + up_a * up_a);
-    r.high = r.estimate + perf_sqrt(up_b * up_b + down_a * down_a);
-    return r;
+    r.estimate = tb - ta;
+    r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
+    r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
+    if (!(shrink < 1.0) && !(shrink > 1.0))
+        return r;
+    tail = perf_normal_cdf(shrink * perf_normal_quantile(tail));
+    near = perf_quantile_ratio_(a, na, b, nb, p, tail, 1.0);
+    return perf_is_finite_(near.high - near.low) ? perf_hull_(r, near) : r;
 }
 
 /* How much pairing narrows the ratio of quantiles: from how often one alone is below its own. */
@@ -1266,10 +1262,8 @@ PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double 
     r.high = r.estimate + perf_log((qb + root) / qa);
     r.low = qb > root ? r.estimate + perf_log((qb - root) / qa) : -PERF_INF_;
     cubes = var > 0.0 ? 2.5 * cubes / (6.0 * var) * (1.0 + 2.0 * t2) : 0.0;
-    if (cubes > 0.0)
-        r.high += cubes;
-    else
-        r.low += cubes;
+    r.high += cubes > 0.0 ? cubes : 0.0;
+    r.low += cubes < 0.0 ? cubes : 0.0;
     return r;
 }
 
@@ -1283,7 +1277,6 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
 {
     perf_verdict v = PERF_ZERO;
 
-    v.decision = PERF_INCONCLUSIVE;
     v.reason = "no measurements";
     v.rule = o->rule;
     v.threshold = perf_rule_threshold(&o->rule);
@@ -1409,13 +1402,6 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors)
         }
     }
     return sum * sum > errors * errors * 0.126 * rank * rank * rank;
-}
-
-PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
-{
-    x.low = y.low < x.low ? y.low : x.low;
-    x.high = y.high > x.high ? y.high : x.high;
-    return x;
 }
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,

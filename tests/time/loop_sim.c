@@ -1057,13 +1057,13 @@ static void bad_options(void)
         p.accept.rules = k == 0 ? -1 : k == 1 ? 1001 : 0;
         p.accept.guard.limit.rel = k == 2 ? -1.0 : 0.0;
         v = ab_of(&p, 7e4, 3.5e4, 0.0);
-        CHECK(v.status == PERF_EINVAL && v.baseline.count == 0, "%d: %s", k, perf_verdict_text(&v.verdict));
+        CHECK(v.status == PERF_EINVAL && v.baseline.count == 0, "%d: %s", (int)k, perf_verdict_text(&v.verdict));
     }
     p.accept.guard.limit.rel = 0.0;
     p.accept.rules = 5;                         /* one of five: as sure as 99 % alone               */
     v = ab_of(&p, 7e4, 7e4, 1.0);
-    CHECK(v.verdict.decision == PERF_REJECT && near_to(v.verdict.confidence, 0.99, 1e-9) &&
-              near_to(v.opts.accept.confidence, 0.99, 1e-9), "%s", perf_verdict_text(&v.verdict));
+    CHECK(v.verdict.decision == PERF_REJECT && near_to(v.verdict.confidence, 0.99, 1e-9), "%s",
+          perf_verdict_text(&v.verdict));
 }
 
 /* ---- one loop within another, and loops that are left ---- */
