@@ -1183,7 +1183,7 @@ PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
 PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const double *b, size_t nb,
                                            double p, double tail, double shrink)
 {
-    perf_interval r, near;
+    perf_interval r, jump;
     double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
     double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
     double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
@@ -1196,8 +1196,8 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     if (!(shrink < 1.0) && !(shrink > 1.0))
         return r;
     tail = perf_normal_cdf(shrink * perf_normal_quantile(tail));
-    near = perf_quantile_ratio_(a, na, b, nb, p, tail, 1.0);
-    return perf_is_finite_(near.high - near.low) ? perf_hull_(r, near) : r;
+    jump = perf_quantile_ratio_(a, na, b, nb, p, tail, 1.0);
+    return perf_is_finite_(jump.high - jump.low) ? perf_hull_(r, jump) : r;
 }
 
 /* How much pairing narrows the ratio of quantiles: from how often one alone is below its own. */
