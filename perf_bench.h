@@ -77,7 +77,7 @@ typedef struct perf_result {
 } perf_result;
 
 /* A loop under way.  Its members are private and live in registers: leave them alone, and pass it
- * only to the functions of its own kind (others do nothing with it).                             */
+ * only to the functions of its own kind (an end of another kind leaves it unmeasured).           */
 typedef struct perf_loop {
     int64_t                   left;
     int64_t                   first;    /* `left` at the first iteration of a slice               */

@@ -45,10 +45,24 @@ PERF_FN uint64_t perf_cpu_now(void);
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
 
-#if !defined(_WIN32)
+#if defined(_WIN32)
+enum { PERF_CLOCK_MONOTONIC_ID_ = 1, PERF_CLOCK_PROCESS_ID_, PERF_CLOCK_THREAD_ID_ };
+#endif
+
 PERF_FN uint64_t perf_system_ns_(int id)
 {
-#if PERF_OWN_TIMESPEC_
+#if defined(_WIN32)
+    int64_t  c = 0, f = 1;
+    uint64_t count, hz;
+
+    if (id != PERF_CLOCK_MONOTONIC_ID_)
+        return 0;
+    perf_qpc_(&c);
+    perf_qpf_(&f);
+    count = PERF_CAST_(uint64_t, c);                /* seconds and the rest apart: count * 1e9    */
+    hz = PERF_CAST_(uint64_t, f);                   /* overflows after half an hour at 10 MHz */
+    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
+#elif PERF_OWN_TIMESPEC_
     struct perf_timespec_ t;
 
     if (perf_clock_gettime_(id, &t))
@@ -76,29 +90,6 @@ PERF_FN uint64_t perf_cpu_now(void)
 {
     return perf_system_ns_(PERF_CLOCK_THREAD_ID_);
 }
-#else
-/* Seconds and the rest apart: count * 1e9 would overflow after half an hour at 10 MHz. */
-PERF_FN uint64_t perf_now(void)
-{
-#if defined(PERF_CLOCK_FN)
-    return PERF_CLOCK_FN();
-#else
-    int64_t  c = 0, f = 1;
-    uint64_t count, hz;
-
-    perf_qpc_(&c);
-    perf_qpf_(&f);
-    count = PERF_CAST_(uint64_t, c);
-    hz = PERF_CAST_(uint64_t, f);
-    return count / hz * 1000000000u + count % hz * 1000000000u / hz;
-#endif
-}
-
-PERF_FN uint64_t perf_cpu_now(void)
-{
-    return 0;
-}
-#endif
 
 #if PERF_CLOCK != PERF_CLOCK_MONOTONIC && !defined(PERF_CLOCK_FN) &&                              \
     (PERF_ARCH_X86_ || defined(__aarch64__) || (defined(__riscv) && __riscv_xlen == 64))

@@ -143,7 +143,8 @@ PERF_FN perf_gpu_result perf_gpu_bench_end(perf_gpu_bench *b);
  * as soon as the question is decided.  Only pairs of two proven samples count.                   */
 typedef struct perf_gpu_ab_opts {       /* zero = default */
     perf_gpu_bench_opts device; /* for both; samples and rel_ci are not used */
-    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput: EINVAL */
+    perf_compare_opts   accept; /* default: speed-up >= 1.3x at 95 %; memory, throughput */
+                                /* and joined rules on the typical ratio: PERF_EINVAL */
     int      min_pairs;         /* 0 -> 30 */
     int      max_pairs;         /* 0 -> 1,000 */
     uint64_t seed;              /* of the coin; 0 -> from the clock, shown in the result */
@@ -1283,7 +1284,7 @@ PERF_COLD_FN_ perf_gpu_loop_ *perf_gpu_ab_open_(const char *name, void *stream,
     s->coin = o.seed;
     s->typical = m == PERF_METRIC_PAIR;
     if (m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT ||
-        perf_is_nan_(o.accept.confidence) || perf_is_nan_(perf_rule_threshold(&o.accept.rule))) {
+        (s->typical && o.accept.rules > 1) || perf_verdict_start_(&o.accept).status != PERF_OK) {
         s->r.status = PERF_EINVAL;
         s->phase = PERF_GPU_DONE_;
         return s;
@@ -1547,19 +1548,8 @@ PERF_COLD_FN_ perf_verdict perf_gpu_verdict_(perf_gpu_loop_ *s)
         s->spare[k] = perf_log(s->arm[1].clean[k]) - perf_log(s->arm[0].clean[k]);
     i = perf_seq_interval(s->spare, n, s->ab_opts.accept.confidence);
     v.pairs = n;
-    v.excluded = s->seq.excluded;
-    perf_verdict_finish_(&v, perf_widen_(i, perf_gpu_tick_(s)), PERF_CAST_(double, n),
-                         &s->ab_opts.accept);
-    perf_sort_values(s->spare, n);
-    if (perf_lopsided_(s->spare, n, 2.58, perf_gpu_tick_(s))) {
-        v.warnings |= PERF_WARN_SHAPE;
-        if (v.decision != PERF_INCONCLUSIVE)
-            v.reason = v.decision == PERF_ACCEPT
-                           ? "the median of the pairs' ratios clears the threshold"
-                           : "the median of the pairs' ratios misses the threshold";
-    }
-    if (v.decision == PERF_ACCEPT && s->seq.decision != PERF_ACCEPT)
-        perf_verdict_cap_(&v, "the interval contains the threshold");
+    perf_duel_judge_(&v, perf_widen_(i, perf_gpu_tick_(s)), s->spare, n, perf_gpu_tick_(s), &s->seq,
+                     &s->ab_opts.accept);
     return v;
 }
 

@@ -87,6 +87,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
  *                           kept until the program ends; NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
+ *   perf_duel_judge_        a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
@@ -177,7 +178,7 @@ typedef struct perf_loop_state_ {
     double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began;
+    uint64_t         round_began, really;   /* really: as it began, by the system's clock         */
     int              control_pairs, control_at, control_rounds, fastest;
     int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
                                         /* anew 1: they do so after the lead under way            */
@@ -264,7 +265,7 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 {
 #if defined(PERF_TEST_CPU_FN_)
     return i == PERF_BY_WALL_ ? perf_now() : PERF_TEST_CPU_FN_(i);
-#elif defined(PERF_CLOCK_FN) || defined(_WIN32)     /* one clock of yours and one of ours: no     */
+#elif defined(PERF_CLOCK_FN)                        /* one clock of yours and one of ours: no     */
     return i == PERF_BY_WALL_ ? perf_now() : 0;
 #else
     return i == PERF_BY_WALL_ ? perf_now()
@@ -351,8 +352,8 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
         t->backwards++;
         return 0;
     }
-    if (!(raw[0] > 0.0))
-        t->coarse = 1;
+    if (!(raw[0] > t->overhead_ns[PERF_BY_WALL_]))  /* it stood still, or went by its least step  */
+        t->coarse |= p->batch > 1 || p->steady || !(raw[0] > 0.0);
     else if (!(t->least_ns > 0.0) || raw[0] < t->least_ns)
         t->least_ns = raw[0];
     t->spent_ns += raw[0];
@@ -521,6 +522,7 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     if (!s)
         return s;
     s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
+    s->really = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
     s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
     s->timer.clocks = 1;
@@ -556,7 +558,8 @@ PERF_FN int perf_loop_unsteady_(perf_loop_state_ *s)
 /* All arms without a batch have been read at a common one.  It grows until three readings in a row
  * are long enough; two for a batch of one, or one if that takes much of the time.  Arms within a
  * factor of four share their batch: two that walk the same memory then stand at the same place. 0:
- * there is no body: over a million iterations took less time than the loop's own branch.         */
+ * there is no body: a million iterations (100 million by a clock of milliseconds) took less time
+ * than the loop's own branch.                                                                    */
 PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
 {
     perf_slice_ *p = &s->arm[s->order[0]];
@@ -569,7 +572,8 @@ PERF_COLD_FN_ int perf_loop_grow_(perf_loop_state_ *s, double want, int late)
             s->at = i;
             slowest = p->fastest > slowest ? p->fastest : slowest;
         }
-    if (p->batch >= 1000000 && slowest < 0.03 * PERF_CAST_(double, p->batch))
+    enough = !s->timer.coarse ? 1000000 : s->timer.least_ns > 0.0 ? 100000000 : 10000000;
+    if (p->batch >= PERF_CAST_(uint64_t, enough) && slowest < 0.03 * PERF_CAST_(double, p->batch))
         return 0;
     enough = slowest >= PERF_LOOP_FULL_ * want || late;
     need = p->batch > 1 ? 3 : 16.0 * slowest < s->opts.max_seconds * 1e9 ? 2 : 1;
@@ -678,7 +682,10 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = perf_timer_stop_(&s->timer, now, p);
-    if (!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_)
+    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||        /* or it never moved      */
+        (now == s->timer.began &&
+         perf_timer_since_(s->really, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+             s->opts.max_seconds * 1e9))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->warming)
         return perf_loop_go_(s);
@@ -706,7 +713,8 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         if (perf_loop_unsteady_(s))
             break;
         if (!perf_loop_grow_(s, want, late))
-            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE : PERF_EDELETED);
+            return perf_loop_stop_(s, s->timer.unresumed ? PERF_ESTATE
+                                      : now == s->timer.began ? PERF_ERANGE : PERF_EDELETED);
         perf_loop_shuffle_(s);
         if (!perf_loop_unsteady_(s))
             perf_loop_grown_(s, late);
@@ -1145,7 +1153,9 @@ PERF_COLD_FN_ void perf_duel_keep_(perf_loop_state_ *s)
     int    i, by = perf_loop_by_(s);
 
     for (i = 1; i < s->variants; i++) {
-        c = s->variants > 2 ? 1.0 - 2.0 / s->arm[i].seq[by].level : s->ask.accept.confidence;
+        c = s->ask.accept.confidence;
+        if (s->variants > 2 || s->ask.accept.rules > 1)
+            c = 1.0 - 2.0 / s->arm[i].seq[by].level;
         k = perf_duel_logs_(s, 0, i, -1);
         s->arm[i].kept = perf_widen_(perf_seq_interval(s->logs, k, c), perf_duel_tick_(s, i, 0));
     }
@@ -1163,10 +1173,11 @@ PERF_COLD_FN_ int perf_duel_wants_control_(const perf_loop_state_ *s)
     return any && s->ask.control > 0 && s->running > 1;
 }
 
-/* The level of a bet when so many questions are open.  Taking pairs anew is another try: each try
- * may be wrong half as often as the one before.                                                  */
+/* The level of a bet when so many questions are open, each of so many rules.  Taking pairs anew is
+ * another try: each try may be wrong half as often as the one before.                            */
 PERF_FN double perf_duel_level_(const perf_loop_state_ *s, int open)
 {
+    open *= s->ask.accept.rules > 1 ? s->ask.accept.rules : 1;
     return PERF_CAST_(double, open << s->restarts) * 2.0 / (1.0 - s->ask.accept.confidence);
 }
 
@@ -1460,9 +1471,8 @@ PERF_OUTLINE_FN_ perf_loop perf_duel_open_(const char *name, int kind, int varia
         s->running = 1;
         s->order[0] = PERF_CAST_(unsigned char, s->forced);
     }
-    if (perf_is_nan_(perf_rule_threshold(&o.accept.rule)) || perf_is_nan_(o.accept.confidence) ||
-        !in_range || (kind == 3 && !s->typical) ||              /* the loop measures time         */
-        m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
+    if (perf_verdict_start_(&o.accept).status != PERF_OK || !in_range ||
+        (kind == 3 && !s->typical) || m == PERF_METRIC_MEMORY || m == PERF_METRIC_THROUGHPUT)
         (void)perf_loop_stop_(s, PERF_EINVAL);
     return perf_loop_new_(s);
 }
@@ -1483,7 +1493,26 @@ PERF_COLD_FN_ int perf_duel_wall_objects_(const perf_loop_state_ *s, int i, cons
            (ratio > 2.0 * cpu || cpu > 2.0 * ratio);
 }
 
-/* The verdict on variant i: what the bets decided, with the interval that goes with them. */
+/* What the bets decided, with the interval that goes with them; sorts the k log ratios d of times
+ * whose clock's step is `tick` as a log.                                                         */
+PERF_COLD_FN_ void perf_duel_judge_(perf_verdict *v, perf_interval kept, double *d, size_t k,
+                                    double tick, const perf_seq *q, const perf_compare_opts *o)
+{
+    v->excluded = q->excluded;
+    perf_verdict_finish_(v, kept, PERF_CAST_(double, v->pairs), o);
+    perf_sort_values(d, k);
+    if (perf_lopsided_(d, k, 2.58, tick))
+        v->warnings |= PERF_WARN_SHAPE;
+    if (v->decision != PERF_INCONCLUSIVE && (v->warnings & PERF_WARN_SHAPE) &&
+        !(v->warnings & PERF_WARN_OUTPUTS))
+        v->reason = v->decision == PERF_ACCEPT
+                        ? "the median of the pairs' ratios clears the threshold"
+                        : "the median of the pairs' ratios misses the threshold";
+    if (v->decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
+        perf_verdict_cap_(v, "the interval contains the threshold");
+}
+
+/* The verdict on variant i. */
 PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t n)
 {
     perf_compare_opts o = s->ask.accept;
@@ -1491,7 +1520,7 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     size_t            k;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
-    if (s->variants > 2 && q->level > 0.0)          /* the interval that goes with Holm's level   */
+    if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
         o.confidence = 1.0 - 2.0 / q->level;
     o.guard.seen = s->seen.compared ? s->seen : o.guard.seen;
     v = perf_verdict_start_(&o);
@@ -1504,19 +1533,8 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
-    v.excluded = q->excluded;
-    perf_verdict_finish_(&v, s->arm[i].kept, PERF_CAST_(double, n), &o);
     k = perf_duel_logs_(s, 0, i, -1);
-    perf_sort_values(s->logs, k);
-    if (perf_lopsided_(s->logs, k, 2.58, perf_duel_tick_(s, i, 0)))
-        v.warnings |= PERF_WARN_SHAPE;
-    if (v.decision != PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_SHAPE) &&
-        !(v.warnings & PERF_WARN_OUTPUTS))
-        v.reason = v.decision == PERF_ACCEPT
-                       ? "the median of the pairs' ratios clears the threshold"
-                       : "the median of the pairs' ratios misses the threshold";
-    if (v.decision == PERF_ACCEPT && q->decision != PERF_ACCEPT)
-        perf_verdict_cap_(&v, "the interval contains the threshold");
+    perf_duel_judge_(&v, s->arm[i].kept, s->logs, k, perf_duel_tick_(s, i, 0), q, &o);
     if (perf_duel_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");

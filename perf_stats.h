@@ -200,7 +200,7 @@ PERF_FN double perf_log1p_minus_(double f)
 PERF_FN double perf_log(double x)
 {
     uint64_t u = perf_bits_(x);
-    int      k = 0;
+    int      k;
     double   f, r;
 
     if (perf_is_nan_(x) || (u >> 63 && x < 0.0))
@@ -209,11 +209,9 @@ PERF_FN double perf_log(double x)
         return -PERF_INF_;
     if (!perf_is_finite_(x))
         return x;
-    if (u < UINT64_C(0x0010000000000000)) {         /* subnormal                                  */
-        u = perf_bits_(x * 18014398509481984.0);
-        k = -54;
-    }
-    k += PERF_CAST_(int, u >> 52) - 1023;
+    if (u < UINT64_C(0x0010000000000000))           /* subnormal: 2^54 times it                   */
+        return perf_log(x * 18014398509481984.0) - 37.429947750237047899;
+    k = PERF_CAST_(int, u >> 52) - 1023;
     u = (u & UINT64_C(0x000fffffffffffff)) | UINT64_C(0x3ff0000000000000);
     if (u > UINT64_C(0x3ff6a09e667f3bcd)) {         /* above sqrt(2): halve, so |log| stays small */
         u -= UINT64_C(0x0010000000000000);
@@ -684,13 +682,11 @@ PERF_FN perf_interval perf_hist_quantile_interval(const perf_hist *h, double p, 
     low = low < count ? low : count;
     high = high < count ? high : count;
     r.estimate = perf_hist_quantile(h, p);
-    r.low = -PERF_INF_;
-    r.high = PERF_INF_;
-    if (low)
-        r.low = PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower) * perf_hist_unit_(h);
-    if (high)
-        r.high = PERF_CAST_(double, perf_hist_bucket_of_(h, count + 1 - high).upper) *
-                 perf_hist_unit_(h);
+    each = perf_hist_unit_(h);
+    r.low = low ? each * PERF_CAST_(double, perf_hist_bucket_of_(h, low).lower) : -PERF_INF_;
+    high = count + 1 - high;
+    r.high = high > count ? PERF_INF_
+                          : each * PERF_CAST_(double, perf_hist_bucket_of_(h, high).upper);
     return r;
 }
 
@@ -765,22 +761,23 @@ PERF_FN perf_interval perf_quantile_interval_series(const double *x, size_t n, d
 }
 
 typedef struct perf_moments_ {
-    double sum, mean, std, cubes;                   /* std: n - 1 in the denominator; cubes: sum  */
-} perf_moments_;
+    double mean, std, cubes;                        /* std: n - 1 in the denominator; cubes: sum  */
+} perf_moments_;                                    /* of cubed distances over the cubed mean     */
 
-/* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  Values so large or
- * small that their squares leave the range are scaled by a power of two first.                   */
+/* Neumaier's sum, then the corrected second pass (Chan, Golub, LeVeque 1983).  The largest value is
+ * scaled by a power of two to about 1 first, so that no sum and no cube leaves the range.        */
 PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
 {
     perf_moments_ m = PERF_ZERO;
     double        sum = 0.0, lost = 0.0, d1 = 0.0, d2 = 0.0, d3 = 0.0, top = 0.0;
-    double        count = PERF_CAST_(double, n), scale = 1.0;
+    double        count = PERF_CAST_(double, n), scale;
     size_t        i;
+    int           k;
 
     for (i = 0; i < n; i++)
         top = x[i] > top ? x[i] : -x[i] > top ? -x[i] : top;
-    if (top > 1e140 || top < 1e-140)
-        scale = perf_scale2_(1.0, top > 1.0 ? -600 : 500);
+    k = 1023 - PERF_CAST_(int, perf_bits_(top) >> 52);
+    scale = perf_scale2_(1.0, k < 1000 ? k : 1000);
     for (i = 0; i < n; i++) {
         double v = x[i] * scale, t = sum + v;
         double a = sum < 0.0 ? -sum : sum, b = v < 0.0 ? -v : v;
@@ -796,9 +793,8 @@ PERF_FN perf_moments_ perf_moments_of_(const double *x, size_t n)
         d3 += d * d * d;
     }
     d2 -= d1 * d1 / count;
-    m.sum = sum / scale;
+    m.cubes = d3 / (m.mean * m.mean * m.mean);
     m.mean /= scale;
-    m.cubes = d3 / scale / scale / scale;
     m.std = n > 1 && d2 > 0.0 ? perf_sqrt(d2 / (count - 1.0)) / scale : 0.0;
     return m;
 }
@@ -866,7 +862,7 @@ PERF_FN perf_summary perf_summarize(const double *x, size_t n)
         if (!perf_is_finite_(r.p50_low) || !perf_is_finite_(r.p50_high) ||
             !perf_is_finite_(r.p95_high) || !perf_is_finite_(r.p99_high))
             r.warnings |= PERF_WARN_UNBOUNDED;
-        if (r.max - r.p50 > 0.1 * m.sum)
+        if ((r.max - r.p50) / PERF_CAST_(double, k) > 0.1 * m.mean)
             r.warnings |= PERF_WARN_MEAN;
         for (i = 0; i < k; i++)
             s[i] = s[i] < r.p50 ? r.p50 - s[i] : s[i] - r.p50;
@@ -1174,12 +1170,20 @@ PERF_FN double perf_nyblom_(const double *sorted, size_t n, double p, double tai
     return x + lambda * (y - x);
 }
 
+PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
+{
+    x.low = y.low < x.low ? y.low : x.low;
+    x.high = y.high > x.high ? y.high : x.high;
+    return x;
+}
+
 /* Log interval of the ratio of two quantiles: MOVER (Zou and Donner 2008) on the limits of each
- * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.                */
+ * arm.  `shrink` narrows it for pairs that vary together, 1 for separate samples.  Where the values
+ * jump from one speed to another, the limits at ranks so much nearer are farther: these, too.   */
 PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const double *b, size_t nb,
                                            double p, double tail, double shrink)
 {
-    perf_interval r;
+    perf_interval r, jump;
     double la = perf_nyblom_(a, na, p, tail, 1), ua = perf_nyblom_(a, na, 1.0 - p, tail, -1);
     double lb = perf_nyblom_(b, nb, p, tail, 1), ub = perf_nyblom_(b, nb, 1.0 - p, tail, -1);
     double ta = perf_log(perf_quantile(a, na, p)), tb = perf_log(perf_quantile(b, nb, p));
@@ -1189,7 +1193,11 @@ PERF_FN perf_interval perf_quantile_ratio_(const double *a, size_t na, const dou
     r.estimate = tb - ta;
     r.low = r.estimate - shrink * perf_sqrt(down_b * down_b + up_a * up_a);
     r.high = r.estimate + shrink * perf_sqrt(up_b * up_b + down_a * down_a);
-    return r;
+    if (!(shrink < 1.0) && !(shrink > 1.0))
+        return r;
+    tail = perf_normal_cdf(shrink * perf_normal_quantile(tail));
+    jump = perf_quantile_ratio_(a, na, b, nb, p, tail, 1.0);
+    return perf_is_finite_(jump.high - jump.low) ? perf_hull_(r, jump) : r;
 }
 
 /* How much pairing narrows the ratio of quantiles: from how often one alone is below its own. */
@@ -1212,56 +1220,50 @@ PERF_FN double perf_pair_shrink_(const double *a, const double *b, size_t n, dou
     return f < 0.3 ? 0.3 : f;
 }
 
-/* Log interval of mean(b) / mean(a) by Fieller's theorem (1954).  paired: covariance and n - 1
- * degrees of freedom, else Welch's.  Skewed values make t unequal on its two sides: the end that
- * this leaves too short moves out by Johnson's correction (1978), 2.5 times, because small
- * samples show less skewness than there is (docs/statistics.md).                                 */
+/* Log interval of mean(b) / mean(a) by Fieller's theorem (1954), each value as a part of its arm's
+ * mean.  paired: covariance and n - 1 degrees of freedom, else Welch's.  Skewed values make t
+ * unequal on its two sides: the end that this leaves too short moves out by Johnson's correction
+ * (1978), 2.5 times, because small samples show less skewness than there is (docs/statistics.md).*/
 PERF_FN perf_interval perf_mean_ratio_(const double *a, size_t na, const double *b, size_t nb,
                                        double tail, int paired)
 {
     perf_interval r = {-PERF_INF_, 0.0, PERF_INF_};
     perf_moments_ ma = perf_moments_of_(a, na), mb = perf_moments_of_(b, nb);
-    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), cov = 0.0, t2, qa, qb,
-                  va = ma.std * ma.std / ka, vb = mb.std * mb.std / kb, theta = mb.mean / ma.mean,
-                  df = ka - 1.0, qc, root, var, cubes = 0.0, wa;
+    double        ka = PERF_CAST_(double, na), kb = PERF_CAST_(double, nb), var = 0.0, cubes = 0.0,
+                  sa = ma.std / ma.mean, sb = mb.std / mb.mean, df = ka - 1.0, t2, va, vb, cov, qa,
+                  qb, root;
     size_t        i;
 
-    r.estimate = perf_log(theta);
+    r.estimate = perf_log(mb.mean) - perf_log(ma.mean);
     if (na < 2 || nb < 2)
         return r;
-    wa = theta * theta * va * ka / kb;              /* few values see little of a tail: the       */
-    if (na < nb && wa < vb)                         /* spread of many counts for them, too        */
-        va = vb * kb / (theta * theta * ka);
-    vb = nb < na && vb < wa ? wa : vb;
+    va = (na < nb && sa < sb ? sb * sb : sa * sa) / ka; /* few values see little of a tail: then  */
+    vb = (nb < na && sb < sa ? sa * sa : sb * sb) / kb; /* the spread of many counts for them     */
     if (paired) {
         for (i = 0; i < na; i++) {
-            double d = b[i] - theta * a[i];
-            cov += (a[i] - ma.mean) * (b[i] - mb.mean);
+            double d = b[i] / mb.mean - a[i] / ma.mean;
+            var += d * d / (df * ka);
             cubes += d * d * d / (ka * ka * ka);
         }
-        cov /= df * ka;
     } else {
-        double all = vb + (wa = theta * theta * va);
-        df = all > 0.0 ? all * all / (wa * wa / df + vb * vb / (kb - 1.0)) : df;
-        cubes = mb.cubes / (kb * kb * kb) - ma.cubes / (ka * ka * ka) * theta * theta * theta;
+        var = va + vb;
+        df = var > 0.0 ? var * var / (va * va / df + vb * vb / (kb - 1.0)) : df;
+        cubes = mb.cubes / (kb * kb * kb) - ma.cubes / (ka * ka * ka);
     }
+    cov = 0.5 * (va + vb - var);
     t2 = perf_t_quantile(1.0 - tail, df);
     t2 *= t2;
-    qa = ma.mean * ma.mean - t2 * va;               /* the ratios theta with                      */
-    qb = ma.mean * mb.mean - t2 * cov;              /* qa theta^2 - 2 qb theta + qc <= 0          */
-    qc = mb.mean * mb.mean - t2 * vb;
-    root = qb * qb - qa * qc;
-    if (!(qa > 0.0))
+    qa = 1.0 - t2 * va;                             /* the ratios theta with                      */
+    qb = 1.0 - t2 * cov;                            /* qa theta^2 - 2 qb theta + 1 - t2 vb <= 0   */
+    root = t2 * (var - t2 * (va * vb - cov * cov)); /* a quarter of its discriminant              */
+    if (!(qa > 1e-9))                               /* the baseline's mean may be 0, nearly       */
         return r;
     root = root > 0.0 ? perf_sqrt(root) : 0.0;
-    r.high = perf_log((qb + root) / qa);
-    r.low = qb > root ? perf_log((qb - root) / qa) : -PERF_INF_;
-    var = vb + theta * theta * va - 2.0 * theta * cov;
-    cubes = var > 0.0 ? 2.5 * cubes / (6.0 * var) * (1.0 + 2.0 * t2) / mb.mean : 0.0;
-    if (cubes > 0.0)
-        r.high += cubes;
-    else
-        r.low += cubes;
+    r.high = r.estimate + perf_log((qb + root) / qa);
+    r.low = qb > root ? r.estimate + perf_log((qb - root) / qa) : -PERF_INF_;
+    cubes = var > 0.0 ? 2.5 * cubes / (6.0 * var) * (1.0 + 2.0 * t2) : 0.0;
+    r.high += cubes > 0.0 ? cubes : 0.0;
+    r.low += cubes < 0.0 ? cubes : 0.0;
     return r;
 }
 
@@ -1275,7 +1277,6 @@ PERF_FN perf_verdict perf_verdict_start_(const perf_compare_opts *o)
 {
     perf_verdict v = PERF_ZERO;
 
-    v.decision = PERF_INCONCLUSIVE;
     v.reason = "no measurements";
     v.rule = o->rule;
     v.threshold = perf_rule_threshold(&o->rule);
@@ -1371,7 +1372,8 @@ PERF_FN perf_interval perf_widen_(perf_interval x, double by)
 /* 1: one value is so large a part of the sum that the mean says little about the others. */
 PERF_FN int perf_mean_hostage_(const double *sorted, size_t n)
 {
-    return sorted[n - 1] - perf_quantile(sorted, n, 0.5) > 0.1 * perf_moments_of_(sorted, n).sum;
+    return (sorted[n - 1] - perf_quantile(sorted, n, 0.5)) / PERF_CAST_(double, n) >
+           0.1 * perf_moments_of_(sorted, n).mean;
 }
 
 /* Are sorted log ratios lopsided?  Arms of one shape differ by a shift of logs, and then d is
@@ -1401,13 +1403,6 @@ PERF_FN int perf_lopsided_(const double *d, size_t n, double errors, double step
         }
     }
     return sum * sum > errors * errors * 0.126 * rank * rank * rank;
-}
-
-PERF_FN perf_interval perf_hull_(perf_interval x, perf_interval y)
-{
-    x.low = y.low < x.low ? y.low : x.low;
-    x.high = y.high > x.high ? y.high : x.high;
-    return x;
 }
 
 /* 1: the middle halves of the sorted arms differ so much in relative width that their shapes do,

@@ -131,8 +131,8 @@ typedef struct perf_compare_opts {      /* zero = default                       
                                         /* negative: the values are exact                         */
     perf_guard  guard;
     int         rules;                  /* how many rules are joined by AND, this one included;   */
-                                        /* 0 -> 1.  REJECT then needs 1 - (1 - confidence) /      */
-                                        /* rules, so that all together are as seldom wrong as one */
+                                        /* 0 -> 1.  REJECT (in loops both answers) then needs 1 - */
+                                        /* (1 - confidence) / rules: all together err as seldom   */
 } perf_compare_opts;
 
 /* The answer, with all it rests on.  A plain struct: no pointer into your data. */

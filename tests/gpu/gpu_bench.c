@@ -329,6 +329,14 @@ static void test_host_gate(void)
 
     perf_gpu_host_gate_(&w);
     CHECK(w.out == 1, "open: %u", w.out);
+    w.flag = 0;
+    perf_gpu_host_gate_(&w);
+    CHECK(w.out == 2, "its time is up: %u", w.out);
+    stands_at = sim_clock();
+    w.out = 0;
+    perf_gpu_host_gate_(&w);
+    CHECK(w.out == 2, "also on a clock that stands still: %u", w.out);
+    stands_at = 0;
     sim_start();
     t = sim_table();
     t.module_load = NULL;
@@ -880,6 +888,16 @@ static void test_ab_shape(void)
         r = perf_gpu_ab_end(&ab);
         CHECK(r.verdict.decision == PERF_ACCEPT, "%s", r.verdict.reason);
         said[i % 2] += (r.verdict.warnings & r.warnings & PERF_WARN_SHAPE) != 0;
+        sim_stop();
+        sim_start();                            /* wrong outputs stay the reason                  */
+        stream = sim_stream(0);
+        o.accept.guard.seen.compared = 1;
+        o.accept.guard.seen.max_abs = o.accept.guard.seen.max_rel = 1.0;
+        ab = perf_gpu_ab_begin("wrong", stream, &o);
+        while ((v = perf_gpu_ab_next(&ab)) >= 0)
+            sim_work(stream, v ? uniform() < 0.3 ? noisy(9000, 0.005) : noisy(6000, 0.005) : noisy(10000, 0.02));
+        r = perf_gpu_ab_end(&ab);
+        CHECK(r.verdict.decision == PERF_REJECT && strstr(r.verdict.reason, "outputs"), "%s", r.verdict.reason);
         sim_stop();
     }
     CHECK(said[1] == 20 && said[0] <= 2, "%d of 20 of two shapes, %d of 20 of one", said[1], said[0]);

@@ -879,6 +879,76 @@ static void two_sizes(void)
             }
 }
 
+/* A processor that changes between two speeds, every so many measurements.  Both halves of most pairs
+ * then meet the same one, but medians jump from one to the other.                                 */
+static void two_speeds(void)
+{
+    static const int every[] = {1, 3, 7, 9};
+    double            pair[2], a[100], b[100];
+    perf_compare_opts o = with_rule(perf_rule_speedup(1.0, PERF_METRIC_P50));
+    perf_verdict      v;
+    int               w, n, trial, begin, coin, accept, reject;
+    int               i;
+
+    for (w = 0; w < 4; w++)
+        for (n = 20; n <= 100; n += 16) {
+            accept = reject = 0;
+            for (trial = 0; trial < 400; trial++) {
+                begin = (int)(uniform() * 2.0 * every[w]);
+                for (i = 0; i < 2 * n; i++) {
+                    pair[i % 2] = (begin + i) / every[w] % 2 ? 1.1 : 1.0;
+                    pair[i % 2] *= perf_exp(0.003 * normal());
+                    coin = uniform() < 0.5;
+                    if (i % 2) {
+                        a[i / 2] = pair[coin];
+                        b[i / 2] = pair[1 - coin];
+                    }
+                }
+                v = perf_compare_pairs(a, b, (size_t)n, &o);
+                accept += v.decision == PERF_ACCEPT;
+                reject += v.decision == PERF_REJECT;
+            }
+            CHECK(accept <= 24 && reject <= 24, "speed changes after %d, %d pairs: %d ACCEPT, %d REJECT",
+                  every[w], n, accept, reject);
+        }
+}
+
+/* The unit of the values changes nothing, however large or small it makes them. */
+static void units(void)
+{
+    static const double unit[] = {1e-300, 1e-150, 1e-110, 1e110, 1e150, 1e300};
+    double              a[20], b[20], x[20], y[20];
+    perf_compare_opts   o = perf_compare_opts_default();
+    perf_verdict        v, u;
+    int                 i, j, k, m, apart;
+
+    make_pairs(a, b, 20, 0.98, 0.01);
+    for (m = PERF_METRIC_PAIR; m <= PERF_METRIC_MEAN; m++)
+        for (apart = 0; apart < 2; apart++)
+            for (j = 0; j < 6; j++)
+                for (k = 0; k < 6; k++) {
+                    for (i = 0; i < 20; i++) {
+                        x[i] = a[i] * unit[j];
+                        y[i] = b[i] * unit[k];
+                    }
+                    o.rule = perf_rule_speedup(1.0, (perf_metric)m);
+                    v = apart ? perf_compare(a, 20, b, 20, &o) : perf_compare_pairs(a, b, 20, &o);
+                    o.rule = perf_rule_speedup(unit[j] / unit[k], (perf_metric)m);
+                    if (perf_is_nan_(perf_rule_threshold(&o.rule)) || unit[j] / unit[k] > 1e200 ||
+                        unit[k] / unit[j] > 1e200)
+                        continue;
+                    u = apart ? perf_compare(x, 20, y, 20, &o) : perf_compare_pairs(x, y, 20, &o);
+                    v.ratio.low *= unit[k] / unit[j];
+                    v.ratio.high *= unit[k] / unit[j];
+                    CHECK(u.decision == v.decision && u.warnings == v.warnings &&
+                              u.ratio.low >= v.ratio.low * (1.0 - 1e-9) &&
+                              u.ratio.low <= v.ratio.low * (1.0 + 1e-9) &&
+                              !(u.ratio.high < v.ratio.high * (1.0 - 1e-9)) &&
+                              !(u.ratio.high > v.ratio.high * (1.0 + 1e-9)),
+                          "metric %d, units %g and %g: %s", m, unit[j], unit[k], perf_verdict_text(&u));
+                }
+}
+
 /* A verdict says the rule that it was held against, and a rate the way it went. */
 static void rules_in_words(void)
 {
@@ -1101,6 +1171,8 @@ int main(int argc, char **argv)
     clock_steps();
     other_clocks();
     two_sizes();
+    two_speeds();
+    units();
     rules_in_words();
     shapes();
     sequential_interval();

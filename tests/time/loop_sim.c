@@ -18,6 +18,8 @@ static uint64_t now_ns = UINT64_C(1) << 40, dice;
 static int64_t  step_at_read, step_by;          /* at that reading from now the clock steps        */
 static int      frozen, backwards;
 static uint64_t step_ns = 1;                    /* what a reading shows is a multiple of this      */
+static int      rises;                          /* 1: but no two readings are the same             */
+static uint64_t last_ns;
 
 static uint64_t sim_clock(void)                 /* a reading costs 20 ns                           */
 {
@@ -27,7 +29,10 @@ static uint64_t sim_clock(void)                 /* a reading costs 20 ns        
         now_ns -= 1000000;
     else if (!frozen)
         now_ns += 20;
-    return now_ns / step_ns * step_ns;
+    if (!rises)
+        return now_ns / step_ns * step_ns;
+    last_ns = last_ns < now_ns / step_ns * step_ns ? now_ns / step_ns * step_ns : last_ns + 1;
+    return last_ns;
 }
 
 static uint64_t cpu_ns[3];                      /* all 0: this machine has no such clocks          */
@@ -270,6 +275,9 @@ static void nothing_withheld(void)
 
 static void clocks(void)
 {
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_bench      b;
+    int             slow;
     perf_result      r;
     perf_ab_result   v;
     perf_race_result k;
@@ -316,7 +324,14 @@ static void clocks(void)
     backwards = 0;
     frozen = 1;
     r = bench_of(NULL, 0.0, 0.0);
-    CHECK(r.status != PERF_OK && r.time.count == 0, "frozen: %s", perf_status_text(r.status));
+    CHECK(r.status == PERF_ERANGE && r.time.count == 0, "frozen: %s", perf_status_text(r.status));
+    o.max_seconds = 0.002;                      /* by the system's clock, then                      */
+    b = perf_bench_begin("frozen", &o);
+    for (i = 0; perf_bench_next(&b) && i < 100000; i++)
+        for (slow = 0; slow < 100; slow++)
+            (void)perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    r = perf_bench_end(&b);
+    CHECK(r.status == PERF_ERANGE && i < 100000, "frozen: %s after %d", perf_status_text(r.status), (int)i);
     v = ab_of(NULL, 0.0, 0.0, 0.0);
     CHECK(v.status != PERF_OK && v.verdict.decision == PERF_INCONCLUSIVE, "frozen A/B");
     frozen = 0;
@@ -354,6 +369,38 @@ static void coarse_clock(void)
             CHECK(q.status == PERF_OK && q.verdict.decision != PERF_REJECT, "steps of %g ns: %s",
                   (double)step_ns, perf_verdict_text(&q.verdict));
         }
+    step_ns = 1;
+}
+
+/* The same, but it never shows a time twice; a body that is far shorter than a step. */
+static void rising_clock(void)
+{
+    perf_bench_opts o = perf_bench_opts_default();
+    perf_ab_opts    a = perf_ab_opts_default();
+    perf_result     r;
+    perf_ab_result  q;
+    perf_ab         ab;
+    int             v, k, accept = 0;
+
+    rises = 1;
+    step_ns = 10000000;
+    a.accept.rule = perf_rule_no_regression(2.0, PERF_METRIC_PAIR);
+    for (k = 0; k < 60; k++) {
+        ab = perf_ab_begin("rising", &a);
+        while ((v = perf_ab_next(&ab)) >= 0)
+            spend_noisy(v ? 5500.0 : 5000.0);
+        q = perf_ab_end(&ab);
+        accept += q.verdict.decision == PERF_ACCEPT;
+    }
+    CHECK(accept <= 5, "10 %% slower, and ACCEPTed by a clock of 10 ms: %d of 60", accept);
+    rises = 0;
+    step_ns = 15625000;
+    o.max_seconds = 0.2;
+    for (k = 0; k < 3; k++) {
+        r = bench_of(&o, 5.0, 0.0);
+        CHECK(r.status == PERF_OK && r.time.p50_low <= 6.0 && r.time.p50_high >= 4.0, "5 ns: %s",
+              perf_result_text(&r));
+    }
     step_ns = 1;
 }
 
@@ -1005,6 +1052,18 @@ static void bad_options(void)
     v = ab_of(&p, 7e4, 3.5e4, 0.0);
     CHECK(v.status == PERF_EINVAL && v.verdict.decision == PERF_INCONCLUSIVE && v.baseline.count == 0, "%s",
           perf_verdict_text(&v.verdict));
+    for (k = 0; k < 3; k++) {
+        p = perf_ab_opts_default();
+        p.accept.rules = k == 0 ? -1 : k == 1 ? 1001 : 0;
+        p.accept.guard.limit.rel = k == 2 ? -1.0 : 0.0;
+        v = ab_of(&p, 7e4, 3.5e4, 0.0);
+        CHECK(v.status == PERF_EINVAL && v.baseline.count == 0, "%d: %s", (int)k, perf_verdict_text(&v.verdict));
+    }
+    p.accept.guard.limit.rel = 0.0;
+    p.accept.rules = 5;                         /* one of five: as sure as 99 % alone               */
+    v = ab_of(&p, 7e4, 7e4, 1.0);
+    CHECK(v.verdict.decision == PERF_REJECT && near_to(v.verdict.confidence, 0.99, 1e-9), "%s",
+          perf_verdict_text(&v.verdict));
 }
 
 /* ---- one loop within another, and loops that are left ---- */
@@ -1442,6 +1501,7 @@ int main(int argc, char **argv)
     nothing_withheld();
     clocks();
     coarse_clock();
+    rising_clock();
     verdicts(250 / part);
     hooks_of_ab();
     accuracy();
