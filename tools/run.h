@@ -84,11 +84,13 @@ PERF_FN int ab_measure_of(const char *name)
     return -1;
 }
 
-/* What a rule of the plan reads: memory rules the peak, unless a number is reported. */
+/* What a rule of the plan reads: memory rules the peak, unless a number is reported that may be one. */
 PERF_FN ab_measure ab_measured_(const ab_commands *c, int rule)
 {
-    return c->o->reported ? AB_REPORTED
-         : c->plan.kind[rule] == AB_MEMORY ? AB_PEAK : c->o->measure;
+    if (c->o->reported && !(c->plan.kind[rule] == AB_MEMORY && c->o->unit &&
+                            ab_misfit(&c->plan.rule[rule], c->o->unit)))
+        return AB_REPORTED;
+    return c->plan.kind[rule] == AB_MEMORY ? AB_PEAK : c->o->measure;
 }
 
 PERF_FN const char *ab_measure_unit_(const ab_commands *c, ab_measure m)

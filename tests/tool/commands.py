@@ -6,6 +6,7 @@ machine is: where a figure matters, the commands report one.
 """
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -29,7 +30,13 @@ def decisions(c):
     c.status(2, *run, "--accept", "speedup >= 1", *reporters(c, 100000, 100000), has="at the threshold")
     c.status(0, *run, "--accept", "no regression beyond 5 %", *reporters(c, 100000, 100000))
     c.status(1, *run, "--accept", "no regression beyond 5 %", *reporters(c, 100000, 120000))
-    c.status(0, *run, "--accept", "speedup >= 1.3", "--accept", "down >= 20 % on memory",
+    for unit, metric in (("ns", "time"), ("MB/s", "throughput")):       # memory is what the system says, no time or rate
+        good = (100000, 50000) if unit == "ns" else (50000, 100000)
+        for rule, status in (("no regression beyond 60 % on memory", 0), ("speedup >= 1.6 on memory", 1)):
+            out = c.status(status, "run", "--shell", "--reported=took", "--unit", unit, "--accept",
+                           f"speedup >= 1.3 on {metric}", "--accept", rule, *reporters(c, *good)) or ""
+            c.check(re.search(r"memory +\d+ B ", out), f"peak memory: {out}")
+    c.status(0, "run", "--shell", "--reported=took", "--unit", "B", "--accept", "down >= 20 % on memory",
              *reporters(c, 100000, 50000))
     c.status(1, "run", "--shell", "--reported=took", "--unit", "MB/s", "--accept",
              "speedup >= 1.3 on throughput", *reporters(c, 100000, 50000))
