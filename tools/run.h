@@ -491,7 +491,7 @@ PERF_FN perf_verdict ab_run_verdict_(const ab_commands *c, int k, const perf_seq
         decision = PERF_INCONCLUSIVE;
     perf_verdict_finish_(&v, ab_agree_(i, seq[k].log_threshold, decision), (double)n, &o);
     perf_sort_values(log_ratio, n);
-    if (perf_lopsided_(log_ratio, n, 2.58))
+    if (perf_lopsided_(log_ratio, n, 2.58, step))
         v.warnings |= PERF_WARN_SHAPE;
     free(log_ratio);
     (void)perf_seq_init(&probe, &o.rule, o.confidence, 0.0);
