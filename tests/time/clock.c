@@ -43,9 +43,9 @@ static void without_counter(void)
     perf_async      span;
     uint64_t        least, most;
 
-    perf_reset();
     r->clock = 1;
     r->warnings = PERF_CLOCK_NOT_INVARIANT;
+    perf_reset();
     perf_ask_(r, PERF_ASK_TRACE_);
     most = perf_now();
     s = perf_scope_begin("by the system's clock");
