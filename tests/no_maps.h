@@ -23,6 +23,8 @@ static void *system_maps(void *to, size_t n, int may, int how, int file, off_t a
                             (unsigned long)at};
 
     return (void *)syscall(SYS_mmap, all);
+#elif defined(SYS_mmap2)                    /* 32 bits: in pages */
+    return (void *)syscall(SYS_mmap2, to, n, may, how, file, at / 4096);
 #else
     return (void *)syscall(SYS_mmap, to, n, may, how, file, at);
 #endif
