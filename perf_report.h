@@ -1601,16 +1601,14 @@ PERF_FN perf_status perf_report(void)
 /* Nanoseconds as microseconds with three decimals, exact. */
 PERF_FN char *perf_digits_us_(char *p, uint64_t ns)
 {
-    char     text[24], *at = text + sizeof text;
-    uint32_t rest = PERF_CAST_(uint32_t, ns % 1000);
-    int      i;
+    char *end = perf_digits_(p, ns < 1000 ? ns + 1000 : ns);
 
-    for (i = 0; i < 3; i++, rest /= 10)
-        *--at = PERF_CAST_(char, '0' + rest % 10);
-    *--at = '.';
-    p = perf_digits_(p, ns / 1000);
-    PERF_LIBC_(memcpy)(p, at, 4);
-    return p + 4;
+    *p = PERF_CAST_(char, ns < 1000 ? '0' : *p);
+    end[0] = end[-1];                           /* the last three move behind the point           */
+    end[-1] = end[-2];
+    end[-2] = end[-3];
+    end[-3] = '.';
+    return end + 1;
 }
 
 /* Ticks to the nanoseconds of perf_now(): start and end are converted, the length is what lies
