@@ -77,7 +77,7 @@ PERF_FN void perf_put_(perf_out_ *o, const char *s)
 /* Writes v in decimal, without a NUL, where there is room for 20.  Returns where it ends. */
 PERF_FN char *perf_digits_(char *p, uint64_t v)
 {
-    static const char two[] =                   /* traces are made of digits: 12 instructions a two */
+    static const char two[] =                   /* the time of a trace is mostly that of digits   */
         "0001020304050607080910111213141516171819202122232425262728293031323334353637383940414243"
         "4445464748495051525354555657585960616263646566676869707172737475767778798081828384858687"
         "888990919293949596979899";
