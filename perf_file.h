@@ -104,6 +104,7 @@ extern long  perf_fd_read_(int, void *, size_t) __asm__(PERF_SYM_("read"));
 extern int   perf_fcntl_(int, int, ...) __asm__(PERF_SYM_("fcntl"));
 extern int   perf_fchmod_(int, unsigned) __asm__(PERF_SYM_("fchmod"));
 extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
+extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
 #ifdef PERF_SIG_BLOCK_
@@ -123,7 +124,7 @@ PERF_BEGIN_DECLS
  *   perf_file_save_  writes a file by a callback; perf_file_begin_, perf_file_end_  its two parts
  *   perf_file_put_, perf_file_putf_  append a text or a format, at most PERF_FILE_RECORD_ bytes
  *   perf_file_flush_  empties the buffer, for those who write at `p` themselves
- *   perf_file_read_  opens a regular file to read
+ *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
  *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
@@ -334,45 +335,47 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
     return !f->failed;
 }
 
-/* Syncs the folder of a new file, or its name may be lost.  room: space for a path. */
-PERF_COLD_FN_ void perf_file_sync_folder_(const char *path, char *room)
-{
 #if PERF_POSIX_FILES_
+/* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
+ * last without: somebody may keep it for ever.                                                   */
+PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
+{
     size_t n = PERF_LIBC_(strlen)(path);
+    char  *room = PERF_CAST_(char *, PERF_MALLOC(n + 2));
     int    fd;
 
     while (n && path[n - 1] != '/')
         n--;
-    PERF_LIBC_(memcpy)(room, path, n);
-    PERF_LIBC_(memcpy)(room + n, ".", 2);
-    fd = perf_open_(room, PERF_O_CLOEXEC_);
-    if (fd < 0)
-        return;
-    (void)perf_fsync_(fd);                      /* some file systems refuse: the file is there    */
-    (void)perf_close_(fd);
-#else
-    (void)path;
-    (void)room;
-#endif
+    if (room)
+        PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
+    fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
+    PERF_FREE(room);
+    while (fd >= 0 && turns-- && perf_flock_(fd, 6))        /* LOCK_EX | LOCK_NB */
+        (void)perf_sched_yield_();
+    return fd;
 }
+#else
+#define perf_file_folder_(path, turns) (-1)
+#define perf_fsync_(fd)                0
+#define perf_close_(fd)                ((void)(fd))
+#endif
 
 PERF_COLD_FN_ int perf_file_end_(perf_file_ *f, const char *path, int keep)
 {
-#if PERF_POSIX_FILES_
-    if (f->durable && keep && !f->direct && perf_fsync_(f->fd))
-        f->failed = 1;
-#endif
+    f->failed |= f->durable && keep && !f->direct && perf_fsync_(f->fd);
     perf_file_close_(f);
 #if defined(_WIN32)
     if (keep && !f->failed)
         (void)perf_remove_(path);               /* rename does not replace on Windows             */
 #endif
-    if (!f->direct && keep && !f->failed && perf_rename_(f->part, path))
-        f->failed = 1;
+    f->failed |= !f->direct && keep && !f->failed && perf_rename_(f->part, path);
     if (!f->direct && (f->failed || !keep))
         (void)perf_remove_(f->part);
-    else if (f->durable && !f->direct)
-        perf_file_sync_folder_(path, f->part);
+    else if (f->durable && !f->direct) {        /* or the name of a new file may be lost          */
+        f->fd = perf_file_folder_(path, 0);
+        (void)perf_fsync_(f->fd);               /* some file systems refuse: the file is there    */
+        (void)perf_close_(f->fd);
+    }
     PERF_FREE(f->part);
     f->part = PERF_NULL_;
     return !f->failed;

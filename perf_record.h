@@ -955,11 +955,11 @@ PERF_COLD_FN_ void perf_abandon_(perf_recorder_ *t, uint64_t n)
     PERF_ADD_(t->losses[PERF_LOSS_ABANDONED_], n - strayed);
 }
 
+#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
 /* A recorder whose thread has ended, to be taken over; its sums stay.  The kernel is asked about
  * all of them only when their number has doubled.                                                */
 PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t thread)
 {
-#if PERF_SYS_GETTID_ && !PERF_TSAN_     /* which does not see that a thread has ended             */
     perf_recorder_  *t;
     perf_recorder_ **p;
 
@@ -997,12 +997,10 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
     t->next_same = r->by_thread[thread % 256];
     r->by_thread[thread % 256] = t;
     return t;
-#else
-    (void)r;
-    (void)thread;
-    return PERF_NULL_;
-#endif
 }
+#else
+#define perf_recorder_adopt_(r, thread) PERF_NULL_
+#endif
 
 /* Does what other threads have asked for; the owner calls it when it next begins a scope. */
 PERF_COLD_FN_ void perf_recorder_serve_(perf_recorder_ *t)

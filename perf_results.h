@@ -79,7 +79,8 @@ PERF_FN perf_status perf_baseline_save(const char *path, const perf_results_opts
 
 /* Adds this run to the file, or creates it, as safely as perf_baseline_save.  The newest 30 runs
  * are kept; a run of the same id is replaced.  A file that is no baseline is kept aside as there,
- * and a new one begins with this run.  When two processes add at once, one of the runs is lost.  */
+ * and a new one begins with this run.  Those who add in one folder at once take turns, by its lock
+ * (flock); where somebody holds that for a second and more, it is done without.                  */
 PERF_FN perf_status perf_baseline_add(const char *path, const perf_results_opts *opts);
 
 /* What was measured under a name. */
@@ -1465,11 +1466,13 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
     unsigned    mode;
     size_t      size = 0;
     char       *old = PERF_CAST_(char *, PERF_NULL_);
+    int         fd;
 
     if (PERF_DISABLE)
         return PERF_EDISABLED;
     if (!path || !*path)
         return PERF_EINVAL;
+    fd = perf_file_folder_(path, keep * 1000000);
     if (perf_file_kind_(path, &mode) == PERF_FILE_REGULAR_)
         old = perf_read_file_(path, &size, &status);
     if (size) {
@@ -1483,6 +1486,7 @@ PERF_COLD_FN_ perf_status perf_baseline_write_(const char *path, const perf_resu
         status = perf_saving_save_(path, perf_put_own_, opts, keep ? &r : PERF_NULL_, 1);
     perf_read_free_(&r);
     PERF_FREE(old);
+    (void)perf_close_(fd);
     return status;
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -225,6 +226,33 @@ static void damaged(void)
     perf_baseline_free(&b);
 }
 
+/* Processes that add at once each keep their run; one that holds the folder for ever stops nobody. */
+static void together(void)
+{
+    perf_results_opts o = perf_results_opts_default();
+    perf_baseline     b;
+    char              id[16];
+    int               i, status, failed = 0, folder;
+
+    (void)remove(in(path, "together.json"));
+    for (i = 0; i < 12; i++)
+        if (fork() == 0) {
+            snprintf(id, sizeof id, "run %d", i);
+            o.run = id;
+            _exit(perf_baseline_add(path, &o) != PERF_OK);
+        }
+    while (wait(&status) > 0)
+        failed += status != 0;
+    b = perf_baseline_check(path, NULL);
+    CHECK(b.status == PERF_OK && b.runs == 12 && !failed, "%s, %d of 12 runs, %d failed", perf_status_text(b.status),
+          (int)b.runs, failed);
+    perf_baseline_free(&b);
+    folder = open(dir, O_RDONLY);
+    CHECK(folder >= 0 && flock(folder, LOCK_EX) == 0, "hold it");
+    CHECK(perf_baseline_add(path, NULL) == PERF_OK && leftovers(dir) == 0, "held for ever");
+    (void)close(folder);
+}
+
 /* Merging what is no trace changes nothing. */
 static void merged(void)
 {
@@ -405,6 +433,7 @@ int main(int argc, char **argv)
         full_disk("/dev/shm");
     durable();
     damaged();
+    together();
     merged();
     devices();
     odd();
