@@ -237,7 +237,7 @@ PERF_END_DECLS
 #else
 #define PERF_GET_(p)    __atomic_load_n(p, 0)
 #define PERF_SET_(p, v) __atomic_store_n(p, v, 0)
-#define PERF_ACQ_(p)    __atomic_load_n(p, 2)
+#define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* nvcc crashes on PERF_ACQ_(p)->x: cast it first */
 #define PERF_REL_(p, v) __atomic_store_n(p, v, 3)
 #endif
 
