@@ -491,8 +491,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 
     while ((was = PERF_ACQ_(&r->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) &&
-            PERF_CAST_(perf_recorder_ *, PERF_ACQ_(&r->recorders))->home)
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
             return 0;                           /* the child of vfork: its parent's memory        */
 #endif
         was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
