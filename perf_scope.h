@@ -627,6 +627,12 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
     PERF_SET_(&t->late[i], bucket);
 }
 
+#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
+#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(t) 0
+#endif
+
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
 {
@@ -634,8 +640,8 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_cell_     *c = s->open, *outer;
     uint64_t        end = perf_ticks(), d = end - s->start;
 
-    if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* t's is NULL after a fork   */
-        perf_core_known_()->end(s, end);
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span)) {
+        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
         return;
     }
     outer = c->parent;
