@@ -364,14 +364,6 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #define PERF_MAP_PAGES_ 0x4022
 #endif
 
-#if defined(__linux__) && !defined(__ANDROID__)
-extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
-#define PERF_ERRNO_ (*perf_errno_())
-#else
-#include <errno.h>
-#define PERF_ERRNO_ errno
-#endif
-
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
