@@ -2115,8 +2115,8 @@ PERF_FN void perf_reset(void)
 
     if (!r || !perf_lock_(r))
         return;
+    PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
     perf_ask_(r, PERF_ASK_RESET_);
-    PERF_SET_(&r->reset, perf_scope_ticks_(r));
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));
