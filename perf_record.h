@@ -831,10 +831,8 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
 
     if (from != PERF_GET_(&t->ring_lost))
         more -= PERF_GET_(&t->sent_more);
-    if (written <= r->ring_events)
-        return 0;
-    if (!more)
-        return written - r->ring_events;
+    if (!more || written <= r->ring_events)
+        return written > r->ring_events ? written - r->ring_events : 0;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
         entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
@@ -965,11 +963,10 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
             }
         r->scan_at = 2 * r->alive + 64;
     }
-    if (r->alive == r->threads || r->reading)   /* none has ever gone; or a trace has it twice    */
-        return PERF_NULL_;
-    for (t = r->recorders; t && !t->gone; t = t->next) {
-    }
-    if (!t)
+    t = r->alive == r->threads ? PERF_NULL_ : r->recorders;     /* none has ever gone             */
+    while (t && !t->gone)
+        t = t->next;
+    if (!t || r->reading)                       /* a trace would have it twice                    */
         return PERF_NULL_;
     perf_recorder_retire_(r, t);
     for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {

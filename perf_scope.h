@@ -818,20 +818,20 @@ PERF_FN void perf_async_end(perf_async *span)
         span->open = 0;
 }
 
-/* Tells the core of a mark, where something is recorded. */
-#define PERF_TELL_(when, call)                                                                    \
-    const perf_core_ *core = perf_core_on_();                                                     \
+/* Tells the core of a mark, where there is one. */
+#define PERF_TELL_(whom, when, call)                                                              \
+    const perf_core_ *core = whom;                                                                \
     if (core && (when))                                                                           \
     core->call
 
 PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
 {
-    PERF_TELL_(site, count(site, value));
+    PERF_TELL_(perf_core_on_(), site, count(site, value));
 }
 
 PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text, const double *value)
 {
-    PERF_TELL_(site, instant(site, text, value));
+    PERF_TELL_(perf_core_on_(), site, instant(site, text, value));
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -857,18 +857,12 @@ PERF_FN void perf_scope_text(const char *name, const char *text)
 
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
 {
-    const perf_core_ *core = perf_core_get_();
-
-    if (core && from && to)
-        core->fiber(from, to);
+    PERF_TELL_(perf_core_get_(), from && to, fiber(from, to));
 }
 
 PERF_FN void perf_thread_name(const char *name)
 {
-    const perf_core_ *core = perf_core_get_();
-
-    if (core)
-        core->thread_name(name);
+    PERF_TELL_(perf_core_get_(), 1, thread_name(name));
 }
 
 /* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */
