@@ -244,6 +244,13 @@ PERF_END_DECLS
 PERF_BEGIN_DECLS
 
 extern char *perf_getenv_any_(const char *) __asm__(PERF_SYM_("getenv"));
+#if defined(__linux__) && !defined(__ANDROID__)
+extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
+#define PERF_ERRNO_ (*perf_errno_())
+#else
+#include <errno.h>
+#define PERF_ERRNO_ errno
+#endif
 #if defined(_WIN32)             /* 64-bit only                                                    */
 extern int           perf_qpc_(int64_t *) __asm__("QueryPerformanceCounter");
 extern int           perf_qpf_(int64_t *) __asm__("QueryPerformanceFrequency");
@@ -311,7 +318,7 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_getpid_, perf_sched_yield_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
- *   perf_getenv_  a variable of the environment.  PERF_CLOCK_*_ID_ name clocks for clock_gettime
+ *   perf_getenv_, PERF_ERRNO_  a variable of the environment; errno.  PERF_CLOCK_*_ID_ name clocks for clock_gettime
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;

@@ -1932,6 +1932,7 @@ PERF_FN perf_status perf_gpu_memory_mark(const char *phase)
     if (!perf_lock_(r))
         return PERF_ESTATE;
     site.name = phase;
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
     now.name = perf_name_intern_(r, &site);
     added = PERF_CAST_(perf_gpu_mark_ *, perf_keep_(g, sizeof *added));
     perf_unlock_(r);

@@ -337,7 +337,7 @@ PERF_COLD_FN_ int perf_file_begin_(perf_file_ *f, const char *path)
 
 #if PERF_POSIX_FILES_
 /* Opens the folder of a file; -1: it cannot be.  With `turns` when nobody else has it so, or at
- * last without: somebody may keep it for ever.                                                   */
+ * last without: somebody may keep it for ever, and some file systems lock no folder (NFS).       */
 PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
 {
     size_t n = PERF_LIBC_(strlen)(path);
@@ -350,7 +350,8 @@ PERF_COLD_FN_ int perf_file_folder_(const char *path, int turns)
         PERF_LIBC_(memcpy)(PERF_CAST_(char *, PERF_LIBC_(memcpy)(room, path, n)) + n, ".", 2);
     fd = room ? perf_open_(room, PERF_O_CLOEXEC_) : -1;
     PERF_FREE(room);
-    while (fd >= 0 && turns-- && perf_flock_(fd, 6))        /* LOCK_EX | LOCK_NB */
+    while (fd >= 0 && turns-- && perf_flock_(fd, 6) &&      /* LOCK_EX | LOCK_NB; EWOULDBLOCK:    */
+           (PERF_ERRNO_ == 11 || PERF_ERRNO_ == 35))        /* of Linux, of others                */
         (void)perf_sched_yield_();
     return fd;
 }

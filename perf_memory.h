@@ -169,6 +169,7 @@ PERF_FN perf_status perf_memory_mark(const char *phase)
         perf_unlock_(r);                        /* another thread has marked meanwhile: again     */
     }
     site.name = phase;
+    site.line = PERF_KIND_INSTANT_ << 24;       /* a scope of that name keeps its place           */
     now.name = perf_name_intern_(r, &site);
     m = now.name ? PERF_CAST_(perf_mark_ *, perf_keep_(r, sizeof *m)) : PERF_NULL_;
     if (m) {

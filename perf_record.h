@@ -364,14 +364,6 @@ PERF_COLD_FN_ void perf_image_pin_(void)
 #define PERF_MAP_PAGES_ 0x4022
 #endif
 
-#if defined(__linux__) && !defined(__ANDROID__)
-extern int *perf_errno_(void) __asm__(PERF_SYM_("__errno_location"));   /* the header costs more  */
-#define PERF_ERRNO_ (*perf_errno_())
-#else
-#include <errno.h>
-#define PERF_ERRNO_ errno
-#endif
-
 /* Fresh zeroed pages that a forked child sees as zeros again; NULL when there are none. */
 PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 {
@@ -839,10 +831,8 @@ PERF_COLD_FN_ uint64_t perf_ring_dropped_(const perf_registry_ *r, const perf_re
 
     if (from != PERF_GET_(&t->ring_lost))
         more -= PERF_GET_(&t->sent_more);
-    if (written <= r->ring_events)
-        return 0;
-    if (!more)
-        return written - r->ring_events;
+    if (!more || written <= r->ring_events)
+        return written > r->ring_events ? written - r->ring_events : 0;
     while (i < r->ring_events) {                /* from the newest back                           */
         what = PERF_GET_(&t->ring[(head / sizeof(perf_event_) - 1 - i) % r->ring_events].what);
         entries = (what & PERF_EVENT_MORE_) != PERF_EVENT_MORE_ || PERF_EVENT_PART_(what) ? 1 : 2;
@@ -973,11 +963,10 @@ PERF_COLD_FN_ perf_recorder_ *perf_recorder_adopt_(perf_registry_ *r, uint32_t t
             }
         r->scan_at = 2 * r->alive + 64;
     }
-    if (r->alive == r->threads || r->reading)   /* none has ever gone; or a trace has it twice    */
-        return PERF_NULL_;
-    for (t = r->recorders; t && !t->gone; t = t->next) {
-    }
-    if (!t)
+    t = r->alive == r->threads ? PERF_NULL_ : r->recorders;     /* none has ever gone             */
+    while (t && !t->gone)
+        t = t->next;
+    if (!t || r->reading)                       /* a trace would have it twice                    */
         return PERF_NULL_;
     perf_recorder_retire_(r, t);
     for (p = &r->by_thread[t->thread % 256]; *p && *p != t; p = &(*p)->next_same) {
@@ -2123,8 +2112,8 @@ PERF_FN void perf_reset(void)
 
     if (!r || !perf_lock_(r))
         return;
+    PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
     perf_ask_(r, PERF_ASK_RESET_);
-    PERF_SET_(&r->reset, perf_scope_ticks_(r));
     PERF_SET_(&r->lost, UINT64_C(0));
     PERF_SET_(&r->cut_names, UINT64_C(0));
     PERF_SET_(&r->retired_lost, UINT64_C(0));

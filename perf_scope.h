@@ -627,6 +627,12 @@ PERF_INLINE_FN_ void perf_bucket_add_(perf_recorder_ *t, perf_cell_ *c, uint64_t
     PERF_SET_(&t->late[i], bucket);
 }
 
+#if defined(__cpp_impl_coroutine)       /* may end its scopes in the thread that resumes it       */
+#define PERF_STRANGER_(t) ((t) != PERF_SELF_)
+#else
+#define PERF_STRANGER_(t) 0
+#endif
+
 /* The end of a scope, most of it in the shadow of the counter's 40 cycles. */
 PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
 {
@@ -634,8 +640,8 @@ PERF_OUTLINE_FN_ void perf_end_(perf_span_ *s)
     perf_cell_     *c = s->open, *outer;
     uint64_t        end = perf_ticks(), d = end - s->start;
 
-    if (PERF_UNLIKELY_(t->open != c || d - c->low > c->span)) {     /* t's is NULL after a fork   */
-        perf_core_known_()->end(s, end);
+    if (PERF_UNLIKELY_(PERF_STRANGER_(t) || t->open != c || d - c->low > c->span)) {
+        perf_core_known_()->end(s, end);        /* here with t->open NULL after a fork            */
         return;
     }
     outer = c->parent;
@@ -812,20 +818,20 @@ PERF_FN void perf_async_end(perf_async *span)
         span->open = 0;
 }
 
-/* Tells the core of a mark, where something is recorded. */
-#define PERF_TELL_(when, call)                                                                    \
-    const perf_core_ *core = perf_core_on_();                                                     \
+/* Tells the core of a mark, where there is one. */
+#define PERF_TELL_(whom, when, call)                                                              \
+    const perf_core_ *core = whom;                                                                \
     if (core && (when))                                                                           \
     core->call
 
 PERF_OUTLINE_FN_ void perf_count_at_(perf_site_ *site, double value)
 {
-    PERF_TELL_(site, count(site, value));
+    PERF_TELL_(perf_core_on_(), site, count(site, value));
 }
 
 PERF_OUTLINE_FN_ void perf_instant_at_(perf_site_ *site, const char *text, const double *value)
 {
-    PERF_TELL_(site, instant(site, text, value));
+    PERF_TELL_(perf_core_on_(), site, instant(site, text, value));
 }
 
 PERF_FN void perf_count(const char *name, double value)
@@ -851,18 +857,12 @@ PERF_FN void perf_scope_text(const char *name, const char *text)
 
 PERF_FN void perf_fiber_switch(perf_fiber *from, perf_fiber *to)
 {
-    const perf_core_ *core = perf_core_get_();
-
-    if (core && from && to)
-        core->fiber(from, to);
+    PERF_TELL_(perf_core_get_(), from && to, fiber(from, to));
 }
 
 PERF_FN void perf_thread_name(const char *name)
 {
-    const perf_core_ *core = perf_core_get_();
-
-    if (core)
-        core->thread_name(name);
+    PERF_TELL_(perf_core_get_(), 1, thread_name(name));
 }
 
 /* >>off: with PERF_DISABLE=1 each call is looked at, and compiled to nothing ------------------ */

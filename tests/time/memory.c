@@ -12,6 +12,17 @@ static void *marks(void *name)
     return name;
 }
 
+/* Where a name stands in the table of names. */
+static uint32_t name_id(const char *name, uint32_t kind)
+{
+    perf_registry_ *r = perf_registry_get_();
+    uint32_t        id = r->count - 1;
+
+    while (id && (r->names[id]->kind != kind || strcmp(r->names[id]->site.name, name)))
+        id--;
+    return id ? id : 1;
+}
+
 /* Phases of several threads: no number of one is below that of the one before. */
 static void together(void)
 {
@@ -28,6 +39,10 @@ static void together(void)
         back += m->ns < m->next->ns || m->cpu_ns < m->next->cpu_ns || m->minor < m->next->minor ||
                 m->io[0] < m->next->io[0];
     CHECK(n == 800 && back == 0, "%d of %d marks go back", back, n);
+    {
+        PERF_SCOPE("thread");
+    }
+    CHECK(perf_registry_get_()->names[name_id("thread", PERF_KIND_SCOPE_)]->site.file, "the scope's place");
 }
 
 int main(void)

@@ -1,8 +1,12 @@
 /* Scopes against a clock that only moves when the test says so: every number is known exactly. */
 #include <stdint.h>
 static uint64_t now_ns = 1000, backwards;
+static int      readings;               /* until `at_reading` is called                           */
+static void   (*at_reading)(void);
 static uint64_t fake_clock(void)
 {
+    if (readings && --readings == 0)
+        at_reading();
     return now_ns -= backwards;
 }
 #define PERF_CLOCK_FN fake_clock
@@ -801,6 +805,54 @@ static void resets_of_others(void)
     EQUAL("a span from the reset on", row_of("asked", "async").total, 4);
 }
 
+/* A span that another thread ends while a reset is under way: nothing of it was after the reset. */
+static uint32_t   met;
+static perf_async ends_there;
+
+static void wait_until(uint32_t step)
+{
+    while (PERF_ACQ_(&met) < step)
+        (void)perf_sched_yield_();
+}
+
+static void *ends_twice(void *unused)
+{
+    perf_async_end(&ends_there);        /* takes what it needs a lock for                         */
+    PERF_REL_(&met, 1u);
+    wait_until(2);
+    perf_async_end(&ends_there);
+    PERF_REL_(&met, 3u);
+    return unused;
+}
+
+static void lets_it_end(void)
+{
+    PERF_REL_(&met, 2u);
+    wait_until(3);
+}
+
+static void ends_within_a_reset(void)
+{
+    pthread_t t;
+    int       k;
+
+    for (k = 1; k < 3; k++) {
+        met = 0;
+        ends_there = perf_async_begin("within", 0);
+        if (pthread_create(&t, NULL, ends_twice, NULL))
+            exit(1);
+        wait_until(1);
+        ends_there = perf_async_begin("within", 0);
+        now_ns += 9;
+        at_reading = lets_it_end;
+        readings = k;
+        perf_reset();
+        CHECK(!readings, "the reset reads the clock twice");
+        (void)pthread_join(t, NULL);
+        EQUAL("a span that ends within a reset", row_of("within", "async").total, 0);
+    }
+}
+
 /* The last value of a counter is the last in time, whoever said it; spans of all threads have ids of their own. */
 static perf_async span_there;
 
@@ -1495,6 +1547,7 @@ int main(void)
     resets();
     resets_and_late_ones();
     resets_of_others();
+    ends_within_a_reset();
     values_of_threads();
     resets_and_jumps();
     disorder_of_three();
