@@ -2075,7 +2075,7 @@ PERF_COLD_FN_ void perf_gpu_report_(perf_out_ *o)
         "were skipped: no context was current", "were skipped: no GPU driver",
         "failed in the driver"};
 
-    if (!perf_gpu_lock_(&g->lock, 1))
+    if (!g || !perf_gpu_lock_(&g->lock, 1))     /* NULL: PERF_DISABLE=1                           */
         return;
     perf_gpu_evidence_(&e, &a);
     perf_gpu_put_rows_(o, g, perf_registry_get_());
