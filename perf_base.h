@@ -235,9 +235,9 @@ PERF_END_DECLS
 #define PERF_ACQ_(p)    (*(p))
 #define PERF_REL_(p, v) ((void)(*(p) = (v)))
 #else
-#define PERF_GET_(p)    __atomic_load_n(p, 0)
+#define PERF_GET_(p)    __atomic_load_n(p, 0)   /* nvcc 13 crashes on -> behind it: (*x).y  */
 #define PERF_SET_(p, v) __atomic_store_n(p, v, 0)
-#define PERF_ACQ_(p)    __atomic_load_n(p, 2)
+#define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* nvcc crashes on PERF_ACQ_(p)->x, not (*..).x */
 #define PERF_REL_(p, v) __atomic_store_n(p, v, 3)
 #endif
 
@@ -318,9 +318,8 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   PERF_ARCH_X86_, PERF_TCC_, PERF_TSAN_, PERF_LP64_UNIX_, PERF_OWN_TIMESPEC_  1: compiled for it
  *   PERF_NOTES_, PERF_ONE_CORE_, PERF_SYS_GETTID_, PERF_SYS_TGKILL_  how threads and images meet
  *   perf_timespec_, perf_getpid_, perf_sched_yield_; Windows: perf_qpc_, perf_qpf_, perf_win_tid_
- *   perf_getenv_  a variable of the environment.  PERF_CLOCK_*_ID_ name clocks for clock_gettime
- *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles
- *   PERF_ERRNO_  errno, without its header                                                       */
+ *   perf_getenv_, PERF_ERRNO_  a variable of the environment; errno; PERF_CLOCK_*_ID_  of clocks
+ *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
 #define PERF_STATUS_TEXT_(name, text) case name: return text;
 PERF_FN const char *perf_status_text(perf_status s)

@@ -2012,9 +2012,10 @@ typedef struct perf_gpu_bound_ {
  * host-bound: neither, and the device stood idle until the host launched something. */
 PERF_COLD_FN_ void perf_gpu_evidence_(perf_gpu_bound_ *e, const perf_gpu_stats *a)
 {
-    perf_bound_           host;
-    const perf_gpu_line_ *l, *most = PERF_ACQ_(&perf_gpu_state_seen_()->lines);
-    double                span;
+    perf_bound_            host;
+    const perf_gpu_state_ *g = perf_gpu_state_seen_();      /* NULL: PERF_DISABLE=1               */
+    const perf_gpu_line_  *l, *most = g ? PERF_ACQ_(&g->lines) : PERF_NULL_;
+    double                 span;
 
     e->bound = "cannot tell";
     e->wait = e->sync = e->busy = e->copy = e->starved = -1;

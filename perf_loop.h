@@ -178,7 +178,7 @@ typedef struct perf_loop_state_ {
     double           alone_ratio;       /* as in perf_ab_result                                   */
     double           control_end;       /* ns since begin: the control in hand then is the last   */
     double           round_ns;          /* the last round, with what is not timed                 */
-    uint64_t         round_began, really;   /* really: as it began, by the system's clock         */
+    uint64_t         round_began, stands;   /* stands: since when the clock does, by the system's */
     int              control_pairs, control_at, control_rounds, fastest;
     int              leads, restarts, anew;     /* leads: since the pairs began, or began anew;   */
                                         /* anew 1: they do so after the lead under way            */
@@ -274,26 +274,31 @@ PERF_FN uint64_t perf_timer_clock_(int i)
 #endif
 }
 
-/* The cost of one reading and its smallest step, from 100 back-to-back readings. */
+/* The cost of one reading and its smallest step, from 100 back-to-back readings.  If it moves by 1
+ * at most in each, from as many as it takes to step twice, but no more than 10 million.          */
 PERF_COLD_FN_ double perf_clock_probe_(int clock, double *tick)
 {
-    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t, d;
+    uint64_t best = UINT64_MAX, step = UINT64_MAX, first, last, t;
     double   cost;
-    int      i, round;
+    int      i, steps = 0;
 
-    for (round = 0; round < 5; round++) {
-        first = t = perf_timer_clock_(clock);
-        for (i = 0; i < 20; i++) {
-            last = t;
-            t = perf_timer_clock_(clock);
-            d = t - last;
-            step = d && d < step ? d : step;
-        }
-        best = t - first < best ? t - first : best;
+    first = last = perf_timer_clock_(clock);
+    for (i = 1; i <= 100; i++, last = t) {
+        t = perf_timer_clock_(clock);
+        step = t != last && t - last < step ? t - last : step;
+        best = i % 20 || t - first > best ? best : t - first;
+        first = i % 20 ? first : t;
+    }
+    for (i = 0; best <= 20 && steps < 2 && i < 10000000; i++, last = t) {
+        t = perf_timer_clock_(clock);
+        if (t - last < 2)
+            continue;
+        step = steps++ ? t - first : step;
+        first = t;
     }
     cost = best > 20000000 ? 0.0 : PERF_CAST_(double, best) / 20.0;     /* it stepped each time   */
-    *tick = step == UINT64_MAX || step > 1000000 ? 1.0 : PERF_CAST_(double, step);
-    if (*tick > cost && cost > 0.0)     /* finer than a reading: its step stays unseen            */
+    *tick = step > 1000000000 ? 1.0 : PERF_CAST_(double, step);
+    if (*tick > cost && cost > 1.0)     /* finer than a reading: its step stays unseen            */
         *tick = cost;
     return cost;
 }
@@ -375,11 +380,11 @@ PERF_FN int perf_timer_stop_(perf_timer_ *t, uint64_t now, perf_slice_ *p)
     return 1;
 }
 
-/* The step of the clock.  A clock of milliseconds stands still while it is probed.  But then some
- * slices take no time at all, and the shortest of the others is a step or two.                   */
+/* The step of the clock.  Where the probe found none, or the least of several, some slices take no
+ * time at all, and the shortest of the others is a step or two.                                  */
 PERF_FN double perf_timer_tick_(const perf_timer_ *t)
 {
-    return t->coarse && t->least_ns > t->tick_ns ? t->least_ns : t->tick_ns;
+    return t->coarse && t->least_ns > t->tick_ns && t->tick_ns <= 1000.0 ? t->least_ns : t->tick_ns;
 }
 
 /* Whether the time is up, or would be after `ahead` more ns. */
@@ -522,9 +527,9 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     if (!s)
         return s;
     s->warnings = optimised ? 0u : PERF_CAST_(uint32_t, PERF_WARN_UNOPTIMISED);
-    s->really = perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
     s->timer.began = perf_now();
     s->timer.overhead_ns[PERF_BY_WALL_] = perf_clock_probe_(PERF_BY_WALL_, &s->timer.tick_ns);
+    s->timer.coarse = s->timer.tick_ns > 1000.0;
     s->timer.clocks = 1;
     s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->forced = -1;
@@ -621,10 +626,8 @@ PERF_COLD_FN_ void perf_loop_cold_(perf_loop_state_ *s)
     s->hurry = (s->variants > 1 ? PERF_LOOP_ROUNDS_ * all : all) > s->opts.max_seconds * 1e9;
     s->phase = PERF_LOOP_GROW_;
     perf_loop_shuffle_(s);
-    for (i = 0; i < s->running && s->hurry; i++) {
-        s->arm[s->order[i]].fastest = s->arm[s->order[i]].first_ns;
-        s->arm[s->order[i]].steady = 1;
-    }
+    for (i = 0; i < s->running; i++)
+        s->arm[s->order[i]].steady = s->hurry;
     if (s->hurry)
         perf_loop_grown_(s, 1);
 }
@@ -682,10 +685,11 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
     p = &s->arm[s->order[s->at]];
     if (s->phase != PERF_LOOP_START_)
         good = perf_timer_stop_(&s->timer, now, p);
-    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||        /* or it never moved      */
-        (now == s->timer.began &&
-         perf_timer_since_(s->really, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
-             s->opts.max_seconds * 1e9))
+    s->stands = now != s->timer.at[PERF_BY_WALL_] ? 0
+                : s->stands ? s->stands : perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+    if ((!good && s->timer.backwards > PERF_LOOP_STEPS_BACK_) ||
+        (s->stands && perf_timer_since_(s->stands, perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_)) >
+                          1e8 + s->opts.max_seconds * 1e9))
         return perf_loop_stop_(s, PERF_ERANGE);
     if (s->warming)
         return perf_loop_go_(s);
@@ -702,7 +706,7 @@ PERF_OUTLINE_FN_ uint64_t perf_loop_slice_(struct perf_loop_state_ *s, int kind)
         s->phase = PERF_LOOP_COLD_;
         break;
     case PERF_LOOP_COLD_:
-        p->first_ns = p->pending[0] = ns;
+        p->first_ns = p->fastest = p->pending[0] = ns;
         complete = ++s->at == s->running && late && s->variants > 1;
         if (s->at == s->running && !complete)       /* else the first calls are the only pair     */
             perf_loop_cold_(s);
@@ -1062,7 +1066,7 @@ PERF_FN double perf_duel_tick_(const perf_loop_state_ *s, int i, int j)
 {
     double a = s->arm[j].fastest, b = s->arm[i].fastest, tick = perf_timer_tick_(&s->timer);
 
-    return a > 0.0 && b > 0.0 ? perf_step_log_(tick / a, tick / b) : 0.0;
+    return perf_step_log_(tick / a, tick / b);
 }
 
 /* Log ratios of variants i and j into s->logs, leaving out pairs that have none; returns how many.
@@ -1517,7 +1521,6 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
 {
     perf_compare_opts o = s->ask.accept;
     perf_verdict      v;
-    size_t            k;
     perf_seq         *q = &s->arm[i].seq[perf_loop_by_(s)];
 
     if ((s->variants > 2 || o.rules > 1) && s->typical && q->level > 0.0)       /* as the bets    */
@@ -1533,8 +1536,8 @@ PERF_COLD_FN_ perf_verdict perf_duel_verdict_(perf_loop_state_ *s, int i, size_t
     if (s->kept_at != n || s->kept_by != perf_loop_by_(s))  /* the control may change the clock */
         perf_duel_keep_(s);
     v.pairs = n;
-    k = perf_duel_logs_(s, 0, i, -1);
-    perf_duel_judge_(&v, s->arm[i].kept, s->logs, k, perf_duel_tick_(s, i, 0), q, &o);
+    perf_duel_judge_(&v, s->arm[i].kept, s->logs, perf_duel_logs_(s, 0, i, -1),
+                     perf_duel_tick_(s, i, 0), q, &o);
     if (perf_duel_wall_objects_(s, i, &v))
         perf_verdict_cap_(&v, "by the wall's clock the answer is the opposite: does one of them "
                               "wait for others who work for it?");
@@ -1589,8 +1592,7 @@ PERF_COLD_FN_ void perf_duel_veto_(perf_loop_state_ *s, int i, perf_verdict *v)
  * the best", at a level that covers all pairs of variants.                                       */
 PERF_COLD_FN_ void perf_race_rank_(perf_loop_state_ *s, perf_race_result *r)
 {
-    double  pairs = 0.5 * s->variants * (s->variants - 1), tick;
-    double  level = 2.0 * pairs / (1.0 - s->ask.accept.confidence);
+    double  level = s->variants * (s->variants - 1.0) / (1.0 - s->ask.accept.confidence), tick;
     size_t  k, i;
     int     j;
 
@@ -1666,8 +1668,7 @@ PERF_COLD_FN_ perf_race_result perf_duel_found_(perf_loop_state_ *s, int64_t lef
         r.warnings |= i ? e->verdict.warnings : 0u;
         perf_duel_veto_(s, i, &e->verdict);
         if ((seen | base) & PERF_WARN_EMPTY_BODY)
-            perf_verdict_cap_(&e->verdict,
-                              seen & PERF_WARN_EMPTY_BODY
+            perf_verdict_cap_(&e->verdict, seen & PERF_WARN_EMPTY_BODY
                                   ? "the candidate takes little longer than an empty loop: was it "
                                     "deleted? perf_keep() its result"
                                   : "the baseline takes little longer than an empty loop: was it "
@@ -1846,13 +1847,12 @@ PERF_FN perf_schedule perf_schedule_begin(const perf_schedule_opts *opts)
 PERF_FN perf_phase perf_schedule_phase_(const perf_schedule *s, uint64_t *cycle)
 {
     const perf_schedule_opts *o = &s->opts;
-    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip, warm = o->wait, all, n;
+    int64_t warm = PERF_CAST_(int64_t, o->wait) + o->warmup, all = warm + o->active, n;
+    int64_t step = PERF_CAST_(int64_t, s->step) - 1 - o->skip;
 
     *cycle = 0;
     if (step < 0)
         return PERF_PHASE_WAIT;
-    warm += o->warmup;
-    all = warm + o->active;
     n = o->repeat && step / all >= o->repeat ? o->repeat : step / all + 1;
     *cycle = PERF_CAST_(uint64_t, n);
     if (step / all >= n)

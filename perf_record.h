@@ -483,7 +483,7 @@ PERF_COLD_FN_ int perf_lock_(perf_registry_ *r)
 
     while ((was = PERF_ACQ_(&r->process)) != process) {
 #if defined(__linux__) && !PERF_TCC_            /* a fork has set it to 0, or wiped all threads   */
-        if (was && PERF_ACQ_(&r->recorders) && PERF_ACQ_(&r->recorders)->home)
+        if (was && PERF_ACQ_(&r->recorders) && (*PERF_ACQ_(&r->recorders)).home)
             return 0;                           /* the child of vfork: its parent's memory        */
 #endif
         was = PERF_GET_(&r->forked);            /* a child may have many threads: one does it     */
@@ -1839,8 +1839,8 @@ PERF_COLD_FN_ void perf_core_async_end_(perf_async *span)
         return;
     if (PERF_GET_(&t->request))
         perf_recorder_serve_(t);
-    if (span->start < PERF_GET_(&t->home->reset))
-        span->start = t->home->reset;           /* counts from there                              */
+    d = PERF_GET_(&t->home->reset);
+    span->start = span->start < d ? d : span->start;            /* counts from there              */
     d = perf_cell_close_(t, c, span->start, perf_scope_ticks_(t->home));
     if (t->ring_limit) {
         at = perf_ring_take_(t, 3 * sizeof(perf_event_));

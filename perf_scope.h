@@ -521,7 +521,7 @@ PERF_FN const perf_core_ *perf_core_get_(void)
 
     return core || PERF_GET_(&perf_anchor_v1_.off) & PERF_OFF_NO_CORE_ ? core : perf_core_find_();
 }
-#define perf_core_known_() PERF_GET_(&perf_anchor_v1_.core) /* where it has recorded already      */
+#define perf_core_known_() (&*PERF_GET_(&perf_anchor_v1_.core))  /* it has recorded already      */
 #else
 PERF_FN const perf_core_ *perf_core_get_(void);     /* perf_record.h follows at the end   */
 #define perf_core_known_ perf_core_get_

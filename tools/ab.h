@@ -443,7 +443,7 @@ PERF_FN size_t ab_character(const char *s)
 
     for (k = 1; k <= need && (p[k] & 0xc0) == 0x80; k++)
         continue;
-    return k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
+    return need == 9 || k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
            (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f) ? 0 : need + 1;
 }
 

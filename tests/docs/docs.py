@@ -295,9 +295,9 @@ def shape(text):
     text = re.sub(r"^environment: .*", "environment:", text, flags=re.M)
     text = re.sub(r"^clock \w+:", "clock:", text, flags=re.M)
     text = re.sub(rf"(?<![\w.]){NUMBER}{UNIT}", "#", text)
+    text = re.sub(r"the median of the pairs' ratios (clears|misses)", r"the whole interval \1", text)
     text = re.sub(r"\b(second|minute|hour|pair|run|time)s\b", r"\1", text)
     text = re.sub(r"by processor time|by the wall's clock", "by a clock", text)
-    text = re.sub(r"the median of the pairs' ratios (clears|misses)", r"the whole interval \1", text)
     return " ".join(text.split())
 
 

@@ -277,7 +277,7 @@ static void clocks(void)
 {
     perf_bench_opts o = perf_bench_opts_default();
     perf_bench      b;
-    int             slow;
+    int             slow, later;
     perf_result      r;
     perf_ab_result   v;
     perf_race_result k;
@@ -326,12 +326,18 @@ static void clocks(void)
     r = bench_of(NULL, 0.0, 0.0);
     CHECK(r.status == PERF_ERANGE && r.time.count == 0, "frozen: %s", perf_status_text(r.status));
     o.max_seconds = 0.002;                      /* by the system's clock, then                      */
-    b = perf_bench_begin("frozen", &o);
-    for (i = 0; perf_bench_next(&b) && i < 100000; i++)
-        for (slow = 0; slow < 100; slow++)
-            (void)perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
-    r = perf_bench_end(&b);
-    CHECK(r.status == PERF_ERANGE && i < 100000, "frozen: %s after %d", perf_status_text(r.status), (int)i);
+    for (later = 0; later < 2; later++) {       /* from the beginning, or after it has moved        */
+        frozen = !later;
+        b = perf_bench_begin("frozen", &o);
+        for (i = 0; perf_bench_next(&b) && i < 1000000; i++) {
+            for (slow = 0; slow < 100; slow++)
+                (void)perf_system_ns_(PERF_CLOCK_MONOTONIC_ID_);
+            frozen |= i == 5;
+        }
+        r = perf_bench_end(&b);
+        CHECK(r.status == PERF_ERANGE && i < 1000000, "frozen %s: %s after %d", later ? "later" : "at once",
+              perf_status_text(r.status), (int)i);
+    }
     v = ab_of(NULL, 0.0, 0.0, 0.0);
     CHECK(v.status != PERF_OK && v.verdict.decision == PERF_INCONCLUSIVE, "frozen A/B");
     frozen = 0;
@@ -369,6 +375,20 @@ static void coarse_clock(void)
             CHECK(q.status == PERF_OK && q.verdict.decision != PERF_REJECT, "steps of %g ns: %s",
                   (double)step_ns, perf_verdict_text(&q.verdict));
         }
+    /* a body of two or three steps, whose speed-up is just what is asked for                       */
+    for (rises = 0; rises < 2; rises++) {
+        int answers = 0;
+        step_ns = 1000000;
+        for (k = 0; k < 20; k++) {
+            perf_ab ab = perf_ab_begin("few steps", NULL);
+            while ((v = perf_ab_next(&ab)) >= 0)
+                spend(3e6 * (1.0 + 0.02 * uniform()) / (v ? 1.3 : 1.0));
+            answers += perf_ab_end(&ab).verdict.decision != PERF_INCONCLUSIVE;
+        }
+        CHECK(answers <= 5, "at the threshold, in steps of 1 ms%s: %d answers of 20",
+              rises ? " and 1 ns" : "", answers);
+    }
+    rises = 0;
     step_ns = 1;
 }
 
