@@ -923,7 +923,7 @@ PERF_COLD_FN_ int perf_events_each_(perf_registry_ *r, void (*use)(void *, const
     }
     (void)perf_lock_(r);
     at = r->retired;
-    end = at + (at ? r->retired_bytes : 0);
+    end = at ? at + r->retired_bytes : at;
     perf_unlock_(r);
     while (at != end) {
         perf_retired_ *old = PERF_PTR_(perf_retired_ *, PERF_PTR_(void *, at));
