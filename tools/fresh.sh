@@ -84,6 +84,9 @@ fresh()
     unshare --mount --pid --fork --kill-child sh -c '
         mount -t proc proc "$0/proc"
         mount -t tmpfs tmpfs "$0/dev/shm"
+        mkdir -p "$0/dev/pts"
+        mount -t devpts -o newinstance,ptmxmode=0666 devpts "$0/dev/pts" && ln -sf pts/ptmx "$0/dev/ptmx" ||
+            echo "fresh.sh: no terminals in there"
         exec chroot "$0" /usr/bin/env -i "$@" sh /root/inside' "$place" \
         HOME=/root TERM=dumb LANG=C.UTF-8 CI="${CI:-}" DEBIAN_FRONTEND=noninteractive \
         PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \

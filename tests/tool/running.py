@@ -281,7 +281,11 @@ def terminal(c):
                  ("--ignore-failure", "--", "true", "--", "stty", "-F", "/dev/tty", "sane"),
                  ("--prepare", "head -1 /dev/tty", "--", "true", "--", "true"),
                  ("--setup", "head -1 /dev/tty", "--", "true", "--", "true")):
-        pid, fd = pty.fork()
+        try:
+            pid, fd = pty.fork()
+        except OSError as e:                             # a bare chroot
+            print(f"no terminal to be had here: {e}")
+            return
         if not pid:
             os.execv(c.tool, [c.tool, "run", "--pairs", "2", *args])
         out, until = b"", time.monotonic() + 60
