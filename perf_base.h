@@ -235,9 +235,9 @@ PERF_END_DECLS
 #define PERF_ACQ_(p)    (*(p))
 #define PERF_REL_(p, v) ((void)(*(p) = (v)))
 #else
-#define PERF_GET_(p)    __atomic_load_n(p, 0)   /* nvcc 13 crashes on -> behind it: (*x).y  */
+#define PERF_GET_(p)    __atomic_load_n(p, 0)   /* nvcc 13 crashes on -> right behind a    */
 #define PERF_SET_(p, v) __atomic_store_n(p, v, 0)
-#define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* nvcc crashes on PERF_ACQ_(p)->x, not (*..).x */
+#define PERF_ACQ_(p)    __atomic_load_n(p, 2)   /* load: say (*PERF_ACQ_(p)).x instead     */
 #define PERF_REL_(p, v) __atomic_store_n(p, v, 3)
 #endif
 
