@@ -88,7 +88,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *                           kept until the program ends; NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
  *   perf_duel_judge_        a verdict from pairs, their bets and the interval of their log ratios
- *   perf_loop_add_          hands a loop to the report; copies the name; takes the registry's lock
+ *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
  *   perf_bench_summary_     the summary of n slices in time order; neighbours may be alike
  *   perf_result_rates_      fills in GB/s, items/s, GFLOP/s from the median and opts
  *   PERF_LOOP_AT_MOST_      the lesser of two; PERF_LOOP_MAX_SAMPLES_: that anybody may ask for
@@ -228,18 +228,30 @@ PERF_INLINE_FN_ int perf_not_cold_(void)
 #define PERF_LOOP_FULL_         0.7     /* of the slice that was asked for: long enough           */
 #define PERF_LONG_BESIDE_       4.0     /* a slice this much longer leaves cold caches behind     */
 
-PERF_COLD_FN_ void perf_loop_add_(perf_loop_ *l, int kind, const char *name)
+/* Hands a loop to the report, with a copy of its name.  Returns 1 if the name was cut. */
+PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
 {
     perf_registry_ *r = perf_registry_get_();
-    perf_out_       o = perf_out_open_(l->name, sizeof l->name);
+    uint32_t        length;
+    int             cut;
 
-    perf_put_(&o, name ? name : "(unnamed)");
+    if (!name || !*name)
+        name = "(unnamed)";
+    length = perf_name_length_(name);
+    cut = name[length] != '\0';
+    PERF_LIBC_(memcpy)(l->name, name, length);
+    l->name[length] = '\0';
     l->kind = kind;
     if (!r || !perf_lock_(r))                       /* inside a signal handler: only not reported */
-        return;
+        return cut;
+    if (cut) {
+        PERF_ADD_(r->cut_names, 1);
+        perf_fail_(r, PERF_ELIMIT);
+    }
     l->next = PERF_CAST_(perf_loop_ *, r->results);
     PERF_REL_(&r->results, PERF_CAST_(void *, l));
     perf_unlock_(r);
+    return cut;
 }
 
 /* How often this thread gave the processor up by itself (sleep, read, wait for a lock); -1: the
@@ -533,7 +545,8 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_start_(const char *name, int kind, siz
     s->timer.clocks = 1;
     s->coin = (s->timer.began ^ (perf_ticks() << 20)) | 1;
     s->forced = -1;
-    perf_loop_add_(&s->loop, kind, name);
+    if (perf_loop_add_(&s->loop, kind, name))
+        s->warnings |= PERF_CAST_(uint32_t, PERF_WARN_NAME);
     return s;
 }
 

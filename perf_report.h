@@ -1153,7 +1153,7 @@ typedef struct perf_loop_ {
     struct perf_loop_ *next;
     int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
     int                done;            /* written once, last: the result is complete             */
-    char               name[96];
+    char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
     const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
     const char        *note;            /* a line below its row, kept with the loop, or NULL      */
     char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
@@ -1190,7 +1190,7 @@ PERF_COLD_FN_ void perf_put_tail_cell_(perf_out_ *o, double ns, double high)
 PERF_COLD_FN_ void perf_put_loop_row_(perf_out_ *o, const char *name, const char *arm,
                                       const perf_summary *s, double first_ns)
 {
-    char      label[140];
+    char      label[PERF_NAME_MAX_ + 40];
     perf_out_ t = perf_out_open_(label, sizeof label);
     int       width = o->width ? o->width : 98;
 
@@ -1321,7 +1321,7 @@ PERF_COLD_FN_ void perf_put_ab_(perf_out_ *o, const perf_loop_ *l)
     if (r.candidate.count)
         perf_put_loop_row_(o, l->name, ", candidate", cpu ? &r.candidate_cpu : &r.candidate,
                            r.first_candidate_ns);
-    perf_putf_(o, "  %.95s: %s\n", l->name, perf_verdict_text(&r.verdict));
+    perf_putf_(o, "  %.255s: %s\n", l->name, perf_verdict_text(&r.verdict));
     if (r.control_failed || (ratio > 0.0 && control > 0.0 &&
                              (ratio > 1.05 * control || control > 1.05 * ratio)))
         perf_putf_(o, "    control: candidate / baseline is %.4f in turns, %.4f after one of them "
@@ -1349,7 +1349,7 @@ PERF_COLD_FN_ void perf_put_race_(perf_out_ *o, const perf_loop_ *l)
             perf_put_loop_row_(o, l->name, arm, &r->entry[i].time, r->entry[i].first_ns);
     }
     for (i = 0; i < r->count; i++) {
-        perf_putf_(o, "  %.95s, %.31s: %s", l->name, r->entry[i].name,
+        perf_putf_(o, "  %.255s, %.31s: %s", l->name, r->entry[i].name,
                    r->forced                    ? ""
                    : i == r->best               ? "the best; "
                    : r->entry[i].within_noise   ? "within noise of the best; "
