@@ -6,6 +6,7 @@
 #define PERF_TOOLS_AB_H
 
 #include "perf_stats.h"
+#include "perf_text.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -38,6 +39,41 @@ PERF_FN char *ab_copy(const char *s, size_t len)
     return p;
 }
 
+/* ---- texts of strangers ---- */
+
+/* Bytes of the character at s, at least 1.  *safe: may it be shown?  No byte that is not UTF-8, no
+ * control character (C0, DEL, C1: U+009B steers a terminal as ESC [ does), none that turns the
+ * direction of the text around it.                                                               */
+PERF_FN size_t ab_character(const char *s, int *safe)
+{
+    const unsigned char *p = (const unsigned char *)s;
+    int                  n = perf_utf8_(s);
+
+    *safe = n > 0;
+    if (n == 1)
+        *safe = *p >= ' ' && *p != 127;
+    if (n == 2 && p[0] == 0xc2)
+        *safe = p[1] >= 0xa0;
+    if (n == 3 && p[0] == 0xe2 && p[1] == 0x80)
+        *safe = !(p[2] >= 0xa8 && p[2] <= 0xae);    /* U+2028 to U+202E                           */
+    if (n == 3 && p[0] == 0xe2 && p[1] == 0x81)
+        *safe = !(p[2] >= 0xa6 && p[2] <= 0xa9);    /* U+2066 to U+2069                           */
+    return n > 0 ? (size_t)n : 1;
+}
+
+/* Puts '?' for what may not be shown, in place. */
+PERF_FN void ab_make_safe(char *s)
+{
+    size_t n;
+    int    safe;
+
+    for (; *s; s += n) {
+        n = ab_character(s, &safe);
+        if (!safe)
+            memset(s, '?', n);
+    }
+}
+
 /* ---- a message about an input file ---- */
 
 typedef struct ab_error {
@@ -60,9 +96,7 @@ PERF_FN int ab_fail(ab_error *e, const char *file, size_t line, size_t column, c
     va_start(args, format);
     vsnprintf(e->text + n, sizeof e->text - n, format, args);
     va_end(args);
-    for (n = 0; e->text[n]; n++)                    /* no terminal control out of a file          */
-        if ((unsigned char)e->text[n] < ' ' || e->text[n] == 127)
-            e->text[n] = '?';
+    ab_make_safe(e->text);
     return -1;
 }
 
@@ -402,49 +436,51 @@ PERF_FN ab_text ab_bytes(double x)
     return t;
 }
 
-/* Columns that a name takes on a terminal (UTF-8, one a character). */
+/* Columns that a name takes on a terminal, as ab_print_name shows it. */
 PERF_FN size_t ab_width(const char *s)
 {
-    size_t n = 0;
+    size_t n = 0, len;
+    int    safe;
 
-    for (; *s; s++)
-        n += ((unsigned char)*s & 0xc0) != 0x80;
+    for (; *s; s += len) {
+        len = ab_character(s, &safe);
+        n += safe ? perf_columns_(s, (int)len) : 1;
+    }
     return n;
 }
 
-/* Writes s without what could steer a terminal. */
+/* The first `most` columns of s, without what could steer a terminal.  Returns how many it took. */
+PERF_FN size_t ab_print_start(FILE *f, const char *s, size_t most)
+{
+    size_t n = 0, len, columns;
+    int    safe;
+
+    for (; *s; s += len) {
+        len = ab_character(s, &safe);
+        columns = safe ? perf_columns_(s, (int)len) : 1;
+        if (n + columns > most)
+            break;
+        if (safe)
+            fwrite(s, 1, len, f);
+        else
+            putc('?', f);
+        n += columns;
+    }
+    return n;
+}
+
 PERF_FN void ab_print_name(FILE *f, const char *s)
 {
-    for (; *s; s++)
-        putc((unsigned char)*s < ' ' || *s == 127 ? '?' : *s, f);
+    ab_print_start(f, s, SIZE_MAX);
 }
 
 /* The first `most` columns of s, with blanks behind them up to `width`. */
 PERF_FN void ab_print_column(FILE *f, const char *s, size_t most, size_t width)
 {
-    char   one[2] = "";
-    size_t n = 0;
+    size_t n = ab_print_start(f, s, most);
 
-    for (; *s && (n < most || ((unsigned char)*s & 0xc0) == 0x80); s++) {
-        one[0] = *s;
-        n += ab_width(one);
-        ab_print_name(f, one);
-    }
     for (; n < width; n++)
         putc(' ', f);
-}
-
-/* Bytes of the UTF-8 character at s (a zero byte is one); 0: it is none. */
-PERF_FN size_t ab_character(const char *s)
-{
-    const unsigned char *p = (const unsigned char *)s;
-    size_t need = *p < 0x80 ? 0 : *p >= 0xc2 && *p < 0xe0 ? 1 : *p >= 0xe0 && *p < 0xf0 ? 2
-                : *p >= 0xf0 && *p < 0xf5 ? 3 : 9, k;
-
-    for (k = 1; k <= need && (p[k] & 0xc0) == 0x80; k++)
-        continue;
-    return need == 9 || k <= need || (*p == 0xe0 && p[1] < 0xa0) || (*p == 0xed && p[1] > 0x9f) ||
-           (*p == 0xf0 && p[1] < 0x90) || (*p == 0xf4 && p[1] > 0x8f) ? 0 : need + 1;
 }
 
 /* A copy of a text with U+FFFD and two digits for each byte that is no UTF-8, so that names which
@@ -455,12 +491,12 @@ PERF_FN char *ab_as_utf8(const char *text, size_t *len)
     char  *t, two[3];
 
     for (i = 0; i < *len; i += k ? k : 1)
-        bad += !(k = (unsigned char)text[i] < 0x80 ? 1 : ab_character(text + i));
+        bad += !(k = (size_t)perf_utf8_(text + i));
     if (!bad)
         return NULL;
     t = (char *)ab_grow(NULL, *len + 4 * bad + 1, 1);
     for (i = 0; i < *len; i += k ? k : 1) {
-        k = ab_character(text + i);
+        k = (size_t)perf_utf8_(text + i);
         snprintf(two, sizeof two, "%02x", (unsigned)(unsigned char)text[i]);
         memcpy(t + n, k ? text + i : "\xef\xbf\xbd", k ? k : 3);
         memcpy(t + n + 3, two, k ? 0 : 2);
@@ -471,29 +507,31 @@ PERF_FN char *ab_as_utf8(const char *text, size_t *len)
     return t;
 }
 
-/* A JSON string with its quotes; bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string with its quotes.  Bytes that are not UTF-8 become U+FFFD; control characters, C1
+ * too, are escaped: the text may be shown on a terminal.                                         */
 PERF_FN void ab_print_json(FILE *f, const char *s)
 {
-    const unsigned char *p = (const unsigned char *)s;
+    const unsigned char *p;
     size_t               n;
+    int                  safe;
 
     putc('"', f);
-    for (; *p; p++) {
-        if (*p == '"' || *p == '\\') {
+    for (; *s; s += n) {
+        p = (const unsigned char *)s;
+        n = ab_character(s, &safe);
+        if (*p == '"' || *p == '\\')
             fprintf(f, "\\%c", *p);
-        } else if (*p < ' ' || *p == 127) {
+        else if (safe)
+            fwrite(s, 1, n, f);
+        else if (perf_utf8_(s) == 0)
+            fputs("\\ufffd", f);
+        else if (n == 1)
             fprintf(f, "\\u%04x", (unsigned)*p);
-        } else if (*p < 0x80) {
-            putc(*p, f);
-        } else {
-            n = ab_character((const char *)p);
-            if (n) {
-                fwrite(p, 1, n, f);
-                p += n - 1;
-            } else {
-                fprintf(f, "\\ufffd");
-            }
-        }
+        else if (n == 2)
+            fprintf(f, "\\u%04x", (unsigned)(p[0] & 0x1f) << 6 | (p[1] & 0x3f));
+        else
+            fprintf(f, "\\u%04x",
+                    (unsigned)(p[0] & 0x0f) << 12 | (unsigned)(p[1] & 0x3f) << 6 | (p[2] & 0x3f));
     }
     putc('"', f);
 }

@@ -53,14 +53,24 @@ static const char page_style_[] =
 /* Text inside HTML, also between double quotes. */
 PERF_FN void page_text_(FILE *f, const char *s)
 {
-    for (; *s; s++)
-        switch (*s) {
-        case '&': fputs("&amp;", f); break;
-        case '<': fputs("&lt;", f); break;
-        case '>': fputs("&gt;", f); break;
-        case '"': fputs("&quot;", f); break;
-        default: putc((unsigned char)*s < ' ' ? '?' : *s, f);
-        }
+    size_t n;
+    int    safe;
+
+    for (; *s; s += n) {
+        n = ab_character(s, &safe);
+        if (*s == '&')
+            fputs("&amp;", f);
+        else if (*s == '<')
+            fputs("&lt;", f);
+        else if (*s == '>')
+            fputs("&gt;", f);
+        else if (*s == '"')
+            fputs("&quot;", f);
+        else if (safe)
+            fwrite(s, 1, n, f);
+        else
+            putc('?', f);
+    }
 }
 
 /* ---- scales ---- */

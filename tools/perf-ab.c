@@ -79,8 +79,20 @@ typedef struct options {
 
 static int usage_error(const char *what, const char *which)
 {
-    fprintf(stderr, "perf-ab: %s%s%s%s (perf-ab --help)\n", what, *which ? " '" : "", which,
-            *which ? "'" : "");
+    fprintf(stderr, "perf-ab: %s%s", what, *which ? " '" : "");
+    ab_print_name(stderr, which);
+    fprintf(stderr, "%s (perf-ab --help)\n", *which ? "'" : "");
+    return AB_UNUSABLE;
+}
+
+/* Says why `path` cannot be written: errno. */
+static int unwritten(const char *path)
+{
+    const int why = errno;
+
+    fputs("perf-ab: ", stderr);
+    ab_print_name(stderr, path);
+    fprintf(stderr, ": cannot be written: %s\n", strerror(why));
     return AB_UNUSABLE;
 }
 
@@ -339,25 +351,25 @@ static int write_report(const ab_report *r, const options *o)
 {
     static void (*const writer[4])(FILE *, const ab_report *) = {
         ab_print_report_json, ab_print_csv, ab_print_markdown, ab_print_page};
-    int i, table = !o->quiet, failed = 0;
+    perf_file_ file;
+    int        i, table = !o->quiet, failed = 0;
 
     for (i = 0; i < 4; i++) {
-        FILE *f;
-        if (!o->output[i])
+        const char *path = o->output[i];
+        if (!path)
             continue;
-        if (!strcmp(o->output[i], "-")) {
+        if (!strcmp(path, "-")) {
             writer[i](stdout, r);
             table = 0;
             continue;
         }
-        f = fopen(o->output[i], "wb");
-        if (f)
-            writer[i](f, r);
-        if (!f || ferror(f) || fclose(f) != 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->output[i],
-                    strerror(errno));
-            failed = 1;
+        if (ab_begin_file(&file, path)) {
+            writer[i](file.file, r);
+            if (ab_end_file(&file, path) == 0)
+                continue;
         }
+        unwritten(path);
+        failed = 1;
     }
     if (table)
         ab_print_table(stdout, r);
@@ -728,8 +740,7 @@ static int merge_results(merging *m)
             fputs("\n}\n", f);
         }
         if (!f || (f == stdout ? fflush(f) || ferror(f) : ab_end_file(&out, m->out)) != 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", m->out, strerror(errno));
-            status = AB_UNUSABLE;
+            status = unwritten(m->out);
         } else if (f != stdout) {
             ab_print_ranks(stdout, &set);
             ab_print_scopes(stdout, &scopes);
@@ -760,24 +771,23 @@ static int merge(int argc, char **argv)
 
 /* ---- perf-ab run ---- */
 
-/* Can that file be written?  Asked before anything is measured, it is left as it was. */
+/* Can that file be written?  Asked before anything is measured, what stands there is left alone. */
 static int can_write(const char *path)
 {
-    struct stat s;
-    int         was = lstat(path, &s) == 0, f;      /* a link to nothing is somebody's, too       */
+    perf_file_ f;
+    unsigned   mode;
 
-    if (!strcmp(path, "-") || (stat(path, &s) == 0 && S_ISFIFO(s.st_mode)))
-        return 1;                                   /* who reads a pipe would see it end          */
-    f = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
-    if (f < 0) {
-        fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", path, strerror(errno));
-        return 0;
+    if (!strcmp(path, "-"))
+        return 1;
+    if (perf_file_kind_(path, &mode) == PERF_FILE_DIRECT_) {
+        if (access(path, W_OK) == 0)
+            return 1;                               /* who reads a pipe would see it end          */
+    } else if (ab_begin_file(&f, path)) {
+        perf_file_end_(&f, path, 0);
+        return 1;
     }
-    if (f >= 0)
-        close(f);
-    if (!was)
-        unlink(path);
-    return 1;
+    unwritten(path);
+    return 0;
 }
 
 static int run_commands(options *o, char **argv)
@@ -800,10 +810,8 @@ static int run_commands(options *o, char **argv)
     status = ab_run_commands(&r, &c, &set, &o->run, argv);
     if (status == 0) {
         status = write_report(&r, o);
-        if (o->run.save && ab_save(o->run.save, &set) < 0) {
-            fprintf(stderr, "perf-ab: %s: cannot be written: %s\n", o->run.save, strerror(errno));
-            status = AB_UNUSABLE;
-        }
+        if (o->run.save && ab_save(o->run.save, &set) < 0)
+            status = unwritten(o->run.save);
         ab_run_leave();
     }
     free_rows(&r);

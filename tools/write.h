@@ -12,32 +12,25 @@
 
 /* ---- files of measurements ---- */
 
-/* Opens a file to write.  One that is there is replaced when the new one is whole: on a full disk it
- * stays.  Pipes, devices, what a link names, and files in a folder where none can be made are
- * written in place.  NULL and errno: it cannot be written.                                       */
+/* Opens a file to write.  It appears under its name when it is whole: until then, and on a full
+ * disk, an old one stays.  A link is replaced, not followed; pipes and devices are written in place.
+ * NULL and errno: it cannot be written.                                                          */
 PERF_FN FILE *ab_begin_file(perf_file_ *f, const char *path)
 {
     struct stat s;
 
     memset(f, 0, sizeof *f);
-    if (lstat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, W_OK) == 0) {
-        if (perf_file_begin_(f, path))
-            return f->file;
-        if (errno != EACCES && errno != EPERM)
-            return NULL;
-    }
-    f->file = fopen(path, "wb");
-    return f->file;
+    if (lstat(path, &s) == 0 && S_ISREG(s.st_mode) && access(path, W_OK) != 0)
+        return NULL;                                /* a rename would replace it all the same     */
+    return perf_file_begin_(f, path) ? f->file : NULL;
 }
 
 /* 0, or -1 and errno: it could not be written. */
 PERF_FN int ab_end_file(perf_file_ *f, const char *path)
 {
-    int whole = !ferror(f->file);
+    const int whole = !ferror(f->file);
 
-    if (f->part)
-        return perf_file_end_(f, path, whole) && whole ? 0 : -1;
-    return fclose(f->file) == 0 && whole ? 0 : -1;
+    return perf_file_end_(f, path, whole) && whole ? 0 : -1;
 }
 
 /* ---- the change in words ---- */
@@ -745,19 +738,30 @@ PERF_FN void ab_print_report_json(FILE *f, const ab_report *r)
 
 /* ---- CSV ---- */
 
+/* A text as a cell.  A spreadsheet would run one that begins with = + - @ as a formula: an
+ * apostrophe before it says that it is text.  Control characters become '?'.                     */
 PERF_FN void ab_csv_text_(FILE *f, const char *s)
 {
-    if (!strpbrk(s, ",\"\r\n")) {
-        fputs(s, f);
-        return;
-    }
-    putc('"', f);
-    for (; *s; s++) {
+    const int formula = *s && strchr("=+-@", *s) != NULL;
+    const int quoted = strpbrk(s, ",\"\r\n") != NULL;
+    size_t    n;
+    int       safe;
+
+    if (quoted)
+        putc('"', f);
+    if (formula)
+        putc('\'', f);
+    for (; *s; s += n) {
+        n = ab_character(s, &safe);
         if (*s == '"')
             putc('"', f);
-        putc(*s, f);
+        if (safe)
+            fwrite(s, 1, n, f);
+        else
+            putc('?', f);
     }
-    putc('"', f);
+    if (quoted)
+        putc('"', f);
 }
 
 PERF_FN void ab_csv_number_(FILE *f, double x)
@@ -811,9 +815,13 @@ PERF_FN void ab_print_csv(FILE *f, const ab_report *r)
 
 PERF_FN void ab_markdown_text_(FILE *f, const char *s)
 {
-    for (; *s; s++) {
-        if ((unsigned char)*s < ' ') {
-            putc(' ', f);
+    size_t n;
+    int    safe;
+
+    for (; *s; s += n) {
+        n = ab_character(s, &safe);
+        if (!safe) {
+            putc(n == 1 && (unsigned char)*s < ' ' ? ' ' : '?', f);
             continue;
         }
         if (*s == '&') {
@@ -822,7 +830,7 @@ PERF_FN void ab_markdown_text_(FILE *f, const char *s)
         }
         if (strchr("|\\`*_<>[]", *s))
             putc('\\', f);
-        putc(*s, f);
+        fwrite(s, 1, n, f);
     }
 }
 
@@ -861,7 +869,7 @@ PERF_FN void ab_print_markdown(FILE *f, const ab_report *r)
             ab_markdown_text_(f, l.cell[CELL_BEFORE].s);
             fputs(" | ", f);
             ab_markdown_text_(f, l.cell[CELL_AFTER].s);
-            fprintf(f, " | %s | ", l.cell[CELL_DATA].s);
+            fprintf(f, " | %s | ", l.cell[CELL_DATA].s);    /* our own words                      */
             ab_markdown_text_(f, l.cell[CELL_CHANGE].s);
             fprintf(f, " | %s | ", l.cell[CELL_VERDICT].s);
             ab_markdown_text_(f, k ? "" : r->row[i].settle);

@@ -330,7 +330,7 @@ def closed(c):
     new = c.work / "new.json"
     c.status(3, "run", "--json", new, "--", "false", "--", "true", has="ended with status 1")
     c.check(not new.exists(), "a report of nothing")
-    link = c.work / "link"                               # to nothing: it stays, and what it names is made
+    link = c.work / "link"                               # to nothing: the check before leaves it
     link.symlink_to("named.html")
     c.status(3, "run", "--json", link, "--html", "no/where", "--", "true", "--", "true", has="no/where: cannot be written")
     c.check(link.is_symlink(), "a link to nothing is gone")
