@@ -44,5 +44,5 @@ int main(void)
 {
     mark();
     mark();
-    return others() || perf_anchor_v1_.registry != PERF_NULL_ || perf_anchor_v1_.off != PERF_OFF_NO_CORE_;
+    return others() || perf_anchor_v1_.registry != NULL || perf_anchor_v1_.off != PERF_OFF_NO_CORE_;
 }

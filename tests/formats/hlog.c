@@ -5,6 +5,7 @@
 #include "../hist/samples.h"
 
 #include <stdlib.h>
+#include "../numbers.h"
 
 static perf_hist total, one, back;
 static char      text[1 << 22];
@@ -100,7 +101,7 @@ static void round_trip(void)
                 size = perf_hist_bytes(&p);
                 other = calloc(2, size);
                 g = perf_hist_init(other, size, &p);
-                expect = perf_hist_init(PERF_CAST_(char *, other) + size, size, &p);
+                expect = perf_hist_init((char *)other + size, size, &p);
                 rd.text = text;
                 rd.size = need;
                 CHECK(perf_hlog_next(&rd, &got, g) == PERF_OK, "digits %d bits %d kind %d: at %zu",
@@ -124,7 +125,7 @@ static void round_trip(void)
     {
         perf_hlog_interval iv = PERF_ZERO;
         perf_hlog_reader   rd = PERF_ZERO;
-        rd.size = PERF_CAST_(size_t, snprintf(text, sizeof text, "#[StartTime: %.3f (seconds since epoch)]\n%s",
+        rd.size = (size_t)(snprintf(text, sizeof text, "#[StartTime: %.3f (seconds since epoch)]\n%s",
                                               1441812279.474, PERF_HLOG_HEADER));
         rd.size += perf_hlog_text(text + rd.size, sizeof text - rd.size, &one, &iv);
         rd.text = text;
@@ -144,14 +145,14 @@ static void dialects(void)
 
     perf_hist_reset(&one);
     perf_hist_add(&one, 4711);
-    line = PERF_CAST_(char *, malloc(4096));
+    line = (char *)malloc(4096);
     n = perf_hlog_text(line, 4096, &one, &iv);
     CHECK(n && n < 4096, "a line");
     fields = strrchr(line, ',') + 1;            /* the histogram itself */
     rd.text = text;
-    rd.size = PERF_CAST_(size_t, snprintf(text, sizeof text,
+    rd.size = (size_t)(snprintf(text, sizeof text,
         "#[BaseTime: 1441812279.500 (seconds since epoch)]\r\n\r\n   \n#[Other: 1]\n\"StartTimestamp\",\"x\"\r\n"
-        "Tag=a b, -1.5 ,\t+2.25 , 3.  ,  %.*s  \r\n%0299d1,2,3,%s", PERF_CAST_(int, strcspn(fields, "\n")), fields, 0, fields));
+        "Tag=a b, -1.5 ,\t+2.25 , 3.  ,  %.*s  \r\n%0299d1,2,3,%s", (int)strcspn(fields, "\n"), fields, 0, fields));
     perf_hist_reset(&back);
     CHECK(perf_hlog_next(&rd, &iv, &back) == PERF_OK, "at %zu", rd.error_at);
     CHECK(rd.base_seconds == 1441812279.5 && iv.start_seconds == -1.5 && iv.length_seconds == 2.25 && iv.max == 3.0,
@@ -202,11 +203,11 @@ static void malformed(const char *folder, const char *name)
     perf_hist_add(&one, 777);
     back = one;
     while (at < size && (text[at] == '#' || text[at] == '"'))
-        at = PERF_CAST_(size_t, PERF_CAST_(char *, memchr(text + at, '\n', size - at)) - text) + 1;
-    end = PERF_CAST_(size_t, PERF_CAST_(char *, memchr(text + at, '\n', size - at)) - text);
+        at = (size_t)((char *)memchr(text + at, '\n', size - at) - text) + 1;
+    end = (size_t)((char *)memchr(text + at, '\n', size - at) - text);
     for (i = 1; i < end - at; i++) {
         perf_status st;
-        line = PERF_CAST_(char *, malloc(i));   /* exactly as long: an over-read is seen by ASan   */
+        line = (char *)malloc(i);   /* exactly as long: an over-read is seen by ASan   */
         memcpy(line, text + at, i);
         r.text = line;
         r.size = i;
@@ -222,9 +223,9 @@ static void malformed(const char *folder, const char *name)
     for (i = 0; i < end - at; i++) {
         for (bits = 0; bits < 7; bits++) {
             perf_status st;
-            line = PERF_CAST_(char *, malloc(end - at));
+            line = (char *)malloc(end - at);
             memcpy(line, text + at, end - at);
-            line[i] = PERF_CAST_(char, line[i] ^ (1 << bits));
+            line[i] = (char)(line[i] ^ (1 << bits));
             r.text = line;
             r.size = end - at;
             r.at = 0;
@@ -322,9 +323,9 @@ static void java(const char *folder)
               i, perf_hist_quantile(&one, 0.5) * iv.ratio, perf_hist_mean(&one) * iv.ratio);
     }
     perf_hist_reset(&one);
-    i = PERF_CAST_(int, r.at);
+    i = (int)r.at;
     CHECK(perf_hlog_next(&r, &iv, &one) == PERF_EINVAL && perf_hist_count(&one) == 0, "0 digits into K 7");
-    r.at = PERF_CAST_(size_t, i);
+    r.at = (size_t)i;
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.digits == 0 && iv.count == 2000 &&
               perf_hist_max(h) == 65535.0 && perf_hist_quantile(h, 0.5) == 24575.5, "0 digits");
     CHECK(perf_hlog_next(&r, &iv, h) == PERF_OK && iv.count == 0, "empty");
@@ -347,9 +348,9 @@ static size_t plain(unsigned char *p, size_t payload, const unsigned char *count
     q = line_be(q, 2, 4);
     q = line_be(q, 1, 8);
     q = line_be(q, 3600000000000, 8);
-    q = line_be(q, perf_bits_(1.0), 8);
+    q = line_be(q, check_bits(1.0), 8);
     memcpy(q, counts, n);
-    return PERF_CAST_(size_t, q + n - p);
+    return (size_t)(q + n - p);
 }
 
 static perf_status read_plain(size_t payload, const unsigned char *counts, size_t n)
@@ -395,10 +396,10 @@ static perf_status read_front(uint32_t outer, uint32_t cookie, size_t payload, u
     if (outer != UINT32_C(0x1c849309))
         q = line_be(line_be(q, payload, 4), 0, 4);
     q = line_be(q, digits, 4);
-    q = line_be(line_be(line_be(q, lowest, 8), highest, 8), perf_bits_(1.0), 8);
+    q = line_be(line_be(line_be(q, lowest, 8), highest, 8), check_bits(1.0), 8);
     memcpy(q, counts, n);
     memcpy(text, "1,1,1,", 6);
-    n = line_stored(raw, outer, content, PERF_CAST_(size_t, q + n - content));
+    n = line_stored(raw, outer, content, (size_t)(q + n - content));
     r.text = text;
     r.size = 6 + line_base64(text + 6, raw, n);
     return perf_hlog_next(&r, &iv, &one);
@@ -478,7 +479,7 @@ static void many_blocks(void)
     line_be(line_be(raw, UINT32_C(0x1c849314), 4), sizeof raw - 8, 4);
     line_be(raw + 8, 0x7801, 2);
     for (i = 0; i < n; i++, bits += 10)         /* not the last, type 1, end of block: 0 10 0000000 */
-        raw[10 + (bits + 1) / 8] |= PERF_CAST_(unsigned char, 1 << (bits + 1) % 8);
+        raw[10 + (bits + 1) / 8] |= (unsigned char)(1 << (bits + 1) % 8);
     memcpy(line, "1,1,1,", 6);
     r.text = line;
     r.size = 6 + line_base64(line + 6, raw, sizeof raw);
@@ -564,7 +565,7 @@ static void plain_numbers(void)
     char              *p;
 
     perf_hist_reset(&one);
-    iv.start_seconds = PERF_INF_;
+    iv.start_seconds = CHECK_INF;
     CHECK(perf_hlog_text(text, sizeof text, &one, &iv) == 0 && !*text, "inf");
     iv.start_seconds = 0.0;
     iv.length_seconds = -1e15;

@@ -13,7 +13,7 @@ static void put(unsigned v, unsigned n)         /* the lowest bit first         
 {
     for (; n--; v >>= 1, bits++)
         if (v & 1)
-            raw[HEAD + bits / 8] |= PERF_CAST_(unsigned char, 1u << bits % 8);
+            raw[HEAD + bits / 8] |= (unsigned char)(1u << bits % 8);
 }
 
 static void code(unsigned v, unsigned n)        /* a Huffman code: the highest bit first          */
@@ -30,7 +30,7 @@ static void begin(void)
 
 static void expect(unsigned byte, size_t n)
 {
-    memset(want + wanted, PERF_CAST_(int, byte), n);
+    memset(want + wanted, (int)byte, n);
     wanted += n;
 }
 
@@ -418,7 +418,7 @@ static void heads(void)
         memset(raw, 0, n);
         line_be(line_be(raw, UINT32_C(0x1c849314), 4), n - 8, 4);
         raw[8] = byte[2 * i];
-        raw[9] = PERF_CAST_(unsigned char, byte[2 * i + 1]);
+        raw[9] = (unsigned char)byte[2 * i + 1];
         if (i == 0 || i == 2)                   /* right but for the method, or a dictionary      */
             while ((raw[8] << 8 | raw[9]) % 31 || (i == 2) != (raw[9] >> 5 & 1))
                 raw[9]++;

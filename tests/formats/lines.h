@@ -10,8 +10,8 @@ static size_t line_base64(char *out, const unsigned char *raw, size_t n)
     size_t i, k = 0;
 
     for (i = 0; i < n; i += 3, k += 4) {
-        uint64_t v = PERF_CAST_(uint64_t, raw[i]) << 16;
-        v |= i + 1 < n ? PERF_CAST_(uint64_t, raw[i + 1]) << 8 : 0;
+        uint64_t v = (uint64_t)raw[i] << 16;
+        v |= i + 1 < n ? (uint64_t)raw[i + 1] << 8 : 0;
         v |= i + 2 < n ? raw[i + 2] : 0;
         perf_base64_(out + k, v, 18);
         if (i + 1 >= n)
@@ -25,7 +25,7 @@ static size_t line_base64(char *out, const unsigned char *raw, size_t n)
 static unsigned char *line_be(unsigned char *p, uint64_t v, int bytes)
 {
     while (bytes-- > 0)
-        *p++ = PERF_CAST_(unsigned char, v >> (8 * bytes) & 255);
+        *p++ = (unsigned char)(v >> (8 * bytes) & 255);
     return p;
 }
 
@@ -37,13 +37,13 @@ static inline size_t line_stored(unsigned char *raw, uint32_t cookie, const unsi
     p = line_be(p, n + 11, 4);
     p = line_be(p, 0x7801, 2);
     *p++ = 1;
-    *p++ = PERF_CAST_(unsigned char, n & 255);
-    *p++ = PERF_CAST_(unsigned char, n >> 8);
-    *p++ = PERF_CAST_(unsigned char, ~n & 255);
-    *p++ = PERF_CAST_(unsigned char, ~n >> 8 & 255);
+    *p++ = (unsigned char)(n & 255);
+    *p++ = (unsigned char)(n >> 8);
+    *p++ = (unsigned char)(~n & 255);
+    *p++ = (unsigned char)(~n >> 8 & 255);
     memcpy(p, content, n);
     p = line_be(p + n, perf_adler32_(1, content, n), 4);
-    return PERF_CAST_(size_t, p - raw);
+    return (size_t)(p - raw);
 }
 
 #endif

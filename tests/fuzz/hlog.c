@@ -44,13 +44,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > 60000)
         return 0;
     if (data[0] % 3 == 0) {
-        text = PERF_CAST_(char *, malloc(size));
+        text = (char *)malloc(size);
         memcpy(text, data + 1, size - 1);
         one_log(text, size - 1);
         free(text);
         return 0;
     }
-    raw = PERF_CAST_(unsigned char *, malloc(size + 32));
+    raw = (unsigned char *)malloc(size + 32);
     cookie = data[0] & 64 ? UINT32_C(0x1c849309) : UINT32_C(0x1c849314);
     if (data[0] % 3 == 2) {
         n = line_stored(raw, cookie, data + 1, size - 1);
@@ -60,7 +60,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         n = 8 + size - 1;
     }
     line = 6 + (n + 2) / 3 * 4;
-    text = PERF_CAST_(char *, malloc(line));
+    text = (char *)malloc(line);
     memcpy(text, "1,1,1,", 6);
     (void)line_base64(text + 6, raw, n);
     one_log(text, line);

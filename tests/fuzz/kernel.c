@@ -5,6 +5,7 @@
 #include "perf.h"
 #include "perf_kernel.h"
 #include "scratch.h"
+#include <math.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -52,20 +53,20 @@ static void decoded(const unsigned char *image, size_t bytes)
         return;
     }
     must(given == (info.events < ROOM ? info.events : ROOM), "another number of events");
-    must(info.cycle_ns >= 0.0 && info.error_ns >= 0.0 && perf_is_finite_(info.cycle_ns), "a rate below 0");
+    must(info.cycle_ns >= 0.0 && info.error_ns >= 0.0 && isfinite(info.cycle_ns), "a rate below 0");
     must(info.rings <= bytes / sizeof(perf_kernel_ring) && info.unclosed <= info.rings &&
          info.sms <= info.rings && info.tracks <= 128, "more rings than fit");
-    must(perf_kernel_decode(image, bytes, PERF_NULL_, 0, &once_more) == PERF_OK &&
+    must(perf_kernel_decode(image, bytes, NULL, 0, &once_more) == PERF_OK &&
          !memcmp(&info, &once_more, sizeof info), "without room it says something else");
 }
 
 static void traced(const unsigned char *image, size_t bytes, unsigned clock)
 {
-    static const char *const names[2] = {"load \"x\"\n", PERF_NULL_};
+    static const char *const names[2] = {"load \"x\"\n", NULL};
     static const int64_t     ahead[4] = {0, INT64_MIN, INT64_MAX, -1};
     perf_kernel_info         info;
     static char              text[4 << 20];
-    perf_status              status = perf_kernel_decode(image, bytes, PERF_NULL_, 0, &info);
+    perf_status              status = perf_kernel_decode(image, bytes, NULL, 0, &info);
     perf_read_               r;
     FILE                    *f;
 
@@ -76,7 +77,7 @@ static void traced(const unsigned char *image, size_t bytes, unsigned clock)
     if (status != PERF_OK)
         return;
     f = fopen(path, "rb");
-    must(f != PERF_NULL_, "no trace");
+    must(f != NULL, "no trace");
     memset(&r, 0, sizeof r);
     r.text = text;
     r.size = fread(text, 1, sizeof text, f);
@@ -99,7 +100,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < 1 || size > 60000)
         return 0;
     image = (unsigned char *)malloc(size);      /* at 8 bytes, and not longer than it is          */
-    must(image != PERF_NULL_, "no memory");
+    must(image != NULL, "no memory");
     memcpy(image, data + 1, size - 1);
     if (data[0] & 1 && size > sizeof(perf_kernel_buffer))
         memcpy(image + offsetof(perf_kernel_buffer, bytes), &bytes, 8);

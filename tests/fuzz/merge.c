@@ -74,7 +74,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     parts = 1 + (data[0] & 1);
     for (i = 0; i < 2; i++) {
         part[i].path = in;
-        part[i].name = data[0] & 2 ? "rank \"7\"" : PERF_NULL_;
+        part[i].name = data[0] & 2 ? "rank \"7\"" : NULL;
         part[i].offset_ns = data[0] & 4 ? -INT64_C(123456789) : data[0] & 8 ? INT64_MAX : 0;
         part[i].bound_ns = data[0] & 16 ? 1000 : 0;
     }

@@ -41,14 +41,14 @@ static perf_hist *make(const perf_hist_opts *o)
 static void begin(model *m)
 {
     memset(m, 0, sizeof *m);
-    m->o.bits = PERF_CAST_(int, take(1) % 12) - 1;
+    m->o.bits = (int)(take(1) % 12) - 1;
     m->o.counter_bytes = 8 >> take(1) % 2;
     m->o.highest = (UINT64_C(3) << take(1) % 62) & (UINT64_MAX >> 1);
     m->o.lowest = UINT64_C(1) << take(1) % 20;
     m->o.unit = take(1) % 8 ? 0.0 : 0.5;
     if (m->o.highest < m->o.lowest || m->o.highest < 2)
         m->o.lowest = m->o.highest = 0;
-    m->h = take(1) % 4 ? make(&m->o) : PERF_CAST_(perf_hist *, calloc(1, sizeof(perf_hist)));
+    m->h = take(1) % 4 ? make(&m->o) : (perf_hist *)(calloc(1, sizeof(perf_hist)));
     must(m->h && perf_hist_attach(m->h, 1 << 30) == m->h);
 }
 
@@ -110,7 +110,7 @@ static void saved(const model *m)
     perf_hist_shape_   s = perf_hist_shape_of_(m->h);
     perf_hist         *back;
 
-    o.bits = s.bits ? PERF_CAST_(int, s.bits) : -1;
+    o.bits = s.bits ? (int)s.bits : -1;
     o.counter_bytes = 8;
     if (!s.compact)
         o.highest = s.highest, o.lowest = 0, o.unit = 0.0;

@@ -2,6 +2,7 @@
  * threshold is a ratio above 0; what is refused leaves the rule as it was.                         */
 #include "perf_stats.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     status = perf_rule_parse(text, &rule);
     if (status == PERF_OK)
         limit = perf_rule_threshold(&rule);
-    if (status == PERF_OK ? !(limit > 0.0 && perf_is_finite_(limit))
+    if (status == PERF_OK ? !(limit > 0.0 && isfinite(limit))
                           : status != PERF_EFORMAT || memcmp(&was, &rule, sizeof rule))
         abort();
     free(text);

@@ -25,11 +25,11 @@ static size_t mutate(rng *r, size_t n)
         switch (rng_below(r, 7)) {
         case 0:                                 /* flip a bit                                      */
             if (n)
-                input[at] ^= PERF_CAST_(uint8_t, 1 << rng_below(r, 8));
+                input[at] ^= (uint8_t)(1 << rng_below(r, 8));
             break;
         case 1:                                 /* another byte                                    */
             if (n)
-                input[at] = PERF_CAST_(uint8_t, rng_next(r) & 255);
+                input[at] = (uint8_t)(rng_next(r) & 255);
             break;
         case 2:                                 /* an extreme byte                                 */
             if (n)
@@ -49,7 +49,7 @@ static size_t mutate(rng *r, size_t n)
         case 5:                                 /* insert                                          */
             if (n < MOST) {
                 memmove(input + at + 1, input + at, n - at);
-                input[at] = PERF_CAST_(uint8_t, rng_next(r) & 255);
+                input[at] = (uint8_t)(rng_next(r) & 255);
                 n++;
             }
             break;
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
         files++;
     }
     for (i = 0; i < inputs && files; i++) {
-        size_t k = rng_below(&r, PERF_CAST_(uint64_t, files)), n;
+        size_t k = rng_below(&r, (uint64_t)files), n;
         memcpy(input, seeds[k], sizes[k]);
         n = mutate(&r, sizes[k]);
         LLVMFuzzerTestOneInput(input, n);

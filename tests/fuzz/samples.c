@@ -10,6 +10,7 @@
 #include "../../tools/ranks.h"
 #include "../../tools/read.h"
 #include "../../tools/write.h"
+#include <math.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -34,7 +35,7 @@ static size_t count(const ab_set *set)
                 const ab_values *v = &set->s[i].run[k].v[side];
                 must(v->n == set->s[i].run[k].v[0].n, "pairs of different length", &e);
                 for (n = 0; n < v->n; n++)
-                    must(v->x[n] > 0.0 && perf_is_finite_(v->x[n]), "a value that is no duration",
+                    must(v->x[n] > 0.0 && isfinite(v->x[n]), "a value that is no duration",
                          &e);
                 total += v->n;
             }

@@ -34,18 +34,18 @@ static void line(const char *folder, const char *name, const char *p, size_t n)
         b--;
     snprintf(path, sizeof path, "%s-0", name);
     put(folder, path, 0, p, n);
-    (void)perf_hlog_open_(&s, b, 0, n - PERF_CAST_(size_t, b - p));
+    (void)perf_hlog_open_(&s, b, 0, n - (size_t)(b - p));
     while (perf_inflate_more_(&s))              /* all of the content fits the window               */
         continue;
     snprintf(path, sizeof path, "%s-2", name);
-    put(folder, path, strstr(name, "V0") ? 65 : 2, s.window, PERF_CAST_(size_t, s.written));
+    put(folder, path, strstr(name, "V0") ? 65 : 2, s.window, (size_t)s.written);
     for (i = 0; b + i < p + n && b[i] != '='; i += 4) {
         uint32_t v = 0;
         for (k = 0; k < 4; k++)
             v = v << 6 | (perf_base64_value_(b + i + k < p + n ? b[i + k] : 'A') & 63);
-        bytes[len++] = PERF_CAST_(unsigned char, v >> 16 & 255);
-        bytes[len++] = PERF_CAST_(unsigned char, v >> 8 & 255);
-        bytes[len++] = PERF_CAST_(unsigned char, v & 255);
+        bytes[len++] = (unsigned char)(v >> 16 & 255);
+        bytes[len++] = (unsigned char)(v >> 8 & 255);
+        bytes[len++] = (unsigned char)(v & 255);
     }
     snprintf(path, sizeof path, "%s-1", name);
     put(folder, path, strstr(name, "V0") ? 64 : 1, bytes + 8, len - 8);
@@ -111,7 +111,7 @@ int main(int argc, char **argv)
         while (*p == '#' || *p == '"')
             p = strchr(p, '\n') + 1;
         e = strchr(p, '\n');
-        line(argv[2], names[k], p, PERF_CAST_(size_t, e - p));
+        line(argv[2], names[k], p, (size_t)(e - p));
     }
     for (i = 0; i < 300; i++)
         perf_hist_add(&h, rng_magnitude(&r, 30));
@@ -121,7 +121,7 @@ int main(int argc, char **argv)
         unsigned char program[600];
         char          name[32];
         for (i = 0; i < 600; i++)
-            program[i] = PERF_CAST_(unsigned char, rng_next(&r) & 255);
+            program[i] = (unsigned char)(rng_next(&r) & 255);
         snprintf(name, sizeof name, "ops-%d", k);
         put(argv[2], name, k, program, sizeof program);
     }

@@ -25,7 +25,7 @@ static int event_elapsed(float *ms, void *start, void *stop)
 
 static perf_gpu_backend table;
 
-static PERF_ATTR_((__noinline__, __hot__)) void calls(long n, void *stream)
+static __attribute__((__noinline__, __hot__)) void calls(long n, void *stream)
 {
     int status = 0;
 
@@ -37,7 +37,7 @@ static PERF_ATTR_((__noinline__, __hot__)) void calls(long n, void *stream)
     }
 }
 
-static PERF_ATTR_((__noinline__, __hot__)) void asks(long n)
+static __attribute__((__noinline__, __hot__)) void asks(long n)
 {
     float ms;
 
@@ -48,7 +48,7 @@ static PERF_ATTR_((__noinline__, __hot__)) void asks(long n)
     }
 }
 
-static PERF_ATTR_((__noinline__, __hot__)) void scopes(long n, void *stream)
+static __attribute__((__noinline__, __hot__)) void scopes(long n, void *stream)
 {
 #if defined(NESTED)                             /* and of different names */
     for (; n; n -= 2) {

@@ -1018,7 +1018,7 @@ static bool save(bool complete)
             multiprocessors, mhz);
     for (size_t i = 0; i < rows.size(); i++) {
         fprintf(f, "%s\n    {\"name\": %s, \"value\": ", i ? "," : "", quoted(rows[i].name).c_str());
-        if (perf_is_finite_(rows[i].value))
+        if (isfinite(rows[i].value))
             fprintf(f, "%.9g", rows[i].value);
         else
             fprintf(f, "null");

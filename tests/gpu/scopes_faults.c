@@ -13,6 +13,7 @@
 #include "wiped.h"
 
 #include <pthread.h>
+#include "../numbers.h"
 
 #if defined(UNWIPED)                    /* as before Linux 4.14, and in qemu */
 int madvise(void *p, size_t bytes, int advice);
@@ -808,7 +809,7 @@ static uint64_t seed = UINT64_C(0x9e3779b97f4a7c15);
 
 static uint64_t below(uint64_t n)
 {
-    return perf_random_(&seed) % n;
+    return check_random(&seed) % n;
 }
 
 /* Scopes of three streams, nested and not, short and long, fetched at any time: each is found, with its length, and lies

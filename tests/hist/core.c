@@ -3,9 +3,9 @@
 #include "samples.h"
 #include "../check.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include "../numbers.h"
 
 #define N 100000
 
@@ -20,7 +20,7 @@ static perf_hist *make(int bits, int bytes, uint64_t highest)
     void          *mem;
 
     if (bits == 0)
-        return PERF_CAST_(perf_hist *, calloc(1, sizeof(perf_hist)));
+        return (perf_hist *)(calloc(1, sizeof(perf_hist)));
     o.bits = bits;
     o.counter_bytes = bytes;
     o.highest = highest;
@@ -39,7 +39,7 @@ static uint64_t kept_sum(const perf_hist *h)
 
 static int bits_of(const perf_hist *h)
 {
-    return PERF_CAST_(int, perf_hist_shape_of_(h).bits);
+    return (int)(perf_hist_shape_of_(h).bits);
 }
 
 static size_t cell_bytes(const perf_hist *h)
@@ -55,8 +55,8 @@ static size_t size_of(const perf_hist *h)
 
 static double near_rank(double q, size_t n)
 {
-    size_t rank = PERF_CAST_(size_t, perf_hist_rank_(q, n));
-    return PERF_CAST_(double, sorted[rank - 1]);
+    size_t rank = (size_t)perf_hist_rank_(q, n);
+    return (double)sorted[rank - 1];
 }
 
 static void buckets_nest(void)
@@ -80,7 +80,7 @@ static void buckets_nest(void)
             CHECK(width == 1 || width << s.bits <= lower, "bits %d: width at %llu", bits,
                   (unsigned long long)v);
             if (!(v >> 53) && v >> s.bits) {    /* the inlined record takes this other way         */
-                uint64_t u = perf_bits_(PERF_CAST_(double, v)) >> (52 - s.bits);
+                uint64_t u = check_bits((double)v) >> (52 - s.bits);
                 u -= bits ? (1022u + s.bits) << s.bits : 1023u << s.bits;
                 CHECK(u == index, "bits %d: double index of %llu", bits, (unsigned long long)v);
             }
@@ -106,7 +106,7 @@ static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v
     size_t              i;
     perf_status         st;
 
-    bound = 1.0 / PERF_CAST_(double, 2 << bits);
+    bound = 1.0 / (double)(2 << bits);
     st = perf_hist_quantiles(h, q, 16, out);
     CHECK(st == PERF_OK, "%s: %s", name, perf_status_text(st));
     for (i = 0; i < 16; i++) {
@@ -115,13 +115,13 @@ static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v
               out[i], want);
         CHECK(out[i] == perf_hist_quantile(h, q[i]), "%s q %g: alone", name, q[i]);
     }
-    CHECK(out[0] == PERF_CAST_(double, sorted[0]) && out[12] == PERF_CAST_(double, sorted[n - 1]),
+    CHECK(out[0] == (double)sorted[0] && out[12] == (double)sorted[n - 1],
           "%s: extremes", name);
     for (i = 0; i < n; i++)
-        exact_mean += PERF_CAST_(double, v[i]);
-    exact_mean /= PERF_CAST_(double, n);
+        exact_mean += (double)v[i];
+    exact_mean /= (double)n;
     for (i = 0; i < n; i++) {
-        double d = PERF_CAST_(double, v[i]) - exact_mean;
+        double d = (double)v[i] - exact_mean;
         exact_var += d * d;
     }
     if (kept_sum(h)) {
@@ -129,7 +129,7 @@ static void one_against_sorted(const char *name, perf_hist *h, const uint64_t *v
         CHECK((e < 0 ? -e : e) < 1e-12, "%s: mean off by %g", name, e);
     }
     if (bits >= 10) {
-        double e = perf_hist_std(h) / perf_sqrt(exact_var / PERF_CAST_(double, n - 1)) - 1.0;
+        double e = perf_hist_std(h) / perf_sqrt(exact_var / (double)(n - 1)) - 1.0;
         CHECK((e < 0 ? -e : e) < 1e-3, "%s: std off by %g", name, e);
     }
     CHECK(perf_hist_count(h) == n, "%s: count", name);
@@ -221,10 +221,10 @@ static void strange_values(void)
           "NULL");
     CHECK(perf_hist_rank(NULL, 9) == 0 && perf_hist_rank(h, 9) == 0, "NULL");
 
-    perf_hist_add_double(h, PERF_NAN_);
+    perf_hist_add_double(h, CHECK_NAN);
     perf_hist_add_double(h, -1.0);
-    perf_hist_add_double(h, -PERF_INF_);
-    perf_hist_add(h, PERF_CAST_(uint64_t, PERF_CAST_(int64_t, -5)));
+    perf_hist_add_double(h, -CHECK_INF);
+    perf_hist_add(h, (uint64_t)(int64_t)(-5));
     CHECK(perf_hist_count(h) == 0 && perf_hist_lost(h) == 4, "negative ones are lost");
     CHECK(perf_hist_quantile(h, 0.5) == PERF_HIST_NO_DATA, "only lost ones");
 
@@ -238,7 +238,7 @@ static void strange_values(void)
     CHECK(perf_hist_lost(h) == 5 && perf_hist_count(h) == 3, "half below zero is lost");
     perf_hist_add_double(h, 0.5);
     CHECK(perf_hist_max(h) == 1.0, "rounds up");
-    perf_hist_add_double(h, PERF_INF_);
+    perf_hist_add_double(h, CHECK_INF);
     perf_hist_add(h, UINT64_C(1) << 42);
     perf_hist_add(h, (UINT64_C(1) << 42) - 1);
     CHECK(perf_hist_over(h) == 2 && perf_hist_count(h) == 7, "above the range");
@@ -249,7 +249,7 @@ static void strange_values(void)
           "rank");
     st = perf_hist_quantiles(h, q, 2, out);
     CHECK(st == PERF_EINVAL && out[0] == 1.0 && out[1] == PERF_HIST_NO_DATA, "q out of range");
-    CHECK(perf_hist_quantile(h, PERF_NAN_) == PERF_HIST_NO_DATA, "q NaN");
+    CHECK(perf_hist_quantile(h, CHECK_NAN) == PERF_HIST_NO_DATA, "q NaN");
     CHECK(perf_hist_quantile(h, -0.01) == PERF_HIST_NO_DATA, "q < 0");
     CHECK(perf_hist_quantiles(NULL, q, 1, out) == PERF_EINVAL, "NULL");
 
@@ -306,7 +306,7 @@ static void options(void)
     o.bits = 3;
     o.highest = 1000;
     CHECK(!perf_hist_init(NULL, 4096, &o), "no memory");
-    CHECK(!perf_hist_init(PERF_PTR_(char *, mem) + 4, 1000, &o), "misaligned");
+    CHECK(!perf_hist_init((char *)mem + 4, 1000, &o), "misaligned");
     CHECK(!perf_hist_init(mem, perf_hist_bytes(&o) - 1, &o), "too small");
     h = perf_hist_init(mem, perf_hist_bytes(&o), &o);
     CHECK(h != NULL && size_of(h) == perf_hist_bytes(&o), "fits");
@@ -322,9 +322,9 @@ static void options(void)
     o.bits = 3;
     o.highest = 1000;
     CHECK(!perf_hist_attach(NULL, sizeof mem), "attach: no memory");
-    memmove(PERF_PTR_(char *, mem) + 4, mem, perf_hist_bytes(&o));
-    CHECK(!perf_hist_attach(PERF_PTR_(char *, mem) + 4, perf_hist_bytes(&o)), "attach: misaligned");
-    memmove(mem, PERF_PTR_(char *, mem) + 4, perf_hist_bytes(&o));
+    memmove((char *)mem + 4, mem, perf_hist_bytes(&o));
+    CHECK(!perf_hist_attach((char *)mem + 4, perf_hist_bytes(&o)), "attach: misaligned");
+    memmove(mem, (char *)mem + 4, perf_hist_bytes(&o));
     for (i = 0; i < 17; i++) {                  /* each wrong word of the head is seen             */
         uint64_t kept = mem[i];
         if (i < 4 || i >= 13) {
@@ -399,10 +399,10 @@ static void merging(void)
             perf_hist_reset(ba);
             perf_hist_reset(direct);
             CHECK(same_content(ba, direct), "reset");
-            for (i = 0; PERF_CAST_(size_t, i) < cell_bytes(ba); i++)
-                if (PERF_CAST_(const char *, perf_hist_peek_cells_(ba))[i])
+            for (i = 0; (size_t)i < cell_bytes(ba); i++)
+                if (((const char *)perf_hist_peek_cells_(ba))[i])
                     break;
-            CHECK(PERF_CAST_(size_t, i) == cell_bytes(ba), "all zero");
+            CHECK((size_t)i == cell_bytes(ba), "all zero");
             CHECK(perf_hist_merge(ba, ba) == PERF_EINVAL, "into itself");
             CHECK(perf_hist_merge(ba, NULL) == PERF_EINVAL, "NULL");
             CHECK(perf_hist_merge(NULL, ba) == PERF_EINVAL, "NULL");
@@ -542,7 +542,7 @@ static void walking(void)
         perf_hist_bucket w = PERF_ZERO;
         while (perf_hist_next(h, &w))
             want += w.lower <= v ? w.count : 0;
-        CHECK(perf_hist_rank(h, PERF_CAST_(double, v)) == want, "rank of %lu", v);
+        CHECK(perf_hist_rank(h, (double)v) == want, "rank of %lu", v);
     }
     free(h);
     {                                           /* values that a reset has taken since they were counted */
@@ -585,8 +585,8 @@ static void limits(void)
     perf_hist_add_double(wide, 9.21e18);
     CHECK(perf_hist_max(wide) == 9.21e18 && perf_hist_over(wide) == 0, "%.17g", perf_hist_max(wide));
     perf_hist_add_double(wide, 1e19);
-    perf_hist_add_double(wide, perf_from_bits_(UINT64_C(0x7ff0000000000000)));
-    perf_hist_add_double(&fixed_a, perf_from_bits_(UINT64_C(0x7ff0000000000000)));
+    perf_hist_add_double(wide, check_from_bits(UINT64_C(0x7ff0000000000000)));
+    perf_hist_add_double(&fixed_a, check_from_bits(UINT64_C(0x7ff0000000000000)));
     CHECK(perf_hist_count(wide) == 3 && perf_hist_max(wide) == 9223372036854775807.0, "%.17g",
           perf_hist_max(wide));
     CHECK(perf_hist_over(&fixed_a) == PERF_HIST_BULK_ + 6, "infinity is above the range");
@@ -598,7 +598,7 @@ static void limits(void)
 /* What a layout cannot be, window by window and option by option; sums and ranks at the ends of numbers. */
 static void ends(void)
 {
-    const double   inf = perf_from_bits_(UINT64_C(0x7ff0000000000000)), nan = inf - inf;
+    const double   inf = check_from_bits(UINT64_C(0x7ff0000000000000)), nan = inf - inf;
     const double   unit[] = {-1.0, inf, nan, 5e-324};
     const int      bytes[] = {-4, 3, 6, 12, 16};
     const uint64_t lo[] = {1, 99, 1000, 1001, 500, 500, 64}, width[] = {1, 1, 2, 1, 502, UINT64_MAX, 937};
@@ -700,7 +700,7 @@ static void random_programs(void)
     int program, step;
 
     for (program = 0; program < 200; program++) {
-        int        bits = PERF_CAST_(int, rng_below(&r, 13)), bytes = rng_below(&r, 2) ? 4 : 8;
+        int        bits = (int)rng_below(&r, 13), bytes = rng_below(&r, 2) ? 4 : 8;
         perf_hist *h = make(bits, bytes, 0), *other = make(bits, bytes, 0);
         size_t     n = 0, i;
 
@@ -736,14 +736,14 @@ static void random_programs(void)
             case 5:                             /* there and back: closes the windows              */
                 perf_hist_reset(other);
                 perf_hist_add_n(other, v, 1);
-                if (n && v < PERF_CAST_(uint64_t, perf_hist_max(h)) &&
-                    v > PERF_CAST_(uint64_t, perf_hist_min(h))) {
-                    uint64_t max = PERF_CAST_(uint64_t, perf_hist_max(h));
-                    uint64_t min = PERF_CAST_(uint64_t, perf_hist_min(h));
+                if (n && v < (uint64_t)perf_hist_max(h) &&
+                    v > (uint64_t)perf_hist_min(h)) {
+                    uint64_t max = (uint64_t)perf_hist_max(h);
+                    uint64_t min = (uint64_t)perf_hist_min(h);
                     CHECK(perf_hist_merge(h, other) == PERF_OK, "merge");
                     CHECK(perf_hist_subtract(h, other) == PERF_OK, "subtract");
-                    CHECK(PERF_CAST_(uint64_t, perf_hist_max(h)) == max &&
-                              PERF_CAST_(uint64_t, perf_hist_min(h)) == min, "extremes kept");
+                    CHECK((uint64_t)perf_hist_max(h) == max &&
+                              (uint64_t)perf_hist_min(h) == min, "extremes kept");
                 }
                 break;
             default:
@@ -756,12 +756,12 @@ static void random_programs(void)
             memcpy(sorted, values, n * sizeof *values);
             qsort(sorted, n, sizeof *sorted, by_value);
             CHECK(perf_hist_count(h) == n, "program %d: count", program);
-            CHECK(perf_hist_max(h) == PERF_CAST_(double, sorted[n - 1]), "program %d: max", program);
-            CHECK(perf_hist_min(h) == PERF_CAST_(double, sorted[0]), "program %d: min", program);
+            CHECK(perf_hist_max(h) == (double)sorted[n - 1], "program %d: max", program);
+            CHECK(perf_hist_min(h) == (double)sorted[0], "program %d: min", program);
             for (i = 0; i <= 10; i++) {
-                double q = PERF_CAST_(double, i) / 10.0, got = perf_hist_quantile(h, q);
+                double q = (double)i / 10.0, got = perf_hist_quantile(h, q);
                 double want = near_rank(q, n), err = got > want ? got - want : want - got;
-                CHECK(err <= want / PERF_CAST_(double, 2 << bits_of(h)), "program %d: q %g: %g for %g",
+                CHECK(err <= want / (double)(2 << bits_of(h)), "program %d: q %g: %g for %g",
                       program, q, got, want);
             }
         }

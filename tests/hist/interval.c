@@ -3,6 +3,7 @@
 #include "samples.h"
 #include "../check.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 enum { RUNS = 1000 };
@@ -12,7 +13,7 @@ static double    sorted[5000];
 
 static int ascending(const void *a, const void *b)
 {
-    double x = *PERF_CAST_(const double *, a), y = *PERF_CAST_(const double *, b);
+    double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
 }
 
@@ -28,7 +29,7 @@ static void coverage(size_t n, double p, uint64_t seed)
         perf_hist_reset(&h);
         for (i = 0; i < n; i++) {
             uint64_t x = lognormal(&r);
-            sorted[i] = PERF_CAST_(double, x);
+            sorted[i] = (double)x;
             perf_hist_add(&h, x);
         }
         qsort(sorted, n, sizeof *sorted, ascending);
@@ -58,15 +59,15 @@ int main(void)
     printf("seeds 241..249\n");
     for (i = 0; i < 3; i++)
         for (k = 0; k < 3; k++)
-            coverage(n[i], p[k], PERF_CAST_(uint64_t, 241 + 3 * i + k));
+            coverage(n[i], p[k], (uint64_t)(241 + 3 * i + k));
     perf_hist_reset(&h);
     q = perf_hist_quantile_interval(&h, 0.5, 0.95);
-    CHECK(perf_is_nan_(q.estimate) && perf_is_nan_(q.low), "no values");
+    CHECK(isnan(q.estimate) && isnan(q.low), "no values");
     perf_hist_add(&h, 7);
     q = perf_hist_quantile_interval(&h, 0.5, 0.95);
     CHECK(q.estimate <= 7.0 && q.low < -1e300 && q.high > 1e300, "one value bounds nothing");
-    CHECK(perf_is_nan_(perf_hist_quantile_interval(&h, 2.0, 0.95).low), "p out of range");
-    CHECK(perf_is_nan_(perf_hist_quantile_interval(NULL, 0.5, 0.95).low), "NULL");
+    CHECK(isnan(perf_hist_quantile_interval(&h, 2.0, 0.95).low), "p out of range");
+    CHECK(isnan(perf_hist_quantile_interval(NULL, 0.5, 0.95).low), "NULL");
     perf_hist_add_n(&h, 9, UINT64_C(1) << 60);  /* ranks beyond a double's digits                   */
     q = perf_hist_quantile_interval(&h, 0.5, 0.95);
     CHECK(q.low >= 7.0 && q.high <= 9.0, "2^60 values");

@@ -81,7 +81,7 @@ static void one_round(int way, uint64_t seed)
     for (i = 0; i < writers; i++) {
         pid[i] = fork();
         if (pid[i] == 0)
-            write_forever(h, way, seed + PERF_CAST_(uint64_t, i) * 1000);
+            write_forever(h, way, seed + (uint64_t)i * 1000);
     }
     clock_gettime(CLOCK_MONOTONIC, &t0);
     for (;;) {
@@ -90,11 +90,11 @@ static void one_round(int way, uint64_t seed)
         check_snapshot(s, way, &seen);
         reads++;
         clock_gettime(CLOCK_MONOTONIC, &t);
-        seconds = PERF_CAST_(double, t.tv_sec - t0.tv_sec) +
-                  PERF_CAST_(double, t.tv_nsec - t0.tv_nsec) * 1e-9;
+        seconds = (double)(t.tv_sec - t0.tv_sec) +
+                  (double)(t.tv_nsec - t0.tv_nsec) * 1e-9;
         if (killed)
             break;
-        if (seconds > 0.1 + PERF_CAST_(double, seed % 7) * 0.013 && seen > 0) {
+        if (seconds > 0.1 + (double)(seed % 7) * 0.013 && seen > 0) {
             for (i = 0; i < writers; i++) {
                 kill(pid[i], SIGKILL);
                 waitpid(pid[i], NULL, 0);

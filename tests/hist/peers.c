@@ -43,7 +43,7 @@ static uint64_t h2_index(uint64_t v, unsigned p)
     if (v < linear)
         return v;
     power = floor_log2(v);
-    return linear + (PERF_CAST_(uint64_t, power - (p + 1)) << p) +
+    return linear + ((uint64_t)(power - (p + 1)) << p) +
            ((v - (UINT64_C(1) << power)) >> (power - p));
 }
 
@@ -82,7 +82,7 @@ int main(void)
         s.compact = 1;
         s.highest = UINT64_MAX >> 1;
         for (i = 0; i < 200000; i++) {
-            uint64_t v = i < 70000 ? PERF_CAST_(uint64_t, i) + 1 : rng_magnitude(&r, 63);
+            uint64_t v = i < 70000 ? (uint64_t)i + 1 : rng_magnitude(&r, 63);
             uint64_t ours = perf_hist_index_(&s, v);
             CHECK(ours == spdk_index(v, bits), "SPDK %u: %lu", bits, v);
             CHECK(ours == h2_index(v, bits), "H2 %u: %lu", bits, v);

@@ -19,7 +19,7 @@ static inline uint64_t rng_next(rng *r)
 
 static inline double rng_unit(rng *r)   /* in (0, 1) */
 {
-    return (PERF_CAST_(double, rng_next(r) >> 12) + 0.5) / 4503599627370496.0;
+    return ((double)(rng_next(r) >> 12) + 0.5) / 4503599627370496.0;
 }
 
 static inline uint64_t rng_below(rng *r, uint64_t n)
@@ -30,13 +30,13 @@ static inline uint64_t rng_below(rng *r, uint64_t n)
 /* Uniform in magnitude: every octave of [1, 2^bits) is as likely. */
 static inline uint64_t rng_magnitude(rng *r, unsigned bits)
 {
-    unsigned e = PERF_CAST_(unsigned, rng_below(r, bits));
+    unsigned e = (unsigned)rng_below(r, bits);
     return (UINT64_C(1) << e) | (rng_next(r) & ((UINT64_C(1) << e) - 1));
 }
 
 static inline uint64_t to_ns(double x)
 {
-    return x < 1.0 ? 1 : x > 3.6e12 ? UINT64_C(3600000000000) : PERF_CAST_(uint64_t, x);
+    return x < 1.0 ? 1 : x > 3.6e12 ? UINT64_C(3600000000000) : (uint64_t)x;
 }
 
 static inline uint64_t lognormal(rng *r)    /* median 10 us, sigma 0.8 */
@@ -57,7 +57,7 @@ static inline uint64_t pareto(rng *r)       /* tail index 1.2 from 1 us */
 
 static inline int by_value(const void *a, const void *b)
 {
-    uint64_t x = *PERF_CAST_(const uint64_t *, a), y = *PERF_CAST_(const uint64_t *, b);
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
     return (x > y) - (x < y);
 }
 

@@ -27,7 +27,7 @@ static void *owner(void *arg)
 
 static void *sharer(void *arg)
 {
-    rng r = {PERF_PTR_(uintptr_t, arg)};
+    rng r = {(uintptr_t)arg};
     int i;
 
     for (i = 0; i < N; i++) {
@@ -51,8 +51,8 @@ int main(void)
     small = perf_hist_init(malloc(bytes), bytes, &o);
     small_shared = perf_hist_init(malloc(bytes), bytes, &o);
     pthread_create(&t[0], NULL, owner, NULL);
-    pthread_create(&t[1], NULL, sharer, PERF_PTR_(void *, PERF_CAST_(uintptr_t, 81)));
-    pthread_create(&t[2], NULL, sharer, PERF_PTR_(void *, PERF_CAST_(uintptr_t, 82)));
+    pthread_create(&t[1], NULL, sharer, (void *)((uintptr_t)81));
+    pthread_create(&t[2], NULL, sharer, (void *)((uintptr_t)82));
     for (i = 0; i < 200; i++) {
         perf_hist_snapshot(&copy, &fixed);
         n[0] = perf_hist_count(&copy);

@@ -4,6 +4,7 @@
 #include "../check.h"
 
 #include <stdlib.h>
+#include "../numbers.h"
 
 static perf_hist fixed, other;
 
@@ -204,7 +205,7 @@ static void units(void)
     perf_hist_add_double(h, 0.3);
     perf_hist_add_double(h, 0.5);
     CHECK(perf_hist_rank(h, 0.3) == 1, "0.3 / 0.1 is 3");
-    o.unit = PERF_NAN_;
+    o.unit = CHECK_NAN;
     CHECK(perf_hist_bytes(&o) == 0, "NaN");
     o.unit = -1.0;
     CHECK(perf_hist_bytes(&o) == 0, "negative");
@@ -246,8 +247,8 @@ static void spread(void)
     perf_hist_reset(h);                         /* whole numbers about 48, buckets of two, sigma 2: */
     for (i = 32; i < 64; i++) {                 /* (2^2 - 1) / 12 of the variance are the buckets'  */
         static const double e = -0.125;
-        uint64_t n = PERF_CAST_(uint64_t, 1e6 * perf_exp(e * (i - 47.7) * (i - 47.7)) + 0.5);
-        perf_hist_add_n(h, PERF_CAST_(uint64_t, i), n);
+        uint64_t n = (uint64_t)(1e6 * perf_exp(e * (i - 47.7) * (i - 47.7)) + 0.5);
+        perf_hist_add_n(h, (uint64_t)i, n);
     }
     CHECK(near(perf_hist_std(h), 2.0, 1e-5), "Sheppard: %.9g", perf_hist_std(h));
     perf_hist_reset(h);                         /* midpoints further apart than the values          */
@@ -292,7 +293,7 @@ static void lists(void)
     }
     perf_hist_reset(&fixed);
     for (i = 1; i <= 100; i++)
-        perf_hist_add(&fixed, PERF_CAST_(uint64_t, i));
+        perf_hist_add(&fixed, (uint64_t)i);
     CHECK(perf_hist_quantile(&fixed, 0.07) < 7.5, "0.07 of 100 is rank 7");
 }
 
@@ -306,7 +307,7 @@ static void steps(void)
 
     perf_hist_reset(&fixed);
     for (i = 0; i <= 1000; i++)
-        perf_hist_add(&fixed, PERF_CAST_(uint64_t, i));
+        perf_hist_add(&fixed, (uint64_t)i);
     while (perf_hist_next_step(&fixed, &b, 100, 1.0)) {
         CHECK(b.upper == last + 100 && b.below == total, "linear %d", n);
         CHECK(b.count >= 95 && b.count <= 105, "linear %d: %lu", n, b.count);
@@ -334,11 +335,11 @@ static void steps(void)
               !perf_hist_next_step(&fixed, &b, 0, 1.0), "nothing to walk");
     perf_hist_reset(&fixed);
     for (i = 0; i <= 1000; i++)
-        perf_hist_add(&fixed, PERF_CAST_(uint64_t, i));
+        perf_hist_add(&fixed, (uint64_t)i);
     for (n = 0; perf_hist_next_level(&fixed, &l, 5); n++) {
         CHECK(l.quantile > level && l.value >= perf_hist_quantile(&fixed, l.quantile) - 4.0,
               "level %g: %g", l.quantile, l.value);
-        CHECK(PERF_CAST_(double, l.count) >= l.quantile * 1001.0 - 1e-9, "level %g", l.quantile);
+        CHECK((double)l.count >= l.quantile * 1001.0 - 1e-9, "level %g", l.quantile);
         level = l.quantile;
     }
     CHECK(level >= 1.0 && l.count == 1001 && l.value >= 1000.0 && n > 20, "%d levels", n);
@@ -354,7 +355,7 @@ static void window(void)
 
     for (k = 0; k < 5; k++) {
         for (i = 0; i < 1000; i++)
-            perf_hist_add(&live, 1000 * PERF_CAST_(uint64_t, k + 1) + rng_below(&r, 100));
+            perf_hist_add(&live, 1000 * (uint64_t)(k + 1) + rng_below(&r, 100));
         CHECK(perf_hist_snapshot(&now, &live) == PERF_OK, "snapshot");
         part[k] = now;
         CHECK(perf_hist_subtract(&part[k], &before) == PERF_OK, "interval");

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define LOOP(name, body)                                                                          \
-    static PERF_ATTR_((__noinline__)) void name(long n)                                           \
+    static __attribute__((__noinline__)) void name(long n)                                           \
     {                                                                                             \
         for (; n; n--) {                                                                          \
             body;                                                                                 \

@@ -2,7 +2,7 @@
 #include "perf.h"
 #include "scopes.h"
 
-PERF_ATTR_((__visibility__("default"))) in_module work;
+__attribute__((__visibility__("default"))) in_module work;
 void work(int n)
 {
     while (n--) {

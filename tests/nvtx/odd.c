@@ -22,6 +22,7 @@ void *mmap(void *to, size_t n, int may, int how, int file, off_t at)
 
 #include "perf_nvtx.h"
 #include "../check.h"
+#include "../numbers.h"
 
 enum { DEEP = 40000 };
 
@@ -93,8 +94,8 @@ int main(int argc, char **argv)
         pthread_join(other, NULL);
     for (i = 0; i < 4; i++)
         event("sman"[i]);
-    PERF_COUNT("none", PERF_INF_);
-    PERF_COUNT("none", -PERF_INF_);
+    PERF_COUNT("none", CHECK_INF);
+    PERF_COUNT("none", -CHECK_INF);
     PERF_COUNT("two", 2.0);
     CHECK(perf_nvtx_start() == PERF_OK, "again");
     CHECK(perf_error() == PERF_OK, "%s", perf_status_text(perf_error()));

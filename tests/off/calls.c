@@ -32,6 +32,6 @@ unsigned sum_of(const unsigned *v, int n)
     ON(perf_lap_end(&lap, "lap");)
     ON(perf_scope_end(&whole);)
     ON(perf_scope_end(&whole);)
-    ON(perf_scope_end(PERF_NULL_);)
+    ON(perf_scope_end(NULL);)
     return sum;
 }

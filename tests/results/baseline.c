@@ -13,6 +13,7 @@ static uint64_t fake_clock(void)
 #include "perf_results.h"
 
 #include "check.h"
+#include "numbers.h"
 
 enum { NAMES = 5, SLICES = 40 };
 
@@ -299,7 +300,7 @@ static void cases(void)
     b = check_now(&r, "memory down >= 5 %");
     CHECK(b.status == PERF_EINVAL && !b.entries, "%s", perf_status_text(b.status));
     perf_baseline_free(&b);
-    o.accept.confidence = PERF_NAN_;
+    o.accept.confidence = CHECK_NAN;
     b = perf_baseline_check(path, &o);
     CHECK(b.status == PERF_EINVAL, "%s", perf_status_text(b.status));
     perf_baseline_free(&b);
@@ -515,11 +516,11 @@ static void process(void)
         perf_reset();
         for (i = 0; i < 200; i++) {
             PERF_SCOPE("step");
-            now_ns += 5000 * slow + perf_random_(&rng[0]) % 1000;
+            now_ns += 5000 * slow + check_random(&rng[0]) % 1000;
         }
         for (i = 0; i < 200; i++) {
             PERF_SCOPE("same");
-            now_ns += 10000 + perf_random_(&rng[0]) % 1000;
+            now_ns += 10000 + check_random(&rng[0]) % 1000;
         }
         snprintf(id, sizeof id, "%d", k);
         r.time_s = 1.79e9 + k * 60;
@@ -835,7 +836,7 @@ int main(int argc, char **argv)
     }
     printf("seed %lu\n", (unsigned long)seed);
     for (i = 0; i < 4; i++)
-        rng[i] = perf_random_(&s);
+        rng[i] = check_random(&s);
     snprintf(dir, sizeof dir, "%s", argv[1]);
     reader();
     cases();

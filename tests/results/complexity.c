@@ -2,13 +2,14 @@
 #include "perf_main.h"
 
 #include "check.h"
+#include "numbers.h"
 #include <string.h>
 
 static uint64_t state = 20261121;
 
 static double noise(double sd)
 {
-    return perf_exp(sd * perf_normal_quantile((double)(perf_random_(&state) >> 12) / 4503599627370496.0 +
+    return perf_exp(sd * perf_normal_quantile((double)(check_random(&state) >> 12) / 4503599627370496.0 +
                                               1e-12));
 }
 
@@ -87,7 +88,7 @@ int main(void)
     CHECK(c.rival != NULL || !strcmp(c.name, "O(n log n)") || !strcmp(c.name, "O(n)"), "%s", c.name);
     ns[2] = -1.0;
     CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "negative");
-    ns[2] = PERF_NAN_;
+    ns[2] = CHECK_NAN;
     CHECK(!strcmp(perf_complexity_fit(n, ns, 10).name, "no fit"), "NaN");
     ns[2] = 3.0;
     n[3] = -1.0;

@@ -331,7 +331,7 @@ static void reports(void)
     int              view;
 
     for (view = 0; view <= PERF_VIEW_DIAGNOSIS; view++) {
-        o.view = PERF_CAST_(perf_view, view);
+        o.view = (perf_view)view;
         (void)perf_report_text(text, sizeof text, &o);
         wrong(strnlen(text, sizeof text) == sizeof text, "a report without its end");
     }
@@ -339,7 +339,7 @@ static void reports(void)
     null = fopen("/dev/null", "wb");
     off--;
     for (view = 0; view <= PERF_VIEW_DIAGNOSIS; view++) {
-        o.view = PERF_CAST_(perf_view, view);
+        o.view = (perf_view)view;
         (void)perf_report_to(null, &o);
     }
     (void)perf_results_to(null, NULL);
@@ -352,7 +352,7 @@ static void reports(void)
 /* A stream; in the first round all that writes and reads files as well. */
 static void files(int round)
 {
-    perf_trace_part merged = {PERF_NULL_, PERF_NULL_, 0, 0};
+    perf_trace_part merged = {NULL, NULL, 0, 0};
     perf_baseline   b;
     FILE           *null;
     int             format, i;
@@ -363,7 +363,7 @@ static void files(int round)
     whole(path, perf_trace_save(path), 1, "perf_trace_save");
     for (format = 0; format < PERF_EXPORT_FORMATS_ && !round; format++) {
         old_file(path);
-        whole(path, perf_export_save(path, PERF_CAST_(perf_export_format, format), NULL),
+        whole(path, perf_export_save(path, (perf_export_format)format, NULL),
               format == PERF_EXPORT_GOOGLE, "perf_export_save");
     }
     old_file(part);
@@ -419,10 +419,10 @@ static int harness(const char *filter, const char *option, const char *value)
     words[n++] = most;
     words[n++] = quiet;
     words[n++] = what;
-    words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, filter));
-    words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, option));
+    words[n++] = (char *)(uintptr_t)filter;
+    words[n++] = (char *)(uintptr_t)option;
     if (value)
-        words[n++] = PERF_CAST_(char *, PERF_PTR_(uintptr_t, value));
+        words[n++] = (char *)(uintptr_t)value;
     words[n] = NULL;
     return perf_main_run_(n, words);
 }

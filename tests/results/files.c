@@ -95,7 +95,7 @@ static int leftovers(const char *folder)
 enum { WAYS = 8 };
 static perf_status way(int i, const char *to)
 {
-    perf_trace_part part = {PERF_NULL_, PERF_NULL_, 0, 0};
+    perf_trace_part part = {NULL, NULL, 0, 0};
     perf_status     status;
 
     switch (i) {
@@ -283,7 +283,7 @@ static void merged(void)
     size_t i, bad;
 
     for (i = 0; i < sizeof c / sizeof *c; i++) {
-        perf_trace_part part = {PERF_NULL_, PERF_NULL_, 0, 0};
+        perf_trace_part part = {NULL, NULL, 0, 0};
         perf_status     status;
         part.path = in(path, "letter.txt");
         put(path, c[i].text, c[i].n);
@@ -338,7 +338,7 @@ static void odd(void)
         perf_status read;
     } c[] = {{"fifo", PERF_EIO}, {"folder", PERF_EIO}, {"socket", PERF_EIO}, {"loop", PERF_ENODATA},
              {"held", PERF_EIO}, {"/dev/zero", PERF_EIO}};
-    perf_trace_part    part = {PERF_NULL_, PERF_NULL_, 0, 0};
+    perf_trace_part    part = {NULL, NULL, 0, 0};
     struct sockaddr_un at = {AF_UNIX, ""};
     char               result[500], text[70000];
     size_t             i, bad;

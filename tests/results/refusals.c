@@ -1,7 +1,6 @@
 /* refusals.c DIR: what every call does with what it cannot use: nothing to write to, no values, numbers
  * that are none, texts with mistakes, a lock that this very thread holds (a signal handler's case). */
 #define _DEFAULT_SOURCE 1
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #define PERF_DIAGNOSIS 1
@@ -15,6 +14,7 @@
 #include "perf_trace.h"
 
 #include "time/rows.h"
+#include "../numbers.h"
 
 static char        path[500];
 static const char *dir = ".";
@@ -47,7 +47,7 @@ static void texts(void)
               !strcmp(perf_decision_text(PERF_INCONCLUSIVE), "INCONCLUSIVE"),
           "decisions");
     CHECK(!*perf_verdict_text(NULL) && !*perf_result_text(NULL), "NULL has no text");
-    perf_putf_(&o, "%.1f %.1f %.1f %c", PERF_INF_, -PERF_INF_, PERF_NAN_, 'x');
+    perf_putf_(&o, "%.1f %.1f %.1f %c", CHECK_INF, -CHECK_INF, CHECK_NAN, 'x');
     CHECK(!strcmp(text, "inf -inf nan x"), "%s", text);
 }
 
@@ -94,7 +94,7 @@ static void characters(void)
 
 static int is_nan(perf_interval r)
 {
-    return perf_is_nan_(r.low) && perf_is_nan_(r.estimate) && perf_is_nan_(r.high);
+    return isnan(r.low) && isnan(r.estimate) && isnan(r.high);
 }
 
 static void numbers(void)
@@ -106,28 +106,28 @@ static void numbers(void)
     perf_summary  s;
     perf_verdict  v;
 
-    CHECK(perf_is_nan_(perf_log(-1)) && perf_is_nan_(perf_erfc(NAN)) &&
-              perf_is_nan_(perf_normal_quantile(1.5)),
+    CHECK(isnan(perf_log(-1)) && isnan(perf_erfc(NAN)) &&
+              isnan(perf_normal_quantile(1.5)),
           "domain");
     CHECK(perf_erfc(-40) > 1.999 && perf_erfc(40) < 1e-300, "tails");
     CHECK(perf_normal_quantile(0) < -1e308 && perf_normal_quantile(1) > 1e308, "all of it");
-    CHECK(perf_is_nan_(perf_t_cdf(1, 0)) && perf_is_nan_(perf_t_cdf(NAN, 3)) &&
-              perf_is_nan_(perf_t_quantile(0.5, -1)) && perf_is_nan_(perf_t_quantile(2, 3)),
+    CHECK(isnan(perf_t_cdf(1, 0)) && isnan(perf_t_cdf(NAN, 3)) &&
+              isnan(perf_t_quantile(0.5, -1)) && isnan(perf_t_quantile(2, 3)),
           "Student");
     CHECK(fabs(perf_t_cdf(1.96, 1e16) - perf_normal_cdf(1.96)) < 1e-15,
           "Student at infinity is normal");
     CHECK(perf_t_cdf(-1e150, 2) >= 0 && perf_t_cdf(1e150, 2) > 1 - 1e-9, "Student far out");
-    CHECK(perf_is_nan_(perf_beta_cdf(0.5, -1, 2)) && perf_is_nan_(perf_beta_cdf(NAN, 1, 2)),
+    CHECK(isnan(perf_beta_cdf(0.5, -1, 2)) && isnan(perf_beta_cdf(NAN, 1, 2)),
           "beta");
     CHECK(perf_beta_cdf(0, 2, 2) <= 0 && perf_beta_cdf(1, 2, 2) >= 1, "beta's ends");
-    CHECK(perf_is_nan_(perf_binomial_cdf(NAN, 3, 0.5)) && perf_binomial_cdf(-1, 3, 0.5) <= 0 &&
+    CHECK(isnan(perf_binomial_cdf(NAN, 3, 0.5)) && perf_binomial_cdf(-1, 3, 0.5) <= 0 &&
               perf_binomial_cdf(3, 3, 0.5) >= 1,
           "binomial");
     CHECK(!perf_quantile_min_count(0, 0.95) && !perf_quantile_min_count(1, 0.95) &&
               !perf_quantile_min_count(0.5, NAN) && perf_quantile_min_count(0.5, 0.95) == 6,
           "fewest values");
-    CHECK(perf_is_nan_(perf_quantile(x, 0, 0.5)) && perf_is_nan_(perf_quantile(x, 8, 1.5)) &&
-              perf_is_nan_(perf_quantile(NULL, 3, 0.5)),
+    CHECK(isnan(perf_quantile(x, 0, 0.5)) && isnan(perf_quantile(x, 8, 1.5)) &&
+              isnan(perf_quantile(NULL, 3, 0.5)),
           "quantile");
     CHECK(is_nan(perf_quantile_interval(NULL, 3, 0.5, 0)) &&
               is_nan(perf_quantile_interval(x, 8, 2, 0)),
@@ -163,12 +163,12 @@ static void numbers(void)
     CHECK(a.compared == 4 && fabs(a.max_abs - 1) < 1e-12, "NaN for NaN agrees: %g of %d", a.max_abs,
           (int)a.compared);
     a = perf_accuracy_f64(x, odd, 4);
-    CHECK(a.compared == 4 && perf_is_nan_(a.max_abs) && perf_is_nan_(a.max_ulp),
+    CHECK(a.compared == 4 && isnan(a.max_abs) && isnan(a.max_ulp),
           "NaN for a number does not");
     a = perf_accuracy_f64(x, NULL, 4);
-    CHECK(!a.compared && perf_is_nan_(a.max_rel), "nothing compared");
+    CHECK(!a.compared && isnan(a.max_rel), "nothing compared");
     a = perf_accuracy_f32(NULL, NULL, 4);
-    CHECK(!a.compared && perf_is_nan_(a.max_rel), "nothing compared");
+    CHECK(!a.compared && isnan(a.max_rel), "nothing compared");
     CHECK(!perf_accuracy_ok(NULL, NULL) && !perf_accuracy_ok(&a, NULL), "nothing is not enough");
 }
 
@@ -185,24 +185,24 @@ static void ends(void)
     perf_seq            seq;
     size_t              i;
 
-    CHECK(perf_is_nan_(perf_log(NAN)) && perf_log(-0.0) < -1e308 && perf_log(0.0) < -1e308, "log");
-    CHECK(perf_is_nan_(perf_log1p(-2)) && fabs(perf_log1p(1e301) / perf_log(1e301) - 1) < 1e-12, "log1p");
-    CHECK(perf_is_nan_(perf_beta_cdf(-0.1, 2, 2)) && perf_is_nan_(perf_beta_cdf(1.1, 2, 2)) &&
-              perf_is_nan_(perf_beta_cdf(0.5, INFINITY, 2)) && perf_is_nan_(perf_beta_cdf(0.5, 2, 0)),
+    CHECK(isnan(perf_log(NAN)) && perf_log(-0.0) < -1e308 && perf_log(0.0) < -1e308, "log");
+    CHECK(isnan(perf_log1p(-2)) && fabs(perf_log1p(1e301) / perf_log(1e301) - 1) < 1e-12, "log1p");
+    CHECK(isnan(perf_beta_cdf(-0.1, 2, 2)) && isnan(perf_beta_cdf(1.1, 2, 2)) &&
+              isnan(perf_beta_cdf(0.5, INFINITY, 2)) && isnan(perf_beta_cdf(0.5, 2, 0)),
           "beta");
-    CHECK(perf_is_nan_(perf_binomial_cdf(1, -1, 0.5)) && perf_is_nan_(perf_binomial_cdf(1, 3, 2)) &&
-              perf_is_nan_(perf_binomial_cdf(1, 3, -1)) && perf_is_nan_(perf_binomial_cdf(1, INFINITY, 0.5)) &&
+    CHECK(isnan(perf_binomial_cdf(1, -1, 0.5)) && isnan(perf_binomial_cdf(1, 3, 2)) &&
+              isnan(perf_binomial_cdf(1, 3, -1)) && isnan(perf_binomial_cdf(1, INFINITY, 0.5)) &&
               perf_binomial_cdf(1e17, 1e17, 0.5) >= 1 &&
               perf_binomial_cdf(INFINITY, 7, 0.5) >= 1 && perf_binomial_cdf(6e16, 1e17, 0.5) > 0.999 &&
               perf_binomial_cdf(4e16, 1e17, 0.5) < 0.001 && perf_binomial_cdf(-INFINITY, 7, 0.5) <= 0,
           "binomial");
-    CHECK(fabs(perf_quantile(small, 2, 0.5)) < 1e-300 && perf_is_finite_(perf_quantile(small, 2, 0.25)),
+    CHECK(fabs(perf_quantile(small, 2, 0.5)) < 1e-300 && isfinite(perf_quantile(small, 2, 0.25)),
           "a distance that is no number");
     CHECK(is_nan(perf_quantile_interval(x, 4, 0.5, NAN)) && is_nan(perf_quantile_interval(x, 4, -1, 0)) &&
               is_nan(perf_quantile_interval_series(x, 4, 0.5, 0)) && is_nan(perf_quantile_interval_series(x, 4, 0, 0)) &&
               is_nan(perf_mean_interval(x, 4, NAN)),
           "intervals");
-    CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || perf_is_finite_(perf_seq_interval(infinite, 3, 0).high),
+    CHECK(perf_seq_interval(infinite, 3, 0).high > 1e308 || isfinite(perf_seq_interval(infinite, 3, 0).high),
           "an infinite ratio tells nothing");
     CHECK(perf_seq_init(&seq, NULL, NAN, 0) == PERF_EINVAL && perf_seq_init(&seq, NULL, 0, NAN) == PERF_EINVAL &&
               perf_seq_init(&seq, NULL, 0, -1) == PERF_EINVAL && perf_seq_init(NULL, NULL, 0, 0) == PERF_EINVAL,
@@ -212,7 +212,7 @@ static void ends(void)
     a = perf_accuracy_f64(zero, some, 1);
     CHECK(a.max_rel > 1e308 && fabs(a.max_abs - 1e-3) < 1e-12, "something for nothing: %g", a.max_rel);
     a = perf_accuracy_f64(bad, bad + 2, 1);
-    CHECK(perf_is_nan_(a.max_abs), "NaN for a number");
+    CHECK(isnan(a.max_abs), "NaN for a number");
     a = perf_accuracy_f64(zero, zero, 1);
     CHECK(a.max_abs <= 0 && a.max_rel <= 0 && a.max_ulp <= 0, "the same");
     a = perf_accuracy_f64(NULL, x, 4);
@@ -1001,7 +1001,7 @@ static void odd_marks(void)
     perf_race_name(&r, 1, "too late");
     CHECK(!strcmp(e.entry[1].name, "second"), "'%s'", e.entry[1].name);
     ab = perf_ab_begin("checked", &o);
-    a.max_abs = PERF_NAN_;
+    a.max_abs = CHECK_NAN;
     perf_ab_accuracy(&ab, a);
     perf_race_name(&ab, 0, "a duel has no names");
     while ((v = perf_ab_next(&ab)) >= 0)

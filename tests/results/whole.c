@@ -11,6 +11,7 @@ static void *other_rate(size_t size);
 #include "perf_export.h"
 
 #include "check.h"
+#include "numbers.h"
 
 enum { SCOPES = 300, RUNS = 12 };
 
@@ -27,7 +28,7 @@ static void *other_rate(size_t size)
     rates++;
     for (i = 0; i < sizeof sample / sizeof sample[0]; i++)
         sample[i] = rate[rates % 5];
-    PERF_SET_(&perf_anchor_v1_.clock.tick_ns, perf_bits_(rate[rates % 5]));
+    PERF_SET_(&perf_anchor_v1_.clock.tick_ns, check_bits(rate[rates % 5]));
     PERF_SET_(&perf_anchor_v1_.clock.length, UINT64_MAX / 4);
     return malloc(size);
 }
@@ -184,7 +185,7 @@ static void moving(void)
     }
     perf_count("enormous", 1.7e308);
     perf_count("enormous", -1.7e308);
-    perf_count("infinite", PERF_INF_);
+    perf_count("infinite", CHECK_INF);
     status = perf_baseline_add(path, NULL);
     CHECK(status == PERF_OK, "%s", perf_status_text(status));
     b = perf_baseline_check(path, NULL);

@@ -24,13 +24,14 @@ static void *test_malloc(size_t n)
 #include "perf_export.h"
 
 #include "check.h"
+#include "numbers.h"
 
 #define HOSTILE "quo\"te \\back\nline\ttab\x01 \xff\xc3( \xc3\xa9 a/b <&> {x=\"1\"} %d"
 
 static uint64_t state = 42;
 static uint64_t noise(uint64_t below)
 {
-    return perf_random_(&state) % below;
+    return check_random(&state) % below;
 }
 
 /* Iterations of 1,000 to 1,019 ns. */
@@ -240,8 +241,8 @@ static void failures(void)
     {
         double values[5];
         values[0] = 1.5;
-        values[1] = PERF_NAN_;
-        values[2] = PERF_INF_;
+        values[1] = CHECK_NAN;
+        values[2] = CHECK_INF;
         values[3] = -1.0;
         values[4] = 0.0;
         item.samples = values;

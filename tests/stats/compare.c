@@ -2,6 +2,7 @@
  * Random samples: the seed is printed and may be given as the first argument.                     */
 #include "perf_stats.h"
 #include "check.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -112,7 +113,7 @@ static void symmetry(void)
         ab = m % 2 ? perf_compare(a, 40, b, 30, &o) : perf_compare_pairs(a, b, 40, &o);
         ad = m % 2 ? perf_compare(a, 40, d, 30, &o) : perf_compare_pairs(a, d, 40, &o);
         CHECK(8.0 * ab.ratio.low - ad.ratio.low <= 1e-9 * ad.ratio.low && ad.ratio.low - 8.0 * ab.ratio.low <= 1e-9 * ad.ratio.low
-                  && (!perf_is_finite_(ab.ratio.high) || (8.0 * ab.ratio.high - ad.ratio.high < 1e-9 * ad.ratio.high &&
+                  && (!isfinite(ab.ratio.high) || (8.0 * ab.ratio.high - ad.ratio.high < 1e-9 * ad.ratio.high &&
                       ad.ratio.high - 8.0 * ab.ratio.high < 1e-9 * ad.ratio.high)),
               "metric %d of %s: [%.12g, %.12g], eight times [%.12g, %.12g]", m / 2, m % 2 ? "samples" : "pairs",
               ab.ratio.low, ab.ratio.high, ad.ratio.low, ad.ratio.high);
@@ -124,13 +125,13 @@ static void capped(void)
     double            a[40], b[40];
     perf_compare_opts o = perf_compare_opts_default();
     perf_verdict      v;
-    double            one = 1.0, off = 1.5, nan = PERF_NAN_;
+    double            one = 1.0, off = 1.5, nan = CHECK_NAN;
 
     make_pairs(a, b, 40, 0.3, 0.02);
     v = perf_compare(a, 40, b, 40, NULL);
     CHECK(v.decision == PERF_INCONCLUSIVE && (v.warnings & PERF_WARN_ORDER) &&
               v.ratio.high < 1.0 / 1.3, "a saved baseline decides nothing: %s", v.reason);
-    CHECK(v.pairs_needed == PERF_INF_, "and no number of values will: %g", v.pairs_needed);
+    CHECK(v.pairs_needed == CHECK_INF, "and no number of values will: %g", v.pairs_needed);
     o.design = PERF_DESIGN_RANDOM;
     v = perf_compare(a, 40, b, 40, &o);
     CHECK(v.decision == PERF_ACCEPT, "unless the order was random: %s", perf_verdict_text(&v));
@@ -158,7 +159,7 @@ static void capped(void)
  * hides outputs that were checked and are wrong.                                                 */
 static void guards(void)
 {
-    const double nan = PERF_NAN_;
+    const double nan = CHECK_NAN;
     const struct {
         const char    *what;
         perf_tolerance limit;
@@ -242,7 +243,7 @@ static void bad_input(void)
     o.confidence = 2.0;
     v = perf_compare_pairs(a, b, 50, &o);
     CHECK(v.status == PERF_EINVAL, "confidence 2");
-    o.confidence = PERF_NAN_;
+    o.confidence = CHECK_NAN;
     v = perf_compare_pairs(a, b, 50, &o);
     CHECK(v.status == PERF_EINVAL, "confidence NaN");
     o.confidence = 0.0;
@@ -278,14 +279,14 @@ static void bad_input(void)
     CHECK(s.count == 0 && s.status == PERF_EINVAL, "NULL sample");
     s = perf_summarize(a, 0);
     CHECK(s.count == 0 && s.status == PERF_ENODATA && s.p50 == 0.0, "empty sample");
-    a[0] = PERF_NAN_;
+    a[0] = CHECK_NAN;
     a[1] = -5.0;
-    a[2] = PERF_INF_;
+    a[2] = CHECK_INF;
     s = perf_summarize(a, 50);
     CHECK(s.excluded == 3 && s.count == 47 && (s.warnings & PERF_WARN_BAD_VALUES), "bad values counted");
     s = perf_summarize(a, 3);
     CHECK(s.count == 0 && s.status == PERF_ENODATA && s.excluded == 3, "only bad values");
-    CHECK(perf_quantile(a, 0, 0.5) != 0.0 && perf_is_nan_(perf_quantile(b, 5, 1.5)), "quantile");
+    CHECK(perf_quantile(a, 0, 0.5) != 0.0 && isnan(perf_quantile(b, 5, 1.5)), "quantile");
     CHECK(strcmp(perf_status_text((perf_status)999), "unknown status") == 0, "status text");
     CHECK(perf_verdict_text(NULL)[0] == '\0', "NULL verdict");
     perf_verdict_guard(NULL, NULL);
@@ -295,9 +296,9 @@ static void accuracy(void)
 {
     const double   ref[4] = {1.0, -2.0, 0.0, 1e-300}, near[4] = {1.0 + 2.3e-16, -2.0, 0.0, 1e-300};
     const double   zeros[2] = {0.0, -0.0}, minus[2] = {-0.0, 0.0};
-    const double   inf[1] = {PERF_INF_}, same_inf[1] = {PERF_INF_}, neg_inf[1] = {-PERF_INF_};
+    const double   inf[1] = {CHECK_INF}, same_inf[1] = {CHECK_INF}, neg_inf[1] = {-CHECK_INF};
     const float    f[2] = {1.0f, 2.0f}, g[2] = {1.0000001f, 2.0f};
-    const double   nan = PERF_NAN_, unknown[4] = {1.0, 0.0, PERF_NAN_, 1.0};
+    const double   nan = CHECK_NAN, unknown[4] = {1.0, 0.0, CHECK_NAN, 1.0};
     perf_accuracy  a;
     perf_tolerance t = PERF_ZERO;
     int            i;
@@ -315,7 +316,7 @@ static void accuracy(void)
     a = perf_accuracy_f64(inf, same_inf, 1);
     CHECK(perf_accuracy_ok(&a, NULL), "the same infinity");
     a = perf_accuracy_f64(inf, neg_inf, 1);
-    CHECK(!perf_accuracy_ok(&a, &t) && perf_is_nan_(a.max_abs), "another infinity");
+    CHECK(!perf_accuracy_ok(&a, &t) && isnan(a.max_abs), "another infinity");
     a = perf_accuracy_f64(NULL, ref, 4);
     CHECK(!perf_accuracy_ok(&a, &t) && a.compared == 0, "not evaluated");
     a.compared = 1;                             /* figures of one's own: any of them tells         */
@@ -335,7 +336,7 @@ static void accuracy(void)
         CHECK(a.max_ulp == x[i][2] && perf_accuracy_ok(&a, NULL) == 0, "%g to %g: %g steps", x[i][0], x[i][1], a.max_ulp);
     }
     a = perf_accuracy_f64(unknown, unknown + 2, 2);
-    CHECK(perf_is_nan_(a.max_abs) && perf_is_nan_(a.max_rel) && perf_is_nan_(a.max_ulp), "what was NaN once stays it");
+    CHECK(isnan(a.max_abs) && isnan(a.max_rel) && isnan(a.max_ulp), "what was NaN once stays it");
     a = perf_accuracy_f64(&nan, &nan, 1);
     CHECK(a.compared == 1 && a.max_abs == 0.0 && a.max_ulp == 0.0 && perf_accuracy_ok(&a, NULL) == 1, "both say NaN");
     a = perf_accuracy_f64(ref, ref, 4);
@@ -381,7 +382,7 @@ static void sequential_edges(void)
     double        d[64] = {0};
     int           i;
 
-    bad.amount = PERF_NAN_;
+    bad.amount = CHECK_NAN;
     CHECK(perf_seq_init(NULL, &rule, 0.0, 0.0) == PERF_EINVAL, "NULL");
     CHECK(perf_seq_init(&s, &bad, 0.0, 0.0) == PERF_EINVAL, "rule without a number");
     for (i = 0; i < 2000; i++)                  /* more than doubles a stake can make                  */
@@ -390,7 +391,7 @@ static void sequential_edges(void)
     CHECK(perf_seq_init(&s, &rule, 0.0, -1.0) == PERF_EINVAL, "negative tick");
     CHECK(perf_seq_init(&s, NULL, 0.0, 0.0) == PERF_OK, "defaults");
     perf_seq_add(&s, 0.0, 1.0);
-    perf_seq_add(&s, 1.0, PERF_NAN_);
+    perf_seq_add(&s, 1.0, CHECK_NAN);
     CHECK(s.excluded == 2 && s.pairs == 0, "bad values counted, not used");
     for (i = 0; i < 64; i++)
         perf_seq_add(&s, 1.3, 1.0);             /* exactly on the threshold: a tie for ever       */
@@ -402,11 +403,11 @@ static void sequential_edges(void)
     CHECK(perf_seq_add(&s, 0.0, 1.0) == PERF_ACCEPT && perf_seq_add(&s, 1.0, 9.0) == PERF_ACCEPT &&
               s.decided_at == 7 && s.pairs == 8 && s.excluded == 1, "what is decided stays, and is told");
     q = perf_seq_interval(d, 0, 0.0);
-    CHECK(!perf_is_finite_(q.low) && !perf_is_finite_(q.high), "no data, no bounds");
+    CHECK(!isfinite(q.low) && !isfinite(q.high), "no data, no bounds");
     for (i = 0; i < 64; i++)
         d[i] = 0.01 * normal();
     q = perf_seq_interval(d, 6, 0.0);
-    CHECK(!perf_is_finite_(q.low) && !perf_is_finite_(q.high), "6 pairs, no bounds");
+    CHECK(!isfinite(q.low) && !isfinite(q.high), "6 pairs, no bounds");
     q = perf_seq_interval(d, 64, 0.0);
     CHECK(q.low < q.estimate && q.estimate < q.high && q.high - q.low < 0.03, "64 pairs: [%g, %g]",
           q.low, q.high);
@@ -423,7 +424,7 @@ static void monotone(void)
     static double a[4000], b[4000];
     double        factor;
     int           was = PERF_ACCEPT, n;
-    double        width = PERF_INF_;
+    double        width = CHECK_INF;
 
     make_pairs(a, b, 4000, 0.7, 0.05);
     for (factor = 1.05; factor < 2.0; factor *= 1.02) {
@@ -477,7 +478,7 @@ static void constants(void)
                                         UINT64_C(9817491932198370423), UINT64_C(4593380528125082431),
                                         UINT64_C(16408922859458223821)};
         uint64_t s = 1234567;
-        for (i = 0; i < 5 && perf_random_(&s) == want[i]; i++)
+        for (i = 0; i < 5 && check_random(&s) == want[i]; i++)
             ;
         CHECK(i == 5, "number %d", i);
     }
@@ -604,18 +605,18 @@ static void sorting(void)
         size_t nans = 0;
         n = 300 + (size_t)(uniform() * 2700.0);
         for (i = 0; i < n; i++) {
-            uint64_t bits = perf_random_(&state);
-            x[i] = kind % 4 ? perf_from_bits_(bits) : i % 3 ? 0.0 : i % 2 ? -0.0 : 5e-324;
+            uint64_t bits = check_random(&state);
+            x[i] = kind % 4 ? check_from_bits(bits) : i % 3 ? 0.0 : i % 2 ? -0.0 : 5e-324;
             if (kind % 4 == 2)
-                x[i] = i % 2 ? PERF_NAN_ : i % 3 ? PERF_INF_ : -PERF_INF_;
-            nans += perf_is_nan_(x[i]) != 0;
+                x[i] = i % 2 ? CHECK_NAN : i % 3 ? CHECK_INF : -CHECK_INF;
+            nans += isnan(x[i]) != 0;
         }
         perf_sort_values(x, n);
         for (i = 1; i < n - nans && x[i - 1] <= x[i]; i++)
             ;
         CHECK(n == nans || i == n - nans, "kind %d: %lu of %lu", kind, (unsigned long)i,
               (unsigned long)n);
-        for (i = n - nans; i < n && perf_is_nan_(x[i]); i++)
+        for (i = n - nans; i < n && isnan(x[i]); i++)
             ;
         CHECK(i == n, "what is no number stands at the end, kind %d", kind);
     }
@@ -650,7 +651,7 @@ static void texts(void)
     v.confidence = 1.0 - 0.05 / 3.0;            /* three rules */
     CHECK(strstr(perf_verdict_text(&v), "(98.3 % CI "), "%s", v.text);
     v.ratio.estimate = 0.607;
-    v.ratio.high = PERF_INF_;
+    v.ratio.high = CHECK_INF;
     CHECK(strstr(perf_verdict_text(&v), "ACCEPT: -39.30 % (no interval yet), asked"), "%s", v.text);
     v = perf_compare_pairs(a, b, 3, NULL);
     perf_verdict_text(&v);
@@ -779,7 +780,7 @@ static void clock_steps(void)
     o.rule = perf_rule_reduction(2.0, PERF_METRIC_PAIR);
     v = perf_compare_pairs(a, b, 8, &o);
     CHECK(v.decision == PERF_INCONCLUSIVE && v.ratio.high / v.ratio.low > 1.15 &&
-              (v.warnings & PERF_WARN_RESOLUTION) && strstr(v.reason, "coarse") && v.pairs_needed == PERF_INF_,
+              (v.warnings & PERF_WARN_RESOLUTION) && strstr(v.reason, "coarse") && v.pairs_needed == CHECK_INF,
           "eight times 0.12 and 0.11: %s", perf_verdict_text(&v));
     for (i = 0; i < 8; i++)                     /* far more than one step                         */
         b[i] = i % 2 ? 0.05 : 0.06;
@@ -934,7 +935,7 @@ static void units(void)
                     o.rule = perf_rule_speedup(1.0, (perf_metric)m);
                     v = apart ? perf_compare(a, 20, b, 20, &o) : perf_compare_pairs(a, b, 20, &o);
                     o.rule = perf_rule_speedup(unit[j] / unit[k], (perf_metric)m);
-                    if (perf_is_nan_(perf_rule_threshold(&o.rule)) || unit[j] / unit[k] > 1e200 ||
+                    if (isnan(perf_rule_threshold(&o.rule)) || unit[j] / unit[k] > 1e200 ||
                         unit[k] / unit[j] > 1e200)
                         continue;
                     u = apart ? perf_compare(x, 20, y, 20, &o) : perf_compare_pairs(x, y, 20, &o);
@@ -1108,8 +1109,8 @@ static void shapes(void)
     CHECK(!perf_lopsided_(a, 100, 1.4, 0.0) && !perf_lopsided_(a, 1, 1.4, 0.0) && !perf_lopsided_(a, 2, 1.4, 0.0), "all equal");
     for (i = 0; i < 100; i++)                   /* a clock's steps: the middle lies between two of them */
         a[i] = i < 10 ? 0.0 : i < 60 ? 1.0 : i < 95 ? 2.0 : 3.0;
-    CHECK(perf_lopsided_(a, 100, 2.58, 0.0) && !perf_lopsided_(a, 100, 2.58, 1.0) && !perf_lopsided_(a, 100, 2.58, PERF_INF_) &&
-          perf_lopsided_(b, 100, 2.58, 1.0) && !perf_lopsided_(b, 99, 2.58, PERF_INF_), "steps");
+    CHECK(perf_lopsided_(a, 100, 2.58, 0.0) && !perf_lopsided_(a, 100, 2.58, 1.0) && !perf_lopsided_(a, 100, 2.58, CHECK_INF) &&
+          perf_lopsided_(b, 100, 2.58, 1.0) && !perf_lopsided_(b, 99, 2.58, CHECK_INF), "steps");
 }
 
 /* The interval that goes with a decision excludes the threshold, whenever it was taken. */
@@ -1135,14 +1136,14 @@ static void sequential_interval(void)
                 q = perf_widen_(perf_seq_interval(d, (size_t)i, trial % 2 ? 0.99 : 0.95), tick);
                 decided += s.decision != PERF_INCONCLUSIVE;
                 CHECK(s.decision == PERF_INCONCLUSIVE ||
-                          (s.decision == PERF_ACCEPT ? q.high < s.log_threshold && perf_is_finite_(q.high)
-                                                     : q.low > s.log_threshold && perf_is_finite_(q.low)),
+                          (s.decision == PERF_ACCEPT ? q.high < s.log_threshold && isfinite(q.high)
+                                                     : q.low > s.log_threshold && isfinite(q.low)),
                       "effect %g, spread %g: %s after %d pairs, [%g, %g]", effect[e], spread[w],
                       perf_decision_text(s.decision), i, q.low, q.high);
                 CHECK(q.low <= q.estimate && q.estimate <= q.high, "[%g, %g, %g]", q.low, q.estimate, q.high);
                 CHECK(s.decision != PERF_INCONCLUSIVE || (q.low <= s.log_threshold &&
                           q.high >= s.log_threshold), "open, but [%g, %g]", q.low, q.high);
-                CHECK(i < 9 || spread[w] > 0.1 || (perf_is_finite_(q.low) && perf_is_finite_(q.high)),
+                CHECK(i < 9 || spread[w] > 0.1 || (isfinite(q.low) && isfinite(q.high)),
                       "%d pairs: [%g, %g]", i, q.low, q.high);
             }
     CHECK(decided > 500, "%d of 900 decided", decided);

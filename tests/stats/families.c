@@ -1,6 +1,7 @@
 /* Families, runs, p-values, planning: against R and NIST, and against their promises. */
 #include "perf_stats.h"
 #include "check.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +11,7 @@ static uint64_t state = 20261121;
 
 static double normal(void)
 {
-    return perf_normal_quantile(((double)(perf_random_(&state) >> 11) + 0.5) / 9007199254740992.0);
+    return perf_normal_quantile(((double)(check_random(&state) >> 11) + 0.5) / 9007199254740992.0);
 }
 
 static int near(double a, double b, double tolerance)
@@ -80,7 +81,7 @@ static void adjustments(void)
     CHECK(perf_adjust_holm(NULL, 3, got) == PERF_EINVAL && perf_adjust_holm(p, 0, got) == PERF_ENODATA,
           "bad input");
     CHECK(perf_adjust_holm(p, (size_t)-1, got) == PERF_ENOMEM, "more than there can be");
-    p[0] = PERF_NAN_;
+    p[0] = CHECK_NAN;
     p[1] = 0.01;
     CHECK(perf_adjust_holm(p, 2, p) == PERF_OK && p[0] == 1.0 && p[1] == 0.02, "NaN counts as 1");
     p[0] = -1.0;
@@ -108,7 +109,7 @@ static void series(void)
     perf_sort_values(sorted, 100);
     q = perf_quantile_interval_series(x, 100, 0.5, 0.95);
     plain = perf_quantile_interval(sorted, 100, 0.5, 0.95);
-    CHECK(q.low <= plain.low && q.high >= plain.high && perf_is_finite_(q.low) && perf_is_finite_(q.high),
+    CHECK(q.low <= plain.low && q.high >= plain.high && isfinite(q.low) && isfinite(q.high),
           "alternating: [%g, %g], independent [%g, %g]", q.low, q.high, plain.low, plain.high);
     for (w = 0; w < 3; w++) {
         missed = plainly = 0;
@@ -132,7 +133,7 @@ static void series(void)
     for (i = 0; i < 300; i++)
         x[i] = i < 150 ? 1.0 : 2.0;
     q = perf_quantile_interval_series(x, 300, 0.99, 0.95);
-    CHECK(q.high == PERF_INF_, "p99 of two levels is unbounded: %g", q.high);
+    CHECK(q.high == CHECK_INF, "p99 of two levels is unbounded: %g", q.high);
     /* Every batch has one value of each tenth: the variance of their means is 0, and its floor counts.  Places of
      * the limits by SciPy: n_eff = 100 (norm.ppf(.975) / t.ppf(.975, 9))^2, beta.ppf(.025, k, n_eff - k + 1).  */
     for (i = 0; i < 100; i++)
@@ -151,7 +152,7 @@ static void series(void)
     CHECK(perf_share_low_(40, 0.975, 1.025, 0.025) == 0 && perf_share_low_(100, 3.0, 5.0, 0.025) == 9 &&
               perf_share_low_(1000, 0.5, 9.0, 0.005) == 0, "places of shares");
     q = perf_quantile_interval_series(x, 39, 0.5, 0.95);
-    CHECK(perf_is_nan_(q.low) && perf_is_nan_(q.estimate), "39 values");
+    CHECK(isnan(q.low) && isnan(q.estimate), "39 values");
 }
 
 static void rules(void)
@@ -201,7 +202,7 @@ static void rules(void)
     r = perf_rule_reduction(0.0, PERF_METRIC_PAIR);
     CHECK(perf_rule_threshold(&r) == 1.0, "down by 0 %%: %g", perf_rule_threshold(&r));
     r = perf_rule_speedup(0.0, PERF_METRIC_PAIR);
-    CHECK(perf_is_nan_(perf_rule_threshold(&r)), "0 times as fast is no rule: %g", perf_rule_threshold(&r));
+    CHECK(isnan(perf_rule_threshold(&r)), "0 times as fast is no rule: %g", perf_rule_threshold(&r));
     CHECK(perf_rule_parse(NULL, &r) == PERF_EINVAL && perf_rule_parse("down >= 5 %", NULL) ==
           PERF_EINVAL, "NULL");
 }

@@ -2,6 +2,7 @@
  * Data and their origin: tests/data/oracle/README.md.                                            */
 #include "perf_stats.h"
 #include "check.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -30,14 +31,14 @@ static int agrees(double got, double want, double tolerance)
 {
     double gap = got - want, size = want < 0.0 ? -want : want;
 
-    if (!perf_is_finite_(want) || !perf_is_finite_(got))
-        return perf_bits_(got) == perf_bits_(want);
+    if (!isfinite(want) || !isfinite(got))
+        return check_bits(got) == check_bits(want);
     return (gap < 0.0 ? -gap : gap) <= tolerance * (size > 1e-300 ? size : 1.0);
 }
 
 static double cell(const char *text)
 {
-    return !strcmp(text, "Inf") ? PERF_INF_ : !strcmp(text, "-Inf") ? -PERF_INF_ : strtod(text, NULL);
+    return !strcmp(text, "Inf") ? CHECK_INF : !strcmp(text, "-Inf") ? -CHECK_INF : strtod(text, NULL);
 }
 
 /* R's wilcox.test(conf.int = TRUE) on the log ratios; NA lines are not in the file. */

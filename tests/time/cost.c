@@ -15,7 +15,7 @@ void sites(void)
 }
 #else
 #define LOOP(name, body)                                                                          \
-    static PERF_ATTR_((__noinline__, __cold__, __unused__)) void name(long n)                                                       \
+    static __attribute__((__noinline__, __cold__, __unused__)) void name(long n)                                                       \
     {                                                                                             \
         for (; n; n--) {                                                                          \
             body;                                                                                 \
@@ -27,7 +27,7 @@ LOOP(empty, )
 LOOP(scope, PERF_SCOPE("scope"))
 
 #ifdef CALLS            /* a program of its own: sites beside it cost the plain scope two instructions */
-static PERF_ATTR_((__noinline__)) void calls_itself(int deep)
+static __attribute__((__noinline__)) void calls_itself(int deep)
 {
     PERF_SCOPE("calls itself");
     if (deep)
@@ -36,7 +36,7 @@ static PERF_ATTR_((__noinline__)) void calls_itself(int deep)
 }
 LOOP(again, calls_itself(1))
 
-static PERF_ATTR_((__noinline__)) void called(void)
+static __attribute__((__noinline__)) void called(void)
 {
     PERF_SCOPE("called");
     perf_clobber();
@@ -44,7 +44,7 @@ static PERF_ATTR_((__noinline__)) void called(void)
 LOOP(callers, { PERF_SCOPE("one"); called(); } { PERF_SCOPE("other"); called(); })
 #endif
 
-static PERF_ATTR_((__noinline__, __cold__, __unused__)) void lap(long n)
+static __attribute__((__noinline__, __cold__, __unused__)) void lap(long n)
 {
     perf_lap l = perf_lap_begin();
 

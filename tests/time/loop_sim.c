@@ -11,6 +11,7 @@ static uint64_t sim_cpu(int whose);
 static int64_t  sim_waits(int64_t *forced);
 #include "perf.h"
 #include "check.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 
@@ -51,7 +52,7 @@ static int64_t sim_waits(int64_t *forced)
 
 static double uniform(void)
 {
-    return (double)(perf_random_(&dice) >> 11) * (1.0 / 9007199254740992.0);
+    return (double)(check_random(&dice) >> 11) * (1.0 / 9007199254740992.0);
 }
 
 static void spend(double ns)
@@ -198,7 +199,7 @@ static void rates(void)
               strstr(r.text, "16.00 GFLOP/s (25.0 % of the peak of 64.0)") &&
               strstr(r.text, "10.00 M items/s") && strstr(r.text, "1.00 us"), "%s", r.text);
     o.peak_gb_per_s = -1.0;
-    o.flops = PERF_NAN_;
+    o.flops = CHECK_NAN;
     r = bench_of(&o, 1000.0, 0.0);
     CHECK(r.percent_of_peak_gb == 0.0 && r.gflop_per_s == 0.0 &&
               !strstr(perf_result_text(&r), "peak of 16"), "%s", r.text);
@@ -435,7 +436,7 @@ static void verdicts(int runs)
     for (k = 0; k < 4; k++) {
         wrong = open = 0;
         for (i = 0; i < runs; i++) {
-            o.seed = perf_random_(&dice) | 1;
+            o.seed = check_random(&dice) | 1;
             r = ab_of(&o, 10000.0, 10000.0 + 100.0 * percent[k], 1.0);
             open += r.verdict.decision == PERF_INCONCLUSIVE;
             wrong += r.verdict.decision == (percent[k] ? PERF_ACCEPT : PERF_REJECT);
@@ -486,7 +487,7 @@ static void walk(int v, int steps)
 static void anywhere(void *user, int v)
 {
     (void)user;
-    place[v] = (uint32_t)(perf_random_(&dice) % RING);
+    place[v] = (uint32_t)(check_random(&dice) % RING);
 }
 
 static void anew(void *user, int v)
@@ -506,14 +507,14 @@ static int walk_off(const perf_ab_opts *o, int lead, int steps, int accept, char
     int            v;
 
     memset(seen_at, 0, sizeof seen_at);
-    place[0] = (uint32_t)(perf_random_(&dice) % RING);
-    place[1] = (uint32_t)((place[0] + RING - 1000 + (uint32_t)lead + perf_random_(&dice) % 2000) % RING);
+    place[0] = (uint32_t)(check_random(&dice) % RING);
+    place[1] = (uint32_t)((place[0] + RING - 1000 + (uint32_t)lead + check_random(&dice) % 2000) % RING);
     ab = perf_ab_begin("walks", o);
     while ((v = perf_ab_next(&ab)) >= 0)
         walk(v, v ? steps : 200);
     r = perf_ab_end(&ab);
     strcpy(text, perf_verdict_text(&r.verdict));
-    withheld = r.control_failed || r.verdict.pairs_needed == PERF_INF_;
+    withheld = r.control_failed || r.verdict.pairs_needed == CHECK_INF;
     if (r.verdict.decision == PERF_INCONCLUSIVE)
         return 0;
     return (r.verdict.decision == PERF_ACCEPT) == accept ? 1 : -1;
@@ -542,7 +543,7 @@ static void shared_state(int runs)
         o.max_seconds = 0.5;
         last[0] = '\0';
         for (i = 0; i < runs; i++) {
-            o.seed = perf_random_(&dice) | 1;
+            o.seed = check_random(&dice) | 1;
             s = walk_off(&o, i % 3 * 6000 - 6000, row[k].steps, row[k].accept, text);
             wrong += s < 0;
             right += s > 0;
@@ -602,7 +603,7 @@ static void order_effect(void)
 
     o.accept.rule = perf_rule_no_regression(1.0, PERF_METRIC_PAIR);
     for (i = 0; i < 20; i++) {
-        o.seed = perf_random_(&dice) | 1;
+        o.seed = check_random(&dice) | 1;
         ab = perf_ab_begin("second is faster", &o);
         while ((v = perf_ab_next(&ab)) >= 0) {
             if (perf_loop_slice_begins(&ab)) {
@@ -612,7 +613,7 @@ static void order_effect(void)
             spend_noisy(slice ? 5000.0 : 10000.0);
         }
         r = perf_ab_end(&ab);
-        named += r.control_failed || r.verdict.pairs_needed == PERF_INF_;
+        named += r.control_failed || r.verdict.pairs_needed == CHECK_INF;
         wrong += r.verdict.decision == PERF_REJECT;
     }
     CHECK(named >= 15 && wrong == 0, "named in %d of 20, %d wrong", named, wrong);
@@ -620,7 +621,7 @@ static void order_effect(void)
 
 static void accuracy(void)
 {
-    const double   ref[2] = {1.0, 2.0}, same[2] = {1.0, 2.0}, off[2] = {1.0, 2.1}, bad[2] = {1.0, PERF_NAN_};
+    const double   ref[2] = {1.0, 2.0}, same[2] = {1.0, 2.0}, off[2] = {1.0, 2.1}, bad[2] = {1.0, CHECK_NAN};
     perf_ab_opts   o = perf_ab_opts_default();
     perf_ab_result r;
     perf_ab        ab;
@@ -715,7 +716,7 @@ static void races(int runs)
         for (i = 0; i < k; i++)
             ns[i] = 10000.0 + 200.0 * ((i * 7 + 3) % k);    /* a permutation, unless k is 7 or so  */
         ns[k - 1] = 6000.0;
-        o.seed = perf_random_(&dice) | 1;
+        o.seed = check_random(&dice) | 1;
         r = race_of("ladder", k, &o, ns);
         CHECK(r.status == PERF_OK && r.count == k && r.best == k - 1 && r.rounds >= 24, "%d: best %d, %lu",
               k, r.best, (unsigned long)r.rounds);
@@ -734,7 +735,7 @@ static void races(int runs)
         ns[i] = 10000.0;
     for (i = 0; i < runs; i++) {                /* eight of a kind: any false answer counts        */
         int any = 0, far = 0;
-        o.seed = perf_random_(&dice) | 1;
+        o.seed = check_random(&dice) | 1;
         r = race_of("equal", 8, &o, ns);
         for (k = 1; k < 8; k++) {
             any |= r.entry[k].verdict.decision == PERF_REJECT;
@@ -972,7 +973,7 @@ static void options_of_ab(void)
 
     o = perf_ab_opts_default();                 /* every order of three is as likely               */
     o.accept.rule = perf_rule_speedup(1.0, PERF_METRIC_PAIR);
-    o.seed = perf_random_(&dice) | 1;
+    o.seed = check_random(&dice) | 1;
     o.before = remember;
     o.max_pairs = 6000;
     o.max_seconds = 1e4;
@@ -1012,9 +1013,9 @@ static void bad_options(void)
     uint64_t            began;
     size_t              i, k;
 
-    nan_inf[0] = PERF_NAN_;
-    nan_inf[1] = PERF_INF_;
-    nan_inf[2] = -PERF_INF_;
+    nan_inf[0] = CHECK_NAN;
+    nan_inf[1] = CHECK_INF;
+    nan_inf[2] = -CHECK_INF;
     for (i = 0; i < 7; i++)
         for (k = 0; k < 8; k++) {
             o = perf_bench_opts_default();
@@ -1029,8 +1030,8 @@ static void bad_options(void)
                   (double)(now_ns - began));
             CHECK(r.opts.rel_ci >= 1e-6 && r.opts.rel_ci <= 1.0 && r.opts.max_seconds >= 1e-6 &&
                       r.opts.max_seconds <= 1e6 && r.opts.slice_ns >= 1e3 && r.opts.slice_ns <= 1e9 &&
-                      perf_is_finite_(r.gb_per_s) && perf_is_finite_(r.gflop_per_s) &&
-                      perf_is_finite_(r.percent_of_peak_gb), "within its range: %d, %g", (int)i, d[0]);
+                      isfinite(r.gb_per_s) && isfinite(r.gflop_per_s) &&
+                      isfinite(r.percent_of_peak_gb), "within its range: %d, %g", (int)i, d[0]);
             CHECK(strlen(perf_result_text(&r)) > 10 && !strstr(r.text, "nan") && !strstr(r.text, "inf"), "%s",
                   r.text);
             if (i < 3) {
@@ -1221,7 +1222,7 @@ static void family(int runs)
     o.max_pairs = 300;
     o.max_seconds = 1e3;
     for (i = 0; i < runs; i++) {
-        o.seed = perf_random_(&dice) | 1;
+        o.seed = check_random(&dice) | 1;
         race = perf_race_begin("equal", 12, &o);
         while (perf_race_next(&race) >= 0)
             spend(50000.0 * (1.0 + 0.5 * uniform()));
@@ -1275,7 +1276,7 @@ static void deciding(void)
     cpu_ns[1] = cpu_ns[2] = 1;
     for (w = 0; w < sizeof world / sizeof *world; w++) {
         for (wrong = open = clock = i = 0; i < 20; i++) {
-            o.seed = perf_random_(&dice) | 1;
+            o.seed = check_random(&dice) | 1;
             ab = perf_ab_begin("handed over", &o);
             while ((v = perf_ab_next(&ab)) >= 0)
                 work(1e6 * world[w].wall[v], 1e6 * world[w].own[v], 1e6 * world[w].others[v], 0.3);
@@ -1386,7 +1387,7 @@ static void control_agrees(void)
     for (k = 0; k < 3; k++) {                   /* 0.71 in turns; after a lead 0.58, 0.90, about 0.85 */
         n = k == 2 ? 60 : 20;
         for (accepted = refused = apart = i = 0; i < n; i++) {
-            o.seed = perf_random_(&dice) | 1;
+            o.seed = check_random(&dice) | 1;
             ab = perf_ab_begin("two answers", &o);
             in_a_row = 0;
             while ((v = perf_ab_next(&ab)) >= 0) {

@@ -6,6 +6,7 @@
 static uint64_t test_clock(void);
 #include "perf.h"
 #include "check.h"
+#include "numbers.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -103,9 +104,9 @@ static void odd_options(void)
     o.samples = -5;
     o.warmup = 1 << 30;
     o.rel_ci = -1.0;
-    o.max_seconds = PERF_NAN_;
+    o.max_seconds = CHECK_NAN;
     o.slice_ns = 1e300;
-    o.bytes = -PERF_INF_;
+    o.bytes = -CHECK_INF;
     b = perf_bench_begin("odd", &o);
     o = perf_bench_end(&b).opts;
     CHECK(o.samples == 0 && o.rel_ci == 0.01 && o.max_seconds == 1.0 && o.slice_ns == 1e9 &&

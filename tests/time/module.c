@@ -5,11 +5,11 @@
 #ifdef __cplusplus
 extern "C"
 #endif
-PERF_ATTR_((__visibility__("default"))) int run(int n);
+__attribute__((__visibility__("default"))) int run(int n);
 #ifdef __cplusplus
 extern "C"
 #endif
-PERF_ATTR_((__visibility__("default"))) int seen(const char *text);
+__attribute__((__visibility__("default"))) int seen(const char *text);
 
 int seen(const char *text)              /* is it in this module's report?                         */
 {

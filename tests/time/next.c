@@ -40,7 +40,7 @@ static float a[4096], c[4096];
 
 void loop_bench(void)
 {
-    perf_bench b = perf_bench_begin("bench", PERF_NULL_);
+    perf_bench b = perf_bench_begin("bench", NULL);
 
     while (perf_bench_next(&b))
         BODY;
@@ -49,7 +49,7 @@ void loop_bench(void)
 
 void loop_ab(void)
 {
-    perf_ab ab = perf_ab_begin("A/B", PERF_NULL_);
+    perf_ab ab = perf_ab_begin("A/B", NULL);
     int     v;
 
     while ((v = perf_ab_next(&ab)) >= 0)
@@ -59,7 +59,7 @@ void loop_ab(void)
 
 void loop_race(void)
 {
-    perf_race race = perf_race_begin("race", 3, PERF_NULL_);
+    perf_race race = perf_race_begin("race", 3, NULL);
     int       v;
 
     while ((v = perf_race_next(&race)) >= 0)
@@ -75,12 +75,12 @@ void vector_reset(void)    OFTEN(perf_reset(), NOTHING, NOTHING)
 void vector_name(void)     OFTEN(perf_thread_name("t"), NOTHING, NOTHING)
 void vector_lap(void)      OFTEN(perf_lap l = perf_lap_begin(), PERF_LAP(&l, "lap"), NOTHING)
 void vector_variant(void)  OFTEN(NOTHING, NOTHING, perf_keep(perf_variant("v", 0)))
-void vector_schedule(void) OFTEN(perf_schedule s = perf_schedule_begin(PERF_NULL_),
+void vector_schedule(void) OFTEN(perf_schedule s = perf_schedule_begin(NULL),
                                  (void)perf_schedule_step(&s), (void)perf_schedule_end(&s))
 
 void vector_bench(void)
 {
-    perf_bench b = perf_bench_begin("bench", PERF_NULL_);
+    perf_bench b = perf_bench_begin("bench", NULL);
 
     while (perf_bench_next(&b))
         SUM;
@@ -89,7 +89,7 @@ void vector_bench(void)
 
 void vector_paused(void)
 {
-    perf_bench b = perf_bench_begin("bench", PERF_NULL_);
+    perf_bench b = perf_bench_begin("bench", NULL);
 
     while (perf_bench_next(&b)) {
         perf_loop_pause(&b);
@@ -101,7 +101,7 @@ void vector_paused(void)
 
 void vector_ab(void)
 {
-    perf_ab ab = perf_ab_begin("A/B", PERF_NULL_);
+    perf_ab ab = perf_ab_begin("A/B", NULL);
 
     while (perf_ab_next(&ab) >= 0)
         SUM;
@@ -110,7 +110,7 @@ void vector_ab(void)
 
 void vector_race(void)
 {
-    perf_race race = perf_race_begin("race", 3, PERF_NULL_);
+    perf_race race = perf_race_begin("race", 3, NULL);
 
     while (perf_race_next(&race) >= 0)
         SUM;

@@ -10,6 +10,7 @@ static uint64_t fake_clock(void)
 #define PERF_TRACE_EVENTS 64
 #include "rows.h"
 #include <pthread.h>
+#include "../numbers.h"
 
 #define EQUAL(what, x, to) CHECK((x) > (to) - 0.01 && (x) < (to) + 0.01, "%s: %.3f", what, x)
 
@@ -44,7 +45,7 @@ static void values(void)
         perf_scope_text("none", NULL);
         perf_scope_text("empty", "");
         perf_scope_text("quote", "\"\\");
-        perf_scope_value("not a number", PERF_NAN_);
+        perf_scope_value("not a number", CHECK_NAN);
         PERF_INSTANT("bare");
         now_ns += 7;
     }

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CHECK_UNUSED PERF_ATTR_((__unused__))
+#define CHECK_UNUSED __attribute__((__unused__))
 
 typedef struct row {
     double calls, total, self, mean, min, p50, p95, p99, max, last;

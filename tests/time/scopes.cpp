@@ -9,7 +9,7 @@
 static unsigned long allocations;
 
 /* Not inlined: gcc 14 sees free() of what an operator new returned, and takes it for a mistake. */
-PERF_ATTR_((__noinline__)) void *operator new(std::size_t n)
+__attribute__((__noinline__)) void *operator new(std::size_t n)
 {
     allocations++;
     if (void *p = std::malloc(n))
@@ -17,12 +17,12 @@ PERF_ATTR_((__noinline__)) void *operator new(std::size_t n)
     throw std::bad_alloc();
 }
 
-PERF_ATTR_((__noinline__)) void operator delete(void *p) noexcept
+__attribute__((__noinline__)) void operator delete(void *p) noexcept
 {
     std::free(p);
 }
 
-PERF_ATTR_((__noinline__)) void operator delete(void *p, std::size_t) noexcept
+__attribute__((__noinline__)) void operator delete(void *p, std::size_t) noexcept
 {
     std::free(p);
 }
