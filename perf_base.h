@@ -262,6 +262,7 @@ extern int perf_getpid_(void) __asm__(PERF_SYM_("getpid"));
 extern int perf_sched_yield_(void) __asm__(PERF_SYM_("sched_yield"));
 #if PERF_LP64_UNIX_
 extern void *perf_mmap_(void *, size_t, int, int, int, long) __asm__(PERF_SYM_("mmap"));
+extern int   perf_munmap_(void *, size_t) __asm__(PERF_SYM_("munmap"));
 extern int   perf_madvise_(void *, size_t, int) __asm__(PERF_SYM_("madvise"));
 #if defined(__linux__)
 extern long perf_syscall_(long, ...) __asm__(PERF_SYM_("syscall"));

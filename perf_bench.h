@@ -289,7 +289,7 @@ typedef struct perf_race_entry {
 } perf_race_entry;
 
 typedef struct perf_race_result {
-    const perf_race_entry *entry;       /* [count], kept until the program ends; NULL: none       */
+    const perf_race_entry *entry;       /* [count], kept until perf_reset(); NULL: none           */
     int          count;
     int          best;                  /* smallest median; -1: nothing measured                  */
     uint64_t     rounds;

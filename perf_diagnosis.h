@@ -290,12 +290,13 @@ PERF_COLD_FN_ void perf_look_device_(double total, double *device, double *copie
 PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
 {
     perf_out_         o = perf_out_open_(d->verify, sizeof d->verify);
-    const perf_loop_ *l = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&r->results)), *race = l;
+    const int         held = perf_loops_hold_(r);
+    const perf_loop_ *l = held ? PERF_ACQ_(&r->results) : PERF_NULL_, *race = l;
     double            goal = d->best_run > 1.6 ? 1.3 : 1 + (d->best_run - 1) / 2;
 
     goal = goal < 1.02 ? 1.02 : goal;
-    while (race && (race->kind == 1 || PERF_LIBC_(strlen)(race->name) > 40 ||
-                    PERF_LIBC_(strchr)(race->name, '\'')))
+    while (race && (race->kind == 1 || PERF_GET_(&race->forgotten) ||
+                    PERF_LIBC_(strlen)(race->name) > 40 || PERF_LIBC_(strchr)(race->name, '\'')))
         race = race->next;                      /* a name that the command cannot hold            */
     if (race)
         perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- env 'PERF_VARIANT=%.40s=A' "
@@ -306,6 +307,8 @@ PERF_COLD_FN_ void perf_look_verify_(perf_registry_ *r, perf_diagnosis *d)
                        "--accept 'speedup >= %.2f' (PERF_MAIN)", goal);
     else
         perf_putf_(&o, "perf-ab run --accept 'speedup >= %.2f' -- OLD -- NEW", goal);
+    if (held)
+        perf_loops_let_(r);
 }
 
 PERF_COLD_FN_ void perf_look_path_(const perf_look_ *k, uint32_t node, perf_out_ *o)

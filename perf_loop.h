@@ -85,7 +85,7 @@ PERF_FN perf_status perf_schedule_end(perf_schedule *s);
  *                           3 race, 0 none
  *   perf_loop_state_, perf_slice_  a loop and its arms; loop.done 1: `result` or `ab` is complete
  *   perf_loop_pages_        a state with its arms and room for samples, in fresh pages, all zero;
- *                           kept until the program ends; NULL: no memory
+ *                           kept until perf_reset(); NULL: no memory
  *   perf_loop_stop_, perf_loop_done_  no more slices, and why, returns 0; its result is complete
  *   perf_duel_judge_        a verdict from pairs, their bets and the interval of their log ratios
  *   perf_loop_add_          hands a loop to the report; copies the name, returns 1 if it was cut
@@ -248,8 +248,8 @@ PERF_COLD_FN_ int perf_loop_add_(perf_loop_ *l, int kind, const char *name)
         PERF_ADD_(r->cut_names, 1);
         perf_fail_(r, PERF_ELIMIT);
     }
-    l->next = PERF_CAST_(perf_loop_ *, r->results);
-    PERF_REL_(&r->results, PERF_CAST_(void *, l));
+    l->next = r->results;
+    PERF_REL_(&r->results, l);
     perf_unlock_(r);
     return cut;
 }
@@ -508,13 +508,13 @@ PERF_COLD_FN_ perf_loop_state_ *perf_loop_pages_(size_t arms, size_t rounds)
 {
     perf_loop_state_ *s;
     double           *at;
-    size_t            i;
+    size_t            i, of_arms = arms * (sizeof *s->arm + sizeof *s->entry);
+    size_t            bytes = sizeof *s + of_arms + rounds * ((2 * arms + 1) * sizeof *at + 1);
 
-    s = PERF_CAST_(perf_loop_state_ *,
-                   perf_pages_(sizeof *s + arms * (sizeof *s->arm + sizeof *s->entry) +
-                                   rounds * ((2 * arms + 1) * sizeof *at + 1), 0));
+    s = PERF_CAST_(perf_loop_state_ *, perf_pages_(bytes, 0));
     if (!s)
         return s;
+    s->loop.pages = bytes;
     s->arm = PERF_PTR_(perf_slice_ *, s + 1);
     s->entry = PERF_PTR_(perf_race_entry *, s->arm + arms);
     at = PERF_PTR_(double *, s->entry + arms);

@@ -923,6 +923,24 @@ static void perf_main_exit_(void)
     (void)perf_main_files_(m);
 }
 
+/* All cases, as often as asked for.  A body that calls perf_reset() takes no loop from under us. */
+PERF_COLD_FN_ void perf_main_cases_(perf_main_ *m)
+{
+    perf_registry_ *r = perf_registry_get_();
+    const int       held = r && perf_loops_hold_(r);
+    perf_case_     *c;
+    size_t          i;
+
+    for (i = 0; i < m->repeat; i++) {
+        if (m->shuffle)
+            perf_main_shuffle_();
+        for (c = perf_cases_v1_; c; c = c->next)
+            perf_main_case_(m, c);
+    }
+    if (held)
+        perf_loops_let_(r);
+}
+
 PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
 {
     perf_main_  m = PERF_ZERO;
@@ -965,12 +983,7 @@ PERF_COLD_FN_ int perf_main_run_(int argc, char **argv)
     m.process = perf_process_id_();
     perf_main_now_ = &m;                        /* for a body that calls exit()                   */
     (void)atexit(perf_main_exit_);
-    for (i = 0; i < PERF_CAST_(int, m.repeat); i++) {
-        if (m.shuffle)
-            perf_main_shuffle_();
-        for (c = perf_cases_v1_; c; c = c->next)
-            perf_main_case_(&m, c);
-    }
+    perf_main_cases_(&m);
     perf_main_now_ = PERF_CAST_(perf_main_ *, PERF_NULL_);
     if (!m.todo) {
         (void)fprintf(stderr, "%s: no benchmark%s%s\n", m.program,

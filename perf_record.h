@@ -66,7 +66,9 @@ PERF_FN const char *perf_clock_warning_text(uint32_t bit);
 PERF_FN void perf_enable(int on);
 PERF_FN void perf_trace_enable(int on);
 
-/* Forgets all that was recorded, in every thread; scopes open now count from here on. */
+/* Forgets all that was recorded, in every thread; scopes open now count from here on.  Loops that
+ * have ended are forgotten, too, and their memory is given back (perf_race_result.entry with it);
+ * loops under way go on.                                                                         */
 PERF_FN void perf_reset(void);
 
 /* First failure since the start or the last perf_reset(); PERF_OK if there was none.  PERF_ENOMEM
@@ -93,6 +95,8 @@ PERF_FN perf_status perf_error(void);
  *   perf_mark_, perf_spent_since_, perf_usage_  use of the process, of a thread
  *   perf_seen_, perf_remark_read_  what an instant says; perf_image_pin_  is never unloaded
  *   perf_pages_, perf_pool_, perf_keep_ (lock held)  memory, NULL: none
+ *   perf_loop_, PERF_COUNTERS_  a loop in r->results; perf_loops_hold_  keeps them all until
+ *       perf_loops_let_; 0: inside the lock, do not read them, do not let go
  *   perf_thread_id_, perf_process_id_  as the system has them                                   */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -282,6 +286,21 @@ PERF_COLD_FN_ perf_spent_ perf_spent_since_(const perf_spent_ *from, int who)
 struct perf_out_;
 
 /* One in the process, on the heap, never freed: it outlives the shared objects that use it. */
+#define PERF_COUNTERS_ 16       /* of one loop */
+/* A loop, finished or running, in the registry's list, newest first. */
+typedef struct perf_loop_ {
+    struct perf_loop_ *next;
+    size_t             pages;           /* bytes from here on that perf_reset() may give back; 0  */
+    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
+    int                forgotten;       /* atomic; 1: by perf_reset(), do not show it             */
+    int                done;            /* written once, last: the result is complete             */
+    char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
+    const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
+    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
+    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
+    double             value[PERF_COUNTERS_];
+} perf_loop_;
+
 typedef struct perf_registry_ {
     uint32_t        size, abi;
     uint32_t        lock;       /* id of the thread inside; 0: free                               */
@@ -303,7 +322,7 @@ typedef struct perf_registry_ {
     uint32_t        count, room;
     perf_name_    **by_hash;    /* [hash_room], a power of two, at least `count`                  */
     char           *pool, *pool_end;
-    void           *results;    /* atomic list head: what the bench and A/B loops have finished   */
+    perf_loop_     *results;    /* atomic list head: loops, finished or running                   */
     uint64_t      (*custom)(void);
     char           *retired;    /* perf_retired_ ..., `retired_bytes` of them                     */
     perf_mark_     *marks;      /* newest first                                                   */
@@ -320,6 +339,7 @@ typedef struct perf_registry_ {
     uint32_t        reading;    /* who goes through `retired` now                                 */
     uint32_t        hash_room;
     uint64_t        reset;      /* ticks of the last one                                          */
+    uint32_t        loop_readers;       /* who goes through `results` now                         */
 } perf_registry_;
 
 /* Calls `visit` for the anchor of each image that takes part, for our own a second time.  */
@@ -385,6 +405,20 @@ PERF_COLD_FN_ void *perf_pages_(size_t bytes, int wipe_on_fork)
 #endif
     (void)wipe_on_fork;
     return p;
+}
+
+/* Gives back all that one call of perf_pages_ gave. */
+PERF_COLD_FN_ void perf_pages_free_(void *p, size_t bytes)
+{
+#if PERF_LP64_UNIX_
+    int was = PERF_ERRNO_;
+
+    (void)perf_munmap_(p, bytes);
+    PERF_ERRNO_ = was;
+#else
+    (void)bytes;
+    PERF_FREE(p);
+#endif
 }
 
 /* `bytes` more of a pool that grows by `step`; never given back. */
@@ -464,6 +498,7 @@ PERF_COLD_FN_ void perf_forked_(perf_registry_ *r, uint32_t process)
     r->scan_at = 64;
     r->retired = PERF_NULL_;
     r->reading = 0;
+    r->loop_readers = 0;
     r->marks = PERF_NULL_;
     r->gpu = PERF_NULL_;
     r->sources = PERF_NULL_;                    /* added again when next used                     */
@@ -2104,14 +2139,77 @@ PERF_FN void perf_trace_enable(int on)
     perf_unlock_(r);
 }
 
+/* ---- loops ---- */
+
+/* Keeps the loops of r->results, newest first, until perf_loops_let_().  0: inside the lock. */
+PERF_COLD_FN_ int perf_loops_hold_(perf_registry_ *r)
+{
+    if (!perf_lock_(r))
+        return 0;
+    r->loop_readers++;
+    perf_unlock_(r);
+    return 1;
+}
+
+/* Takes the forgotten loops out of the list and returns them.  The lock is held. */
+PERF_COLD_FN_ perf_loop_ *perf_loops_take_(perf_registry_ *r)
+{
+    perf_loop_ *l = r->results, *next, *kept = PERF_NULL_, *taken = PERF_NULL_, **end = &kept;
+
+    if (r->loop_readers)
+        return PERF_NULL_;
+    for (; l; l = next) {
+        next = l->next;
+        if (PERF_GET_(&l->forgotten)) {
+            l->next = taken;
+            taken = l;
+        } else {
+            *end = l;
+            end = &l->next;
+        }
+    }
+    *end = PERF_NULL_;
+    PERF_REL_(&r->results, kept);
+    return taken;
+}
+
+PERF_COLD_FN_ void perf_loops_free_(perf_loop_ *l)
+{
+    perf_loop_ *next;
+
+    for (; l; l = next) {
+        next = l->next;
+        if (l->pages)
+            perf_pages_free_(l, l->pages);
+    }
+}
+
+/* The list may change again: gives back what was forgotten meanwhile, if nobody else reads. */
+PERF_COLD_FN_ void perf_loops_let_(perf_registry_ *r)
+{
+    perf_loop_ *gone = PERF_NULL_;
+
+    if (!perf_lock_(r))
+        return;
+    r->loop_readers--;
+    gone = perf_loops_take_(r);
+    perf_unlock_(r);
+    perf_loops_free_(gone);
+}
+
 PERF_FN void perf_reset(void)
 {
     perf_registry_ *r = perf_registry_read_();
     perf_source_   *source;
     perf_spent_     spent = perf_spent_since_(PERF_NULL_, 0);   /* the system asks every thread   */
+    perf_loop_     *loop;
 
     if (!r || !perf_lock_(r))
         return;
+    for (loop = r->results; loop; loop = loop->next)
+        if (PERF_ACQ_(&loop->done))
+            PERF_SET_(&loop->forgotten, 1);
+    loop = perf_loops_take_(r);
     PERF_SET_(&r->reset, perf_scope_ticks_(r));     /* who is asked knows it                      */
     perf_ask_(r, PERF_ASK_RESET_);
     PERF_SET_(&r->lost, UINT64_C(0));
@@ -2124,6 +2222,7 @@ PERF_FN void perf_reset(void)
     r->spent = spent;
     PERF_SET_(&r->error, PERF_CAST_(uint32_t, PERF_OK));
     perf_unlock_(r);
+    perf_loops_free_(loop);
     for (source = PERF_ACQ_(&r->sources); source; source = source->next)
         if (source->reset)
             source->reset();

@@ -90,7 +90,7 @@ PERF_FN perf_status perf_trace_save(const char *path);
  *   perf_events_, perf_events_each_, perf_events_read_, perf_events_values_  copies of a ring
  *   perf_zone_, perf_zone_at_  one event, decoded; perf_digits_us_  digits
  *   perf_epoch_, perf_epoch_of_, perf_epoch_ns_  how ticks become ns of perf_now()
- *   perf_loop_, PERF_COUNTERS_, perf_put_loop_, perf_result_main_, perf_result_words_  of loops
+ *   perf_put_loop_, perf_result_main_, perf_result_words_  of loops
  *   perf_screen_of_, PERF_COLOR_  columns of a screen; what it can show                          */
 
 /* >>private: bodies, callees before their callers ---------------------------------------------- */
@@ -1147,19 +1147,6 @@ PERF_COLD_FN_ void perf_put_data_(perf_out_ *o, const perf_snapshot_ *s, int jso
 
 /* ---- report: what loops have found ---- */
 
-#define PERF_COUNTERS_ 16       /* of one loop */
-/* A loop, finished or running, in the list (newest first) that perf_report walks. */
-typedef struct perf_loop_ {
-    struct perf_loop_ *next;
-    int                kind;            /* 1 bench, 2 A/B, 3 race                                 */
-    int                done;            /* written once, last: the result is complete             */
-    char               name[PERF_NAME_MAX_ + 1];       /* a longer one is cut, counted, noted    */
-    const void        *result;          /* perf_result, perf_ab_result or perf_race_result        */
-    const char        *note;            /* a line below its row, kept with the loop, or NULL      */
-    char               counter[PERF_COUNTERS_][40];     /* names of perf_bench_counter, "": none  */
-    double             value[PERF_COUNTERS_];
-} perf_loop_;
-
 /* The summary by the clock that decides. */
 PERF_FN const perf_summary *perf_result_main_(const perf_result *r)
 {
@@ -1382,14 +1369,14 @@ PERF_FN void perf_report_results_(perf_out_ *o)
     perf_few_         few = PERF_ZERO;
     size_t            n = 0, i, open = 0;
 
-    if (!r || !PERF_ACQ_(&r->results))
+    if (!r || !PERF_ACQ_(&r->results) || !perf_loops_hold_(r))
         return;
+    first = PERF_ACQ_(&r->results);
     perf_putf_(o, "\n  %-*s%34s%s\n", o->width && o->width < 66 ? o->width - 36 : 30, "benchmark",
                "median [95 % interval]", o->width && o->width < 76   ? ""
                                          : o->width && o->width < 86 ? "       p95"
                                          : o->width && o->width < 96 ? "       p95       p99"
                                                       : "       p95       p99     first");
-    first = PERF_CAST_(const perf_loop_ *, PERF_ACQ_(&r->results));
     for (l = first; l; l = l->next)
         n++;
     all = PERF_CAST_(const perf_loop_ **, PERF_MALLOC(n * sizeof *all));
@@ -1397,6 +1384,8 @@ PERF_FN void perf_report_results_(perf_out_ *o)
         all[--i] = l;
     for (i = 0; i < n; i++, first = first->next) {
         l = all ? all[i] : first;                   /* no memory: newest first                    */
+        if (PERF_GET_(&l->forgotten))
+            continue;
         if (PERF_ACQ_(&l->done)) {
             perf_put_loop_(o, l);
         } else {
@@ -1410,6 +1399,7 @@ PERF_FN void perf_report_results_(perf_out_ *o)
                    open == 1 ? "loop was" : "loops were");
         perf_put_few_(o, &few, open);
     }
+    perf_loops_let_(r);
 }
 
 /* ---- report: the whole ---- */

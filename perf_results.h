@@ -457,13 +457,13 @@ PERF_COLD_FN_ void perf_saving_loop_(perf_saving_ *s, perf_saved_ loop)
 /* The finished loops of the process, oldest first. */
 PERF_COLD_FN_ void perf_saving_loops_(perf_saving_ *s, perf_registry_ *r)
 {
-    perf_loop_             *l = PERF_CAST_(perf_loop_ *, PERF_ACQ_(&r->results));
+    perf_loop_             *l = PERF_ACQ_(&r->results);
     const perf_loop_state_ *a;
     perf_saved_             one;
     size_t                  i;
 
     for (; l && s->status == PERF_OK; l = l->next) {
-        if (!PERF_ACQ_(&l->done) || l->kind < 1 || l->kind > 2)
+        if (!PERF_ACQ_(&l->done) || PERF_GET_(&l->forgotten) || l->kind > 2)
             continue;
         memset(&one, 0, sizeof one);
         one.name = l->name;
@@ -1322,15 +1322,19 @@ PERF_COLD_FN_ char *perf_saving_make_(void (*put)(perf_out_ *, const void *),
                                       const perf_results_opts *opts, const perf_read_ *old,
                                       size_t *len, perf_status *status)
 {
-    perf_saving_ s = perf_saving_take_(opts);
-    perf_read_   r = PERF_ZERO;
-    char        *text = PERF_CAST_(char *, PERF_NULL_);
+    perf_registry_ *core = perf_registry_read_();
+    const int       held = core && perf_loops_hold_(core);     /* not given back while it reads   */
+    perf_saving_    s = perf_saving_take_(opts);
+    perf_read_      r = PERF_ZERO;
+    char           *text = PERF_CAST_(char *, PERF_NULL_);
 
     *len = 0;
     *status = s.status;
     s.old = old;
     if (s.status == PERF_OK)
         text = perf_text_make_(put, &s, len, status);
+    if (held)
+        perf_loops_let_(core);
     PERF_FREE(s.loop);
     PERF_FREE(s.scope);
     PERF_FREE(s.bucket);

@@ -353,6 +353,52 @@ static void names(void)
     CHECK(perf_error() == PERF_ELIMIT, "and an error: %s", perf_status_text(perf_error()));
 }
 
+static int shown(const char *name)
+{
+    static char text[65536];
+
+    perf_report_text(text, sizeof text, NULL);
+    return strstr(text, name) != NULL;
+}
+
+/* perf_reset() forgets the loops that have ended, and gives their memory back. */
+static void reset(void)
+{
+    static const char *const name[] = {"before", "under way"};
+    perf_bench_opts          o;
+    perf_bench               b[2], again;
+    size_t                   i, same = 0;
+    const void              *place = NULL;
+
+    memset(&o, 0, sizeof o);
+    o.samples = 1;
+    for (i = 0; i < 2; i++) {
+        b[i] = perf_bench_begin(name[i], &o);
+        CHECK(perf_bench_next(&b[i]), "starts");
+    }
+    while (perf_bench_next(&b[0]))
+        spend(300);
+    perf_bench_end(&b[0]);
+    CHECK(shown("before") && shown("under way"), "both are there");
+    perf_reset();
+    CHECK(!shown("before") && shown("under way"), "the one that had ended is forgotten");
+    while (perf_bench_next(&b[1]))
+        spend(300);
+    CHECK(perf_bench_end(&b[1]).status == PERF_OK && shown("under way"), "the other goes on");
+    perf_reset();
+    CHECK(!shown("under way"), "until the next reset");
+    for (i = 0; i < 1000; i++) {                /* the system hands out the same pages again       */
+        again = perf_bench_begin("again", &o);
+        same += again.state == place;
+        place = again.state;
+        while (perf_bench_next(&again))
+            spend(300);
+        perf_bench_end(&again);
+        perf_reset();
+    }
+    CHECK(same > 900, "their memory is used again: %lu of 1000", (unsigned long)same);
+}
+
 static void report(void)
 {
     static char text[65536];
@@ -380,5 +426,6 @@ int main(void)
     keep_takes_anything();
     report();
     names();
+    reset();
     return check_done();
 }
