@@ -40,11 +40,19 @@
 /* >>compiler --------------------------------------------------------------------------------- */
 
 /* gcc warns about `inline` and `noinline` in one declaration, see PERF_COLD_FN_; clang as the host
- * compiler of nvcc, which shows it no headers, about functions that are not used.                */
+ * compiler of nvcc, which shows it no headers, about functions that are not used.
+ * PERF_QUIET_CASTS_: casts that 32-bit machines need are useless on others, and {0} is C alone. */
+#if defined(__clang__) || defined(__TINYC__)
+#define PERF_QUIET_CASTS_
+#elif defined(__cplusplus)
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wuseless-cast\"")
+#else
+#define PERF_QUIET_CASTS_ _Pragma("GCC diagnostic ignored \"-Wc++-compat\"")
+#endif
 #if defined(__GNUC__) && !defined(__TINYC__) && (!defined(__clang__) || defined(__NVCC__))
 #define PERF_QUIET_                                                                              \
     _Pragma("GCC diagnostic push") _Pragma("GCC diagnostic ignored \"-Wattributes\"")            \
-        _Pragma("GCC diagnostic ignored \"-Wunused-function\"")
+        _Pragma("GCC diagnostic ignored \"-Wunused-function\"") PERF_QUIET_CASTS_
 #define PERF_LOUD_  _Pragma("GCC diagnostic pop")
 #else
 #define PERF_QUIET_
@@ -322,13 +330,12 @@ PERF_FN const char *perf_getenv_(const char *name)
  *   perf_getenv_, PERF_ERRNO_  a variable of the environment; errno; PERF_CLOCK_*_ID_  of clocks
  *   PERF_INF_, PERF_NAN_, perf_is_finite_, perf_is_nan_, perf_bits_, perf_from_bits_  doubles   */
 
-#define PERF_STATUS_TEXT_(name, text) case name: return text;
+#define PERF_STATUS_TEXT_(name, text)                                                            \
+    if (s == name)                                                                                \
+        return text;
 PERF_FN const char *perf_status_text(perf_status s)
 {
-    switch (s) {
-        PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
-    case PERF_STATUS_COUNT_: break;
-    }
+    PERF_STATUS_LIST_(PERF_STATUS_TEXT_)
     return "unknown status";
 }
 #undef PERF_STATUS_TEXT_
