@@ -12,6 +12,15 @@
 #if !defined(__GNUC__) && !defined(__TINYC__)
 #error "perf.h needs a compiler that speaks GNU C: gcc, clang, nvcc, tcc; on Windows those of mingw"
 #endif
+/* One sentence and no more: the #include cannot be found, which ends the compilation. */
+#if defined(__cplusplus) && __cplusplus < 201103L
+#error "perf.h needs C++11: compile with -std=c++11 or later"
+#include <perf.h needs C++11>
+#elif !defined(__cplusplus) && defined(__STRICT_ANSI__) &&                                        \
+    (!defined(__STDC_VERSION__) || __STDC_VERSION__ < 199901L)
+#error "perf.h needs C99: compile with -std=c99, -std=gnu99 or later (-ansi is C90)"
+#include <perf.h needs C99>
+#endif
 
 /* The one hand-written version of the project: major * 10000 + minor * 100 + patch. */
 #define PERF_VERSION 100
