@@ -107,6 +107,11 @@ extern int   perf_fsync_(int) __asm__(PERF_SYM_("fsync"));
 extern int   perf_flock_(int, int) __asm__(PERF_SYM_("flock"));
 extern long  perf_readlink_(const char *, char *, size_t) __asm__(PERF_SYM_("readlink"));
 extern FILE *perf_fdopen_(int, const char *) __asm__(PERF_SYM_("fdopen"));
+extern int   perf_fileno_(FILE *) __asm__(PERF_SYM_("fileno"));
+extern long  perf_fd_write_(int, const void *, size_t) __asm__(PERF_SYM_("write"));
+#if PERF_LP64_UNIX_
+extern long  perf_lseek_(int, long, int) __asm__(PERF_SYM_("lseek"));
+#endif
 #ifdef PERF_SIG_BLOCK_
 extern int perf_sigmask_(int, const unsigned long *, unsigned long *)
     __asm__(PERF_SYM_("sigprocmask"));
@@ -127,7 +132,8 @@ PERF_BEGIN_DECLS
  *   perf_file_read_  opens a regular file to read; perf_file_folder_, perf_close_  takes turns
  *   perf_file_kind_  what stands at a path; perf_rename_  gives a file its name
  *   PERF_FILE_BYTES_, PERF_FILE_RECORD_, PERF_POSIX_FILES_  sizes; 1: there are files of POSIX
- *   perf_stderr_  of <stdio.h>; perf_out_write_  writes there, whatever becomes of its reader    */
+ *   perf_stderr_  of <stdio.h>; perf_fileno_ of POSIX
+ *   perf_out_write_  writes to a stream, whatever becomes of its reader                          */
 
 typedef struct perf_file_ {
     FILE    *file;
@@ -143,6 +149,34 @@ typedef struct perf_file_ {
 #define PERF_FILE_BYTES_  262144
 #define PERF_FILE_RECORD_ 4096  /* the longest record: names are cut                              */
 
+/* Writes n bytes to a pipe, a terminal or a socket.  Goes on after the handler of a signal, where
+ * stdio fails and drops what it holds.  0: failed; -1: `file` is none of them, nothing was done.  */
+PERF_COLD_FN_ int perf_pipe_write_(FILE *file, const char *s, size_t n)
+{
+#if PERF_POSIX_FILES_ && PERF_LP64_UNIX_
+    int  fd = perf_fileno_(file);
+    long done;
+
+    if (fd < 0 || perf_lseek_(fd, 0, 1) >= 0)   /* 1: SEEK_CUR; these three cannot seek           */
+        return -1;
+    if (perf_fflush_(file))                     /* what the host wrote comes first                */
+        return 0;
+    while (n) {
+        done = perf_fd_write_(fd, s, n);
+        if (done < 0 && PERF_ERRNO_ == 4)       /* EINTR                                          */
+            continue;
+        if (done <= 0)
+            return 0;
+        s += done;
+        n -= PERF_CAST_(size_t, done);
+    }
+    return 1;
+#else
+    (void)file, (void)s, (void)n;
+    return -1;
+#endif
+}
+
 /* Writes n bytes, flushes, and closes where asked to; 0: failed, errno says why.  So it is, too,
  * when a pipe's reader has left or a limit of the file's size is reached: the signal that comes
  * with it, and would end the host, is taken back.                                                */
@@ -157,7 +191,9 @@ PERF_COLD_FN_ int perf_out_write_(FILE *file, const char *s, size_t n, int close
     hold[0] = (1ul << 12 | 1ul << 24) & ~pending[0];
     (void)perf_sigmask_(PERF_SIG_BLOCK_, hold, was);
 #endif
-    ok = perf_fwrite_(s, 1, n, file) == n;
+    ok = n ? perf_pipe_write_(file, s, n) : 1;
+    if (ok < 0)
+        ok = perf_fwrite_(s, 1, n, file) == n;
     ok = !(closes ? perf_fclose_(file) : perf_fflush_(file)) && ok;
 #ifdef PERF_SIG_BLOCK_
     if (!ok && !perf_sigpending_(pending) && pending[0] & hold[0])
