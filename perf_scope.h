@@ -502,7 +502,8 @@ PERF_INLINE_FN_ void perf_images_walk_(perf_search_ *s)
                          ".byte 0\n"
                          ".quad perf_anchor_v1_ - .\n"
                          ".popsection\n"
-                         ".endif\n");
+                         ".endif\n"        /* --gc-sections keeps what is referred to            */
+                         ".reloc ., BFD_RELOC_NONE, perf_note_v1_\n");
     (void)perf_dl_iterate_phdr_(perf_image_visit_, s);
 #else
     (void)s;
